@@ -1,0 +1,139 @@
+"""What a mind sees, asks and answers."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from markets.model import MarketId, Snapshot
+from markets.venue import Truth
+from portfolio.model import Bet, Holdings, Mark, Rejection, Sale
+from portfolio.rules import Rules
+
+Stage = Literal["blind", "final"]
+Rung = Literal["schema", "json", "prompt"]
+Verdict = Literal["played", "malformed", "failed", "out"]
+ErrorCode = Literal[
+    "no_key", "refused", "rate_limit", "overloaded", "too_long", "filtered", "timeout", "budget", "other"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The probability of YES, in millionths, that an agent states for a market."""
+
+    market_id: MarketId
+    probability: int
+    stage: Stage = "final"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`."""
+
+    snapshot: Snapshot
+    holdings: Holdings
+    mark: Mark
+    rules: Rules
+    seed: int
+    round: int = 1
+    rounds: int = 1
+    stated: Mapping[str, tuple[Forecast, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an agent believes and wants; the items of its answer that made no sense are rejected."""
+
+    forecasts: tuple[Forecast, ...] = ()
+    bets: tuple[Bet, ...] = ()
+    sales: tuple[Sale, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+    verdict: Verdict = "played"
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a model or from it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question to a model: who is asked, what, and which part of the turn it is."""
+
+    messages: tuple[Message, ...]
+    seed: int = 0
+    stage: Stage = "final"
+    sample: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CallError:
+    """Why a call brought no answer, told apart and free of keys."""
+
+    code: ErrorCode
+    message: str
+    retry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One attempt to get an answer, whole. Cost in millionths of a dollar; None when unknown."""
+
+    prompt: Prompt
+    reply: str | None
+    finish: str = ""
+    model: str = ""
+    fingerprint: str = ""
+    rung: Rung = "prompt"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int | None = None
+    latency_ms: int = 0
+    error: CallError | None = None
+
+
+Ask = Callable[[Prompt], Awaitable[Call]]
+Agent = Callable[[View, Ask], Awaitable[Decision]]
+
+
+class Settings(BaseModel):
+    """What a kind's block in the config may hold. Each kind adds its own fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the composition root hands to a kind: the world's truth where it has one."""
+
+    truth: Truth | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Price(BaseModel):
+    """Dollars per million tokens, where the library's table does not know the model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float
+    output: float
+
+
+class ModelSettings(Settings):
+    """How a model is reached. A kind whose settings extend these is given a real `ask`."""
+
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = None
+    max_tokens: int = 16_000
+    reasoning: Literal["low", "medium", "high"] | None = None
+    timeout: float = 120.0
+    price: Price | None = None

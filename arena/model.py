@@ -1,0 +1,73 @@
+"""The arena's own nouns: cohorts, entrants, rounds and turns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.model import Decision
+from markets.universe import Universe
+from portfolio.model import Entry, Fill, Mark, Rejection
+from portfolio.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """An agent in a cohort: its place in the line-up and its settings, whole and frozen."""
+
+    position: int
+    name: str
+    kind: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """One start with fresh bankrolls: everything that must not change while it plays.
+
+    `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
+    markets come from: `live`, `simulated` or `replay`.
+    """
+
+    number: int
+    starts_at: datetime
+    rounds: int
+    every: timedelta
+    bankroll: int
+    rules: Rules
+    universe: Universe
+    seed: int
+    venue: str
+    stamp: str
+    prompts: Mapping[str, str]
+    entrants: tuple[Entrant, ...]
+
+    def decides_at(self, number: int) -> datetime:
+        """When round `number` (from 1) is decided."""
+        return self.starts_at + (number - 1) * self.every
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One entrant's part of one round, as it is written down. `cash` is the cash before it."""
+
+    entrant: str
+    cash: int
+    decision: Decision
+    fills: tuple[Fill, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReport:
+    """What playing a round did."""
+
+    cohort: int
+    number: int
+    at: datetime
+    turns: int = 0
+    fills: int = 0
+    rejections: int = 0
+    settled: int = 0
+    marks: Mapping[str, Mark] = field(default_factory=dict)

@@ -1,0 +1,327 @@
+"""The record: facts, written once. Only `cohort.ended_at`, `round.done`, claims and failed turns change."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from arena.store.types import UtcTime, Whole
+
+STRICT = {"sqlite_strict": True}
+
+
+def _key(target: str | None = None, *, primary: bool = False, optional: bool = False) -> Any:
+    args = [ForeignKey(target)] if target else []
+    return Field(
+        default=None,
+        sa_type=Whole,
+        primary_key=primary,
+        nullable=optional,
+        sa_column_args=args,
+    )
+
+
+def _whole(**more: Any) -> Any:
+    return Field(sa_type=Whole, **more)
+
+
+def _text(**more: Any) -> Any:
+    return Field(sa_type=Text, **more)
+
+
+def _time(**more: Any) -> Any:
+    return Field(sa_type=UtcTime, **more)
+
+
+def _market() -> Any:
+    return Field(sa_type=Text, sa_column_args=[ForeignKey("market.id")])
+
+
+class Prompt(SQLModel, table=True):
+    """A prompt template by the hash of its text, as cohorts have frozen it."""
+
+    __table_args__ = (STRICT,)
+    hash: str = _text(primary_key=True)
+    text: str = _text()
+
+
+class Cohort(SQLModel, table=True):
+    """One start: its rules, universe, schedule and line-up, frozen as one JSON text."""
+
+    __table_args__ = (STRICT,)
+    id: int | None = _key(primary=True)
+    number: int = _whole(unique=True)
+    starts_at: datetime = _time()
+    frozen: str = _text()
+    hash: str = _text()
+    ended_at: datetime | None = _time(default=None, nullable=True)
+
+
+class Entrant(SQLModel, table=True):
+    """An agent in a cohort, with an account of its own."""
+
+    __table_args__ = (
+        UniqueConstraint("cohort_id", "name"),
+        UniqueConstraint("cohort_id", "position"),
+        STRICT,
+    )
+    id: int | None = _key(primary=True)
+    cohort_id: int = _key("cohort.id")
+    position: int = _whole()
+    name: str = _text()
+    kind: str = _text()
+    settings: str = _text()
+
+
+class Market(SQLModel, table=True):
+    """A market that was ever seen."""
+
+    __table_args__ = (STRICT,)
+    id: str = _text(primary_key=True)
+    first_seen_at: datetime = _time()
+
+
+class MarketVersion(SQLModel, table=True):
+    """What a market's page said, one row each time it changed."""
+
+    __tablename__ = "market_version"
+    __table_args__ = (UniqueConstraint("market_id", "version"), STRICT)
+    id: int | None = _key(primary=True)
+    market_id: str = _market()
+    version: int = _whole()
+    at: datetime = _time()
+    event_id: str = _text(index=True)
+    question: str = _text()
+    rules: str = _text()
+    category: str = _text()
+    opens_at: datetime = _time()
+    closes_at: datetime = _time()
+    tick: int = _whole()
+    fee_rate: int = _whole()
+    min_shares: int = _whole()
+    hash: str = _text()
+
+
+class Quote(SQLModel, table=True):
+    """A price and its book, one row each time it changed."""
+
+    __table_args__ = (UniqueConstraint("market_id", "at", "hash"), STRICT)
+    id: int | None = _key(primary=True)
+    market_id: str = _market()
+    at: datetime = _time()
+    bid: int | None = _whole(default=None, nullable=True)
+    ask: int | None = _whole(default=None, nullable=True)
+    mid: int | None = _whole(default=None, nullable=True)
+    last: int | None = _whole(default=None, nullable=True)
+    volume: int = _whole()
+    book: str = _text()
+    hash: str = _text()
+
+
+class Snapshot(SQLModel, table=True):
+    """All that a cohort could know at one instant."""
+
+    __table_args__ = (UniqueConstraint("cohort_id", "at"), STRICT)
+    id: int | None = _key(primary=True)
+    cohort_id: int = _key("cohort.id")
+    at: datetime = _time()
+    hash: str = _text()
+
+
+class SnapshotItem(SQLModel, table=True):
+    """One market in a snapshot: on offer (`shown` = 1) or only held. `quoted_at` is when the price was true."""
+
+    __tablename__ = "snapshot_item"
+    __table_args__ = (STRICT,)
+    snapshot_id: int = _key("snapshot.id", primary=True)
+    position: int = _whole(primary_key=True)
+    market_id: str = _market()
+    version_id: int = _key("market_version.id")
+    quote_id: int | None = _key("quote.id", optional=True)
+    quoted_at: datetime | None = _time(default=None, nullable=True)
+    shown: int = _whole()
+
+
+class Resolution(SQLModel, table=True):
+    """How a market ended, by version. `payout` is what a YES share paid; null is a refund."""
+
+    __table_args__ = (UniqueConstraint("market_id", "version"), STRICT)
+    id: int | None = _key(primary=True)
+    market_id: str = _market()
+    version: int = _whole()
+    known_at: datetime = _time()
+    payout: int | None = _whole(default=None, nullable=True)
+    source: str = _text()
+    hash: str = _text()
+
+
+class Round(SQLModel, table=True):
+    """One decision time of a cohort. `done` once every turn and mark is in."""
+
+    __table_args__ = (UniqueConstraint("cohort_id", "number"), UniqueConstraint("cohort_id", "at"), STRICT)
+    id: int | None = _key(primary=True)
+    cohort_id: int = _key("cohort.id")
+    number: int = _whole()
+    at: datetime = _time()
+    snapshot_id: int = _key("snapshot.id")
+    done: int = _whole(default=0)
+
+
+class Claim(SQLModel, table=True):
+    """Who is playing a turn: a lease, and a fencing token that grows with every holder."""
+
+    __table_args__ = (STRICT,)
+    round_id: int = _key("round.id", primary=True)
+    entrant_id: int = _key("entrant.id", primary=True)
+    token: int = _whole()
+    holder: str = _text()
+    expires_at: datetime = _time()
+
+
+class Call(SQLModel, table=True):
+    """One attempt to get an answer from a model, word for word."""
+
+    __table_args__ = (UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"), STRICT)
+    id: int | None = _key(primary=True)
+    round_id: int = _key("round.id")
+    entrant_id: int = _key("entrant.id")
+    stage: str = _text()
+    sample: int = _whole()
+    attempt: int = _whole()
+    messages: str = _text()
+    prompt_hash: str = _text()
+    seed: int = _whole()
+    reply: str | None = _text(default=None, nullable=True)
+    finish: str = _text()
+    model: str = _text()
+    fingerprint: str = _text()
+    rung: str = _text()
+    tokens_in: int = _whole()
+    tokens_out: int = _whole()
+    cost: int | None = _whole(default=None, nullable=True)
+    latency_ms: int = _whole()
+    error_code: str | None = _text(default=None, nullable=True)
+    error_message: str | None = _text(default=None, nullable=True)
+    error_retry: int = _whole(default=0)
+    made_at: datetime = _time()
+    hash: str = _text()
+
+
+class Turn(SQLModel, table=True):
+    """One entrant's part of one round. `wishes` are its bets and sales as they were asked for."""
+
+    __table_args__ = (UniqueConstraint("round_id", "entrant_id"), STRICT)
+    id: int | None = _key(primary=True)
+    round_id: int = _key("round.id")
+    entrant_id: int = _key("entrant.id")
+    verdict: str = _text()
+    note: str = _text()
+    cash: int = _whole()
+    wishes: str = _text()
+    code_version: str = _text()
+    hash: str = _text()
+
+
+class Forecast(SQLModel, table=True):
+    """The probability of YES that an agent stated for a market in a turn."""
+
+    __table_args__ = (CheckConstraint("probability BETWEEN 0 AND 1000000"), STRICT)
+    turn_id: int = _key("turn.id", primary=True)
+    market_id: str = Field(sa_type=Text, primary_key=True, sa_column_args=[ForeignKey("market.id")])
+    stage: str = _text(primary_key=True)
+    probability: int = _whole()
+    reason: str = _text()
+
+
+class Rejection(SQLModel, table=True):
+    """A wish that was not granted, and why."""
+
+    __table_args__ = (STRICT,)
+    turn_id: int = _key("turn.id", primary=True)
+    position: int = _whole(primary_key=True)
+    code: str = _text()
+    message: str = _text()
+    market_id: str = _text()
+
+
+class Fill(SQLModel, table=True):
+    """What an agent got for one wish. `amount` is all the cash that moved, fee included."""
+
+    __table_args__ = (
+        UniqueConstraint("turn_id", "position"),
+        CheckConstraint("shares > 0 AND amount >= 0 AND fee >= 0"),
+        STRICT,
+    )
+    id: int | None = _key(primary=True)
+    turn_id: int = _key("turn.id")
+    position: int = _whole()
+    market_id: str = _market()
+    side: str = _text()
+    action: str = _text()
+    shares: int = _whole()
+    amount: int = _whole()
+    fee: int = _whole()
+    wanted: int = _whole()
+    base: int = _whole()
+    quote_at: datetime = _time()
+    quote_hash: str = _text()
+    fee_rate: int = _whole()
+    left: str = _text()
+    reason: str = _text()
+    hash: str = _text()
+
+
+class FillLevel(SQLModel, table=True):
+    """One price at which part of a fill was done."""
+
+    __tablename__ = "fill_level"
+    __table_args__ = (STRICT,)
+    fill_id: int = _key("fill.id", primary=True)
+    position: int = _whole(primary_key=True)
+    price: int = _whole()
+    shares: int = _whole()
+    amount: int = _whole()
+    fee: int = _whole()
+
+
+class Entry(SQLModel, table=True):
+    """One line of an entrant's ledger, chained by hash to the line before it."""
+
+    __table_args__ = (
+        UniqueConstraint("entrant_id", "number"),
+        CheckConstraint("balance >= 0 OR kind IN ('reverse', 'settle', 'refund', 'sell')"),
+        CheckConstraint("held >= 0"),
+        STRICT,
+    )
+    id: int | None = _key(primary=True)
+    entrant_id: int = _key("entrant.id")
+    number: int = _whole()
+    at: datetime = _time()
+    kind: str = _text()
+    market_id: str = _text()
+    side: str = _text()
+    cash: int = _whole()
+    shares: int = _whole()
+    cost: int = _whole()
+    realised: int = _whole()
+    balance: int = _whole()
+    held: int = _whole()
+    ref: str = _text()
+    previous: str = _text()
+    hash: str = _text()
+
+
+class Mark(SQLModel, table=True):
+    """Holdings valued at one snapshot: kept for the curves, recomputed by `arena verify`."""
+
+    __table_args__ = (Index("ix_mark_at", "at"), STRICT)
+    entrant_id: int = _key("entrant.id", primary=True)
+    at: datetime = _time(primary_key=True)
+    snapshot_id: int = _key("snapshot.id")
+    cash: int = _whole()
+    value: int = _whole()
+    liquidation: int = _whole()
+    cost: int = _whole()
+    realised: int = _whole()
+    stale: int = _whole()

@@ -1,0 +1,1 @@
+"""The world: markets, their prices and how they end."""

@@ -1,0 +1,98 @@
+"""What the world is made of: markets, quotes, snapshots and resolutions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NewType
+
+from markets.millionths import ONE
+
+MarketId = NewType("MarketId", str)
+"""`venue:id-at-the-venue`, the same in every table, prompt and export."""
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A yes/no question at a venue, as its page read at some instant."""
+
+    id: MarketId
+    event_id: str
+    question: str
+    rules: str
+    category: str
+    opens_at: datetime
+    closes_at: datetime
+    tick: int = 10_000
+    fee_rate: int = 0
+    min_shares: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """So many shares at a price, on one side of a book."""
+
+    price: int
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a YES share cost at an instant. A side that nobody offers is None.
+
+    `bids` and `asks` are the book where the venue shows one, best first.
+    """
+
+    market_id: MarketId
+    at: datetime
+    bid: int | None
+    ask: int | None
+    mid: int | None
+    last: int | None = None
+    volume: int = 0
+    bids: tuple[Level, ...] = ()
+    asks: tuple[Level, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A market with its price; no quote when the venue gave none."""
+
+    market: Market
+    quote: Quote | None
+
+    @property
+    def mid(self) -> int | None:
+        """The price of a YES share that a forecast is compared with."""
+        return None if self.quote is None else self.quote.mid
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that may be known at one instant: what is on offer, and what else is held."""
+
+    at: datetime
+    shown: tuple[Listing, ...]
+    held: tuple[Listing, ...] = ()
+
+    def __iter__(self) -> Iterator[Listing]:
+        yield from self.shown
+        yield from self.held
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How a market ended: what one YES share paid, or None for a refund.
+
+    A venue that changes its mind sends the next version.
+    """
+
+    market_id: MarketId
+    version: int
+    known_at: datetime
+    payout: int | None
+    source: str = ""
+
+    @property
+    def outcome(self) -> int | None:
+        """1 for YES, 0 for NO; None for a fraction or a refund, which pay but are not scored."""
+        return {ONE: 1, 0: 0}.get(self.payout) if self.payout is not None else None

@@ -1,0 +1,35 @@
+"""The rules that a cohort plays by, by name or changed value by value."""
+
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from markets.millionths import ONE
+
+
+class Rules(BaseModel):
+    """How wishes become fills. Amounts, prices and fractions in millionths, ages in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    fill: str
+    fee: Literal["venue", "none"] = "venue"
+    min_bet: int = 50 * ONE
+    max_bet: int = ONE // 4
+    cap: Literal["bet", "decision"] = "bet"
+    base: Literal["start", "running"] = "start"
+    merge: bool = True
+    worst_price: int = 30_000
+    max_spread: int = 100_000
+    max_gap: int = 50_000
+    max_quote_age: int = int(timedelta(minutes=15).total_seconds())
+
+
+REALISTIC = Rules(name="realistic", fill="book")
+REPLAY = Rules(name="replay", fill="spread", max_quote_age=int(timedelta(days=7).total_seconds()))
+SEED = Rules(name="seed", fill="mid", fee="none", base="running", merge=False)
+REFERENCE = Rules(name="reference", fill="mid", fee="none", cap="decision", base="running", merge=False)
+
+NAMED = {rules.name: rules for rules in (REALISTIC, REPLAY, SEED, REFERENCE)}
