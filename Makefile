@@ -1,0 +1,60 @@
+# Needs Python 3.11 or newer and make. The first target that needs it makes .venv; later runs start at once.
+# Another Python: make PYTHON=/path/to/python3.12
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+export PYTHON
+unexport PYTHONPATH PYTHONHOME
+
+packages := markets portfolio agents arena dashboard
+checks := check-lint check-format check-types check-imports check-lock check-docs
+
+.PHONY: help setup demo test check $(checks) format docs lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make .venv from requirements.lock, and nothing else
+	@sh scripts/setup.sh
+
+demo: setup ## play a whole season offline, then open the dashboard
+	@.venv/bin/arena demo
+
+test: setup ## run the tests (THOROUGH=1: all of them, which takes longer)
+	@.venv/bin/python -m pytest -n auto --maxprocesses 4
+
+check: setup ## run every static check
+	@$(MAKE) --keep-going $(checks)
+
+check-lint: setup
+	@.venv/bin/ruff check --quiet && echo "lint: ok"
+
+check-format: setup
+	@.venv/bin/ruff format --check --quiet --output-format concise && echo "format: ok"
+
+check-types: setup
+	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages)) && echo "types: ok"
+
+check-imports: setup
+	@said=$$(.venv/bin/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }; echo "imports: ok"
+
+check-lock: setup
+	@.venv/bin/python scripts/check_lock.py && echo "lock: ok"
+
+check-docs: setup
+	@.venv/bin/python scripts/cli_docs.py --check && echo "docs: ok"
+
+format: setup ## lay out the code, and mend what can be mended by itself
+	@.venv/bin/ruff check --fix --quiet; .venv/bin/ruff format --quiet
+
+docs: setup ## write docs/cli.md anew from the program's own help
+	@.venv/bin/python scripts/cli_docs.py
+
+lock: setup ## renew requirements.lock after a change of pyproject.toml (UPGRADE=1: newest versions)
+	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) \
+		--output-file requirements.lock pyproject.toml
+	@sh scripts/setup.sh
+
+clean: ## remove .venv and every cache
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

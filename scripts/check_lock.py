@@ -1,0 +1,82 @@
+"""Says, without a network, where requirements.lock and pyproject.toml have drifted apart."""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCK = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
+
+
+def wanted() -> list[Requirement]:
+    """What pyproject.toml asks for: to run, to develop and to build."""
+    return [
+        Requirement(line)
+        for lines in (
+            PROJECT["project"]["dependencies"],
+            PROJECT["dependency-groups"]["dev"],
+            PROJECT["build-system"]["requires"],
+        )
+        for line in lines
+    ]
+
+
+def pins() -> dict[str, str]:
+    """The versions of the lock that apply on this machine."""
+    found = (Requirement(line.split("--hash")[0]) for line in LOCK.splitlines() if line.strip())
+    here = [pin for pin in found if pin.marker is None or pin.marker.evaluate()]
+    return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here}
+
+
+def reached(roots: list[Requirement]) -> set[str]:
+    """Everything that the roots lead to, as the installed packages themselves declare it."""
+    seen: set[tuple[str, str]] = set()
+    todo = list(roots)
+    while todo:
+        wish = todo.pop()
+        name = canonicalize_name(wish.name)
+        fresh = {(name, extra) for extra in ("", *wish.extras)} - seen
+        seen |= fresh
+        todo += [need for _, extra in sorted(fresh) for need in needs(name, extra)]
+    return {name for name, _ in seen}
+
+
+def needs(name: str, extra: str) -> list[Requirement]:
+    """What an installed package requires here, for one of its extras or for none."""
+    try:
+        lines = requires(name) or []
+    except PackageNotFoundError:
+        return []
+    all_needs = [Requirement(line) for line in lines]
+    return [need for need in all_needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+
+
+def faults() -> Iterator[str]:
+    """Each drift, said in a line."""
+    locked, roots = pins(), wanted()
+    for root in roots:
+        version = locked.get(canonicalize_name(root.name))
+        if version is None or not root.specifier.contains(version, prereleases=True):
+            yield f"pyproject.toml asks for {root}, and requirements.lock has {version or 'none'}"
+    led_to = reached(roots)
+    for name in sorted(led_to - locked.keys()):
+        yield f"requirements.lock lacks {name}, which something in it needs"
+    for name in sorted(locked.keys() - led_to):
+        yield f"requirements.lock has {name}, which nothing in pyproject.toml leads to"
+    for line in LOCK.splitlines():
+        if "--hash=sha256:" not in line:
+            yield f"requirements.lock has no hash for {line.strip()}"
+    for address in re.findall(r"\S*://\S*|--\S*(?:index|find-links)\S*", LOCK):
+        yield f"requirements.lock holds an address: {address}"
+
+
+if __name__ == "__main__":
+    if drift := list(faults()):
+        sys.exit("\n".join([*drift, "'make lock' renews it."]))

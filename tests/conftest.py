@@ -1,0 +1,71 @@
+"""What all tests share: the shared data, the browser, how much is played, and no way out to the network."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+CI = os.environ.get("CI") == "true"
+THOROUGH = os.environ.get("THOROUGH") == "1"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NO_BROWSER = (
+    "no Chromium found: 'apt install chromium' or the like, or CHROMIUM=/path/to/it, gets this test played"
+)
+
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=CI, print_blob=True)
+settings.register_profile("thorough", max_examples=2000, deadline=None, derandomize=CI, print_blob=True)
+settings.load_profile("thorough" if THOROUGH else "quick")
+
+
+def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
+    """A test that reaches for another machine fails, whatever library it does so by."""
+    if event != "socket.connect" or not isinstance(args[1], tuple):
+        return
+    host = str(args[1][0])
+    if not (host.startswith("127.") or host in ("::1", "localhost")):
+        raise RuntimeError(f"a test reached for {host}: tests play on this machine alone")
+
+
+sys.addaudithook(_stay_at_home)
+
+
+def find_chromium() -> str | None:
+    """The browser that the tests drive, if this machine has one."""
+    named = os.environ.get("CHROMIUM")
+    found = [named] if named else [shutil.which(name) for name in BROWSERS]
+    return next((path for path in found if path), None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leaves out, and says so, what this run or this machine can't play. In CI a browser is a must."""
+    if item.get_closest_marker("thorough") and not THOROUGH:
+        pytest.skip("THOROUGH=1 plays this too")
+    if item.get_closest_marker("browser") and find_chromium() is None:
+        (pytest.fail if CI else pytest.skip)(NO_BROWSER)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the browser, for tests marked `browser`."""
+    path = find_chromium()
+    assert path is not None, NO_BROWSER
+    return path
+
+
+@pytest.fixture(scope="session")
+def thorough() -> bool:
+    """Whether everything is to be played, or a sample."""
+    return THOROUGH
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The recorded data that lies beside the checkout and isn't part of it."""
+    folder = Path(os.environ.get("ARENA_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no shared data: neither ARENA_SHARED_DATA nor {folder.relative_to(ROOT.parent)}")
+    return folder

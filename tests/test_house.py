@@ -1,0 +1,183 @@
+"""The rules of the house that a linter can't hold, or that deserve a second pair of eyes."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
+PLUG_INS = {
+    "markets/venues": "venues",
+    "portfolio/fills": "fills",
+    "agents/kinds": "kinds",
+    "agents/prompts": "prompts",
+    "arena/scoring": "scoring",
+    "dashboard/views": "views",
+}
+SLOW = ("litellm", "streamlit", "pandas")
+CLOCK = {
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+    "Timestamp": {"now", "utcnow", "today"},
+    "time": {"time", "time_ns", "monotonic", "monotonic_ns", "localtime", "gmtime", "ctime"},
+}
+UNSEEDED = {"Random", "default_rng", "RandomState"}
+LIBM = {"exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "tanh", "erf"}
+TEXTS = {".py", ".md", ".toml", ".yaml", ".yml", ".lock", ".sh", ".mako", ".example", ".ini", ".cfg", ""}
+
+
+def sources(*packages: str) -> list[Path]:
+    """Every Python file of the packages."""
+    return sorted(path for name in packages for path in (ROOT / name).rglob("*.py"))
+
+
+def modules() -> list[str]:
+    """Every module that can be imported on its own; migrations are played by Alembic alone."""
+    files = [path.relative_to(ROOT) for path in sources(*PACKAGES) if "migrations" not in path.parts]
+    return [
+        ".".join(f.with_suffix("").parts).removesuffix(".__init__") for f in files if f.stem != "__main__"
+    ]
+
+
+def calls(path: Path) -> Iterator[tuple[str, str, ast.Call]]:
+    """Each call in a file as (owner, name, node): `time.time()` is ("time", "time", …)."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield ast.unparse(node.func.value).split(".")[-1], node.func.attr, node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield "", node.func.id, node
+
+
+def imported(path: Path, module: str) -> set[str]:
+    """The names that a file takes out of a module by `from module import …`."""
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {a.name for n in tree if isinstance(n, ast.ImportFrom) and n.module == module for a in n.names}
+
+
+def place(path: Path, node: ast.AST) -> str:
+    return f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Plays a few lines in a process of their own."""
+    return subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def texts() -> list[Path]:
+    """Every text that belongs to the project, and nothing that a run leaves behind."""
+    found = []
+    for folder, inner, files in os.walk(ROOT):
+        inner[:] = [
+            n for n in inner if n == ".ci" or not (n.startswith((".", "__")) or n in ("build", "dist"))
+        ]
+        found += [Path(folder, name) for name in files if Path(name).suffix in TEXTS]
+    return sorted(path for path in found if path.name not in (".env", ".git"))
+
+
+def test_only_the_clock_reads_the_clock() -> None:
+    read = [
+        place(path, node)
+        for path in sources(*PACKAGES)
+        if path != ROOT / "arena" / "clock.py"
+        for owner, name, node in calls(path)
+        if name in CLOCK.get(owner, ())
+    ]
+    taken = [
+        str(path.relative_to(ROOT)) for path in sources(*PACKAGES) if imported(path, "time") & CLOCK["time"]
+    ]
+    assert read + taken == []
+
+
+def test_chance_is_always_seeded() -> None:
+    unseeded = [
+        place(path, node)
+        for path in sources(*PACKAGES)
+        for _, name, node in calls(path)
+        if name in UNSEEDED and not node.args and not node.keywords
+    ]
+    assert unseeded == []
+
+
+def test_no_libm_on_the_way_into_the_record() -> None:
+    """The last digit of `math.log` differs between machines, so only scores and views may use it."""
+    on_the_way = [p for p in sources("markets", "portfolio", "agents", "arena") if "scoring" not in p.parts]
+    used = [
+        place(path, node)
+        for path in on_the_way
+        for owner, name, node in calls(path)
+        if name in LIBM and owner in ("math", "np", "numpy")
+    ]
+    taken = [str(path.relative_to(ROOT)) for path in on_the_way if imported(path, "math") & LIBM]
+    assert used + taken == []
+
+
+EACH_ALONE = """
+import importlib, os, sys, traceback
+import sqlmodel, streamlit, typer  # the big ones once, in the parent
+failed = []
+for name in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(name)
+sys.exit(f"can't be imported on their own: {failed}" if failed else 0)
+"""
+
+HELP = """
+import sys
+from arena.cli.main import main
+sys.argv = ["arena", "--help"]
+try:
+    main()
+except SystemExit:
+    print("LOADED", sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+def test_every_module_imports_on_its_own() -> None:
+    played = python(EACH_ALONE, *modules())
+    assert played.returncode == 0, played.stderr
+
+
+def test_help_loads_no_slow_library() -> None:
+    played = python(HELP)
+    shown, _, loaded = played.stdout.rpartition("LOADED ")
+    assert "Usage" in shown, played.stderr
+    assert [name for name in SLOW if f"'{name}'" in loaded] == []
+
+
+@pytest.mark.parametrize("folder", PLUG_INS)
+def test_a_plug_in_folder_has_a_contract_test(folder: str) -> None:
+    assert (ROOT / folder).is_dir()
+    assert (ROOT / "tests" / "contract" / f"test_{PLUG_INS[folder]}.py").is_file()
+
+
+def test_no_machine_and_no_registry_is_named() -> None:
+    machine = re.compile(r"(?<![\w.$}/])/(?:root|work|home|Users|opt|mnt)/\w")
+    registry = re.compile(r"pypi\.org|pythonhosted|registry\.npmjs|--(?:extra-)?index-url [^-]")
+    named = [
+        f"{path.relative_to(ROOT)}: {line.strip()[:80]}"
+        for path in texts()
+        if path != Path(__file__)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if machine.search(line) or registry.search(line)
+    ]
+    assert named == []
+
+
+def test_the_page_of_the_command_line_is_what_help_says() -> None:
+    script = ROOT / "scripts" / "cli_docs.py"
+    played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert played.returncode == 0, played.stderr
