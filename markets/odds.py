@@ -1,0 +1,46 @@
+"""Probabilities and log-odds, bit for bit the same on every machine.
+
+`math.exp` and `math.log` differ in the last bit between C libraries. Decimal's are correctly
+rounded, and so is the way from a Decimal to a float.
+"""
+
+import random
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+from markets.millionths import ONE
+
+_EXACT_ENOUGH = Context(prec=28, rounding=ROUND_HALF_EVEN)
+_FAR = 14.0
+"""Beyond these log-odds every probability is the first or the last millionth."""
+
+
+def log_odds(p: int) -> float:
+    """The log-odds of a probability in millionths; 0 and 1 count as the nearest possible one.
+
+    >>> log_odds(500_000), log_odds(800_000)
+    (0.0, 1.3862943611198906)
+    """
+    p = min(max(p, 1), ONE - 1)
+    return float(_EXACT_ENOUGH.ln(_EXACT_ENOUGH.divide(Decimal(p), Decimal(ONE - p))))
+
+
+def probability(log_odds: float) -> int:
+    """The probability in millionths behind log-odds, never 0 and never 1.
+
+    >>> probability(0.0), probability(1.3862943611198906), probability(-99.0)
+    (500000, 800000, 1)
+    """
+    x = Decimal(min(max(log_odds, -_FAR), _FAR))
+    if not x.is_finite():
+        raise ValueError(f"{log_odds!r} is no log-odds")
+    inverse = _EXACT_ENOUGH.add(1, _EXACT_ENOUGH.exp(_EXACT_ENOUGH.minus(x)))
+    p = int(_EXACT_ENOUGH.divide(Decimal(ONE), inverse).to_integral_value(ROUND_HALF_EVEN))
+    return min(max(p, 1), ONE - 1)
+
+
+def bell(rng: random.Random) -> float:
+    """A draw much like a standard normal one: twelve uniform draws, less six."""
+    total = -6.0
+    for _ in range(12):  # not sum(), which rounds otherwise since Python 3.12
+        total += rng.random()
+    return total

@@ -1,0 +1,54 @@
+"""A venue that never was: a seeded season of markets whose true probabilities are known.
+
+The evidence in the rules text of a market is described in `markets/simulation/evidence.py`.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from markets.model import Listing, MarketId, Resolution
+from markets.simulation.settings import Chance, Settings, seeded
+from markets.simulation.world import build, listing
+
+__all__ = ["Settings", "Simulator", "stamp", "venue"]
+
+stamp = "simulated"
+
+
+class Simulator:
+    """A simulated season behind the door of a venue. Markets not open yet are unknown to it."""
+
+    stamp = stamp
+
+    def __init__(self, settings: Settings, chance: Chance):
+        self._settings, self._chance = settings, chance
+        self._world = build(settings, chance)
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        """Every open market with its price."""
+        return [
+            listing(life, at, self._settings, self._chance)
+            for life in self._world.values()
+            if life.market.opens_at <= at < life.market.closes_at
+        ]
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        """These markets, in the order asked for; a closed one with the quote that stood last."""
+        lives = (self._world[market] for market in markets if market in self._world)
+        return [
+            listing(life, at, self._settings, self._chance) for life in lives if life.market.opens_at <= at
+        ]
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        """How those of these markets ended that are known to have by then."""
+        ends = (self._world[market].resolution for market in markets if market in self._world)
+        return [end for end in ends if end.known_at <= at]
+
+    def truth(self, market: MarketId, at: datetime) -> int:
+        """The true probability of YES in millionths; after the close, the one it was drawn with."""
+        return self._world[market].day(at).truth
+
+
+def venue(settings: Settings) -> Simulator:
+    """The season that these settings describe."""
+    return Simulator(settings, seeded(settings.seed))

@@ -1,0 +1,125 @@
+"""Small builders, so that a test reads as a sentence. Prices and dollars are given as text."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from markets.millionths import millionths
+from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
+from portfolio.ledger import fold, open_account
+from portfolio.model import Bet, Holdings, Sale, Side
+
+NOW = datetime(2026, 1, 4, 12, tzinfo=UTC)
+RAIN = MarketId("sim:rain")
+
+Levels = Iterable[tuple[str, str]]
+
+
+def usd(amount: str | int) -> int:
+    """Dollars, shares or a price in millionths: `usd("0.40")`, `usd(500)`."""
+    return millionths(amount)
+
+
+def a_market(id: str = RAIN, **changes: Any) -> Market:
+    """A market that opened a month ago and closes in a month."""
+    market = Market(
+        id=MarketId(id),
+        event_id=f"{id}:event",
+        question=f"Will {id} happen?",
+        rules="YES if it happens.",
+        category="weather",
+        opens_at=NOW - timedelta(days=30),
+        closes_at=NOW + timedelta(days=30),
+    )
+    return replace(market, **changes)
+
+
+def a_quote(
+    bid: str | None = "0.40",
+    ask: str | None = "0.42",
+    mid: str | None = None,
+    *,
+    market: str = RAIN,
+    at: datetime = NOW,
+    bids: Levels = (),
+    asks: Levels = (),
+    last: str | None = None,
+    volume: str = "0",
+) -> Quote:
+    """A quote whose mid is halfway between bid and ask unless it is given."""
+    prices = [None if price is None else usd(price) for price in (bid, ask, mid, last)]
+    if prices[2] is None and prices[0] is not None and prices[1] is not None:
+        prices[2] = (prices[0] + prices[1]) // 2
+    return Quote(MarketId(market), at, *prices, volume=usd(volume), bids=_levels(bids), asks=_levels(asks))
+
+
+def a_listing(
+    bid: str | None = "0.40",
+    ask: str | None = "0.42",
+    mid: str | None = None,
+    *,
+    market: str = RAIN,
+    at: datetime = NOW,
+    bids: Levels = (),
+    asks: Levels = (),
+    last: str | None = None,
+    volume: str = "0",
+    **changes: Any,
+) -> Listing:
+    """A market with a quote; other keywords change the market: `fee_rate`, `tick`, `closes_at` …"""
+    quote = a_quote(bid, ask, mid, market=market, at=at, bids=bids, asks=asks, last=last, volume=volume)
+    return Listing(a_market(market, **changes), quote)
+
+
+def a_price(mid: str, market: str = RAIN, *, at: datetime = NOW, **changes: Any) -> Listing:
+    """A market of which only a price is known: no bid, no ask, no book."""
+    return a_listing(None, None, mid, market=market, at=at, **changes)
+
+
+def a_book(bids: Levels, asks: Levels, market: str = RAIN, *, at: datetime = NOW, **changes: Any) -> Listing:
+    """A market with a book; bid, ask and mid are those of its best levels."""
+    below, above = _levels(bids), _levels(asks)
+    bid, ask = max(level.price for level in below), min(level.price for level in above)
+    quote = Quote(MarketId(market), at, bid, ask, (bid + ask) // 2, bids=below, asks=above)
+    return Listing(a_market(market, **changes), quote)
+
+
+def a_snapshot(*shown: Listing, held: Iterable[Listing] = (), at: datetime = NOW) -> Snapshot:
+    """What may be known at an instant; one usual listing unless others are given."""
+    held = tuple(held)
+    return Snapshot(at, shown if shown or held else (a_listing(),), held)
+
+
+def a_resolution(payout: str | None, market: str = RAIN, version: int = 1, at: datetime = NOW) -> Resolution:
+    """How a market ended: "1", "0", a fraction, or None for a refund."""
+    return Resolution(MarketId(market), version, at, None if payout is None else usd(payout))
+
+
+def a_bet(
+    amount: str | int, side: Side = "YES", market: str = RAIN, limit: str | None = None, reason: str = ""
+) -> Bet:
+    """A wish to spend so many dollars."""
+    return Bet(MarketId(market), side, usd(amount), None if limit is None else usd(limit), reason)
+
+
+def a_sale(
+    shares: str | int | None = None,
+    side: Side = "YES",
+    market: str = RAIN,
+    *,
+    fraction: str | None = None,
+    limit: str | None = None,
+) -> Sale:
+    """A wish to sell: so many shares, a fraction, or all of it."""
+    sizes = [None if size is None else usd(size) for size in (shares, fraction, limit)]
+    return Sale(MarketId(market), side, *sizes)
+
+
+def an_account(bankroll: str | int = 10_000, at: datetime = NOW) -> Holdings:
+    """The holdings of an entrant who has just been given a bankroll."""
+    return fold([open_account(usd(bankroll), at)])
+
+
+def _levels(levels: Levels) -> tuple[Level, ...]:
+    return tuple(Level(usd(price), usd(shares)) for price, shares in levels)

@@ -1,0 +1,124 @@
+"""What holds for every venue that is a file in markets/venues and needs no network."""
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+import pytest
+from pydantic import BaseModel
+
+import markets.venues
+from markets.model import Listing, MarketId, Resolution
+from markets.registry import load, names
+from markets.venue import Venue
+
+HOME = Path(markets.venues.__path__[0])
+SUNDAYS = [datetime(2026, 1, 4, tzinfo=UTC) + timedelta(weeks=n) for n in range(0, 22, 3)]
+T = TypeVar("T")
+
+
+def get(answer: Awaitable[T]) -> T:
+    async def waited() -> T:
+        return await answer
+
+    return asyncio.run(waited())
+
+
+@pytest.fixture(params=names(HOME), scope="module")
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    return load("markets.venues", request.param)
+
+
+@pytest.fixture(scope="module")
+def venue(module: ModuleType) -> Venue:
+    made: Venue = module.venue(module.Settings())
+    return made
+
+
+def catalogue(venue: Venue, at: datetime) -> list[Listing]:
+    return get(venue.catalogue(at))
+
+
+def seen(venue: Venue) -> list[MarketId]:
+    return sorted({x.market.id for at in SUNDAYS for x in catalogue(venue, at)})
+
+
+def test_settings_have_defaults_and_know_their_keys(module: ModuleType) -> None:
+    assert issubclass(module.Settings, BaseModel)
+    assert module.Settings.model_config["extra"] == "forbid"
+    assert module.Settings.model_config["frozen"]
+    assert module.Settings() == module.Settings.model_validate(module.Settings().model_dump())
+
+
+def test_it_says_what_its_results_are_worth(module: ModuleType) -> None:
+    assert isinstance(module.stamp, str)
+    assert module.stamp == module.stamp.strip() != ""
+
+
+def test_the_catalogue_holds_open_markets_once_each(module: ModuleType, venue: Venue) -> None:
+    name = module.__name__.rpartition(".")[2]
+    assert seen(venue)
+    for at in SUNDAYS:
+        listings = catalogue(venue, at)
+        assert len({x.market.id for x in listings}) == len(listings)
+        for listing in listings:
+            market = listing.market
+            assert market.id.startswith(f"{name}:")
+            assert market.opens_at <= at < market.closes_at
+            assert market.question
+            assert market.rules
+            assert market.category
+            assert market.event_id
+
+
+def test_quotes_belong_to_their_market_and_are_never_from_the_future(venue: Venue) -> None:
+    for at in SUNDAYS:
+        for listing in get(venue.listings(at, seen(venue))):
+            if listing.quote is not None:
+                assert listing.quote.market_id == listing.market.id
+                assert listing.quote.at <= min(at, listing.market.closes_at)
+
+
+def test_listings_agree_with_the_catalogue_in_the_order_asked_for(venue: Venue) -> None:
+    for at in SUNDAYS:
+        listed = catalogue(venue, at)
+        backwards = [x.market.id for x in reversed(listed)]
+        assert get(venue.listings(at, backwards)) == list(reversed(listed))
+
+
+def test_what_was_shown_can_be_asked_for_ever_after(venue: Venue) -> None:
+    shown = [x.market.id for x in catalogue(venue, SUNDAYS[0])]
+    for at in SUNDAYS:
+        assert [x.market.id for x in get(venue.listings(at, shown))] == shown
+
+
+def test_resolutions_come_after_the_close_and_stay(venue: Venue) -> None:
+    known: list[Resolution] = []
+    for at in SUNDAYS:
+        now = get(venue.resolutions(at, seen(venue)))
+        assert all(end.known_at <= at for end in now)
+        assert set(known) <= set(now)
+        open_now = {x.market.id for x in catalogue(venue, at)}
+        assert not open_now & {end.market_id for end in now}
+        known = now
+    assert known
+
+
+def test_only_what_was_asked_for_is_answered(venue: Venue) -> None:
+    last, one = SUNDAYS[-1], seen(venue)[0]
+    assert {x.market.id for x in get(venue.listings(last, [one]))} <= {one}
+    assert {x.market_id for x in get(venue.resolutions(last, [one]))} <= {one}
+    assert get(venue.listings(last, [])) == []
+    assert get(venue.resolutions(last, [])) == []
+
+
+def test_the_same_question_has_the_same_answer_whatever_was_asked_between(
+    module: ModuleType, venue: Venue
+) -> None:
+    fresh: Venue = module.venue(module.Settings())
+    assert catalogue(fresh, SUNDAYS[2]) == catalogue(venue, SUNDAYS[2])
+    catalogue(fresh, SUNDAYS[-1])
+    assert catalogue(fresh, SUNDAYS[2]) == catalogue(venue, SUNDAYS[2])

@@ -1,0 +1,79 @@
+"""Log-odds that every machine agrees on."""
+
+import decimal
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markets.millionths import ONE
+from markets.odds import bell, log_odds, probability
+
+probabilities = st.integers(1, ONE - 1)
+
+
+@given(probabilities)
+def test_a_probability_survives_the_way_there_and_back(p: int) -> None:
+    assert probability(log_odds(p)) == p
+
+
+@given(probabilities)
+def test_log_odds_agree_with_the_textbook(p: int) -> None:
+    assert log_odds(p) == pytest.approx(math.log(p / (ONE - p)), rel=1e-12, abs=1e-9)
+
+
+@given(probabilities | st.integers(499_990, 500_010))
+def test_log_odds_are_the_nearest_float(p: int) -> None:
+    with decimal.localcontext(prec=60):
+        assert log_odds(p) == float((decimal.Decimal(p) / (ONE - p)).ln())
+
+
+@given(probabilities | st.integers(499_990, 500_010))
+def test_yes_and_no_mirror_each_other(p: int) -> None:
+    assert log_odds(ONE - p) == -log_odds(p)
+
+
+@given(st.floats(-20, 20), st.floats(0, 5))
+def test_higher_log_odds_never_mean_a_lower_probability(x: float, more: float) -> None:
+    assert probability(x) <= probability(x + more)
+
+
+@pytest.mark.parametrize(("x", "p"), [(-math.inf, 1), (-1e9, 1), (14.0, 999_999), (math.inf, 999_999)])
+def test_nothing_is_certain(x: float, p: int) -> None:
+    assert probability(x) == p
+
+
+def test_a_price_of_0_or_1_is_the_nearest_possible_probability() -> None:
+    assert log_odds(0) == log_odds(1)
+    assert log_odds(ONE) == log_odds(ONE - 1)
+
+
+def test_not_a_number_is_no_log_odds() -> None:
+    with pytest.raises(ValueError, match="nan"):
+        probability(math.nan)
+
+
+def test_the_last_bit_is_pinned() -> None:
+    assert log_odds(1).hex() == "-0x1.ba18a78020f45p+3"
+    assert log_odds(630_000).hex() == "0x1.107eb8e2da1e4p-1"
+    assert probability(0.3) == 574_443
+
+
+def test_the_surrounding_decimal_context_does_not_matter() -> None:
+    free = [(log_odds(p), probability(p / 99_999)) for p in (1, 123_456, 999_998)]
+    with decimal.localcontext(prec=2, rounding=decimal.ROUND_UP):
+        assert [(log_odds(p), probability(p / 99_999)) for p in (1, 123_456, 999_998)] == free
+
+
+def test_a_bell_is_nearly_normal() -> None:
+    rng = random.Random("bell")
+    draws = [bell(rng) for _ in range(20_000)]
+    assert abs(sum(draws) / len(draws)) < 0.03
+    assert sum(x * x for x in draws) / len(draws) == pytest.approx(1, abs=0.04)
+    assert sum(abs(x) < 1.96 for x in draws) / len(draws) == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_bell_is_pinned_too() -> None:
+    assert bell(random.Random("bell")).hex() == "0x1.73e1b6fa2ddc9p-1"

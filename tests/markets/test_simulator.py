@@ -1,0 +1,261 @@
+"""The simulated season: the same everywhere, legal throughout, and blind to what is to come."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from itertools import pairwise
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from pydantic import ValidationError
+
+from markets.canonical import digest
+from markets.millionths import ONE
+from markets.model import Listing, MarketId, Resolution
+from markets.simulation.settings import seeded
+from markets.venues.simulator import Settings, Simulator, venue
+
+START = datetime(2026, 1, 4, tzinfo=UTC)
+END = START + timedelta(weeks=21)
+SUNDAYS = [START + timedelta(weeks=n) for n in range(20)]
+HOURS = [START + timedelta(hours=53 * n) for n in range(66)]
+LINE = re.compile(
+    r"- (\d{4}-\d\d-\d\d): (a careful panel|an analyst|a rumour) puts the chance at ([1-9]\d?)%\."
+)
+
+
+def catalogue(world: Simulator, at: datetime) -> list[Listing]:
+    return asyncio.run(world.catalogue(at))
+
+
+@cache
+def season(seed: int) -> Simulator:
+    return venue(Settings(seed=seed))
+
+
+@cache
+def everything(world: Simulator) -> list[Listing]:
+    """Every market that ever was, as its page read in the end."""
+    ids = sorted({x.market.id for at in HOURS for x in catalogue(world, at)})
+    return asyncio.run(world.listings(END, ids))
+
+
+def ends(world: Simulator, at: datetime = END) -> list[Resolution]:
+    return asyncio.run(world.resolutions(at, [x.market.id for x in everything(world)]))
+
+
+def fingerprint(seed: int) -> str:
+    """One text for all that a season has to say on its Sundays."""
+    world = venue(Settings(seed=seed))
+    listings = [catalogue(world, at) for at in SUNDAYS]
+    truths = [
+        [world.truth(x.market.id, at) for x in found] for found, at in zip(listings, SUNDAYS, strict=True)
+    ]
+    return digest([listings, truths, ends(world)])
+
+
+@pytest.fixture(scope="module")
+def world() -> Simulator:
+    return season(1)
+
+
+def test_the_season_of_a_seed_is_pinned() -> None:
+    assert fingerprint(1) == "77781c41028fc5b7397a26b8ea20fc71452095eb9ab3c45bb22fb84c66e5ccf7"
+
+
+def test_another_seed_is_another_season() -> None:
+    assert fingerprint(2) != fingerprint(1)
+
+
+def test_hash_seed_and_time_zone_do_not_matter() -> None:
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](3))"
+    here = fingerprint(3)
+    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns")):
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
+        assert (done.stdout.strip(), done.stderr) == (here, "")
+
+
+def test_the_time_zone_of_the_question_does_not_matter(world: Simulator) -> None:
+    at = SUNDAYS[4] + timedelta(hours=2)
+    far = at.astimezone(ZoneInfo("America/St_Johns"))
+    assert digest(catalogue(world, far)) == digest(catalogue(world, at))
+
+
+def test_there_are_exactly_as_many_markets_and_events_as_asked_for(world: Simulator) -> None:
+    found = everything(world)
+    assert len(found) == 200
+    assert len({x.market.event_id for x in found}) == 60
+
+
+@pytest.mark.parametrize(("markets", "events"), [(1, 1), (6, 1), (7, 7), (25, 6)])
+def test_small_seasons_add_up_too(markets: int, events: int) -> None:
+    found = everything(venue(Settings(markets=markets, events=events)))
+    assert len(found) == markets
+    assert len({x.market.event_id for x in found}) == events
+
+
+def test_too_many_markets_for_the_events_are_refused() -> None:
+    with pytest.raises(ValidationError, match="7 do not fit 1"):
+        Settings(markets=7, events=1)
+
+
+def test_there_is_something_to_choose_from_in_every_round(world: Simulator) -> None:
+    on_offer = [len(catalogue(world, at)) for at in SUNDAYS]
+    assert on_offer[0] >= 40
+    assert min(on_offer) >= 15
+
+
+def test_every_market_is_open_on_some_sunday_and_for_no_more_than_ten_weeks(world: Simulator) -> None:
+    shown = {x.market.id for at in SUNDAYS for x in catalogue(world, at)}
+    assert shown == {x.market.id for x in everything(world)}
+    for listing in everything(world):
+        market = listing.market
+        assert timedelta(days=7) <= market.closes_at - market.opens_at <= timedelta(weeks=10, days=1)
+
+
+def test_markets_resolve_all_along(world: Simulator) -> None:
+    known = [len(ends(world, at)) for at in SUNDAYS]
+    assert known[0] == 0
+    assert known[3] > 0
+    assert max(after - before for before, after in pairwise(known)) <= 30
+    assert known[-1] >= 140
+    assert len(ends(world, START + timedelta(weeks=20))) >= 180
+    assert len(ends(world)) == 200
+
+
+def test_some_are_refunded_and_some_pay_half() -> None:
+    kinds = Counter(end.payout for seed in range(1, 6) for end in ends(season(seed)))
+    assert set(kinds) == {0, ONE, ONE // 2, None}
+    assert 10 <= kinds[None] <= 55
+    assert 10 <= kinds[ONE // 2] <= 55
+
+
+def test_shares_of_odd_ends_can_be_set() -> None:
+    assert {end.payout for end in ends(venue(Settings(refund_share=1, half_share=0)))} == {None}
+    assert {end.payout for end in ends(venue(Settings(refund_share=0, half_share=1)))} == {ONE // 2}
+
+
+def test_a_resolution_is_known_at_the_close_or_shortly_after(world: Simulator) -> None:
+    closes = {x.market.id: x.market.closes_at for x in everything(world)}
+    assert all(
+        timedelta(0) <= end.known_at - closes[end.market_id] <= timedelta(hours=30) for end in ends(world)
+    )
+
+
+def test_prices_are_legal_on_every_day(world: Simulator) -> None:
+    for at in HOURS:
+        for listing in catalogue(world, at):
+            assert_legal(listing)
+
+
+def assert_legal(listing: Listing) -> None:
+    quote, tick = listing.quote, listing.market.tick
+    assert quote is not None
+    assert quote.bid is not None
+    assert quote.ask is not None
+    assert quote.mid is not None
+    bids, asks = [x.price for x in quote.bids], [x.price for x in quote.asks]
+    assert 0 < quote.bid < quote.mid < quote.ask < ONE
+    assert 2 * quote.mid == quote.bid + quote.ask
+    assert (bids[0], asks[0]) == (quote.bid, quote.ask)
+    assert bids == sorted(set(bids), reverse=True)
+    assert asks == sorted(set(asks))
+    assert all(price % tick == 0 and 0 < price < ONE for price in bids + asks)
+    assert 1 <= len(bids) <= 3
+    assert 1 <= len(asks) <= 3
+    assert all(level.shares > 0 for level in quote.bids + quote.asks)
+    assert quote.last in (quote.bid, quote.ask)
+
+
+def test_volume_only_grows(world: Simulator) -> None:
+    volumes: dict[MarketId, int] = {}
+    for at in HOURS:
+        for x in catalogue(world, at):
+            assert x.quote is not None
+            assert x.quote.volume >= volumes.get(x.market.id, 0)
+            volumes[x.market.id] = x.quote.volume
+
+
+def dollars(listing: Listing, levels: int) -> int:
+    """What the best levels of the asking side cost to buy out."""
+    assert listing.quote is not None
+    return sum(level.price * level.shares // ONE for level in listing.quote.asks[:levels]) // ONE
+
+
+def test_500_dollars_mostly_fill_at_two_levels_and_2500_not_always(world: Simulator) -> None:
+    offers = [x for at in SUNDAYS for x in catalogue(world, at)]
+    deep = [x for x in offers if x.quote is not None and len(x.quote.asks) == 3]
+    assert sum(dollars(x, 2) >= 500 for x in deep) / len(deep) > 0.9
+    assert 0.2 < sum(dollars(x, 3) >= 2_500 for x in deep) / len(deep) < 0.8
+
+
+def test_the_page_of_a_closed_market_stands_still(world: Simulator) -> None:
+    for listing in everything(world):
+        assert listing.quote is not None
+        closed = listing.market.closes_at
+        assert listing.quote.at == closed
+        assert asyncio.run(world.listings(closed, [listing.market.id])) == [listing]
+
+
+def test_a_market_not_open_yet_is_unknown(world: Simulator) -> None:
+    late = max((x.market for x in everything(world)), key=lambda market: market.opens_at)
+    before = late.opens_at - timedelta(seconds=1)
+    assert asyncio.run(world.listings(before, [late.id, MarketId("simulator:none")])) == []
+    assert len(asyncio.run(world.listings(late.opens_at, [late.id]))) == 1
+
+
+def test_evidence_follows_the_grammar_and_is_older_than_the_instant(world: Simulator) -> None:
+    for at in HOURS:
+        for listing in catalogue(world, at):
+            lines = [line for line in listing.market.rules.splitlines() if line.startswith("-")]
+            said = [LINE.fullmatch(line) for line in lines]
+            assert said
+            dates = [date.fromisoformat(match[1]) for match in said if match]
+            assert len(dates) == len(lines)
+            assert dates == sorted(set(dates))
+            assert dates[-1] < at.date()
+
+
+def test_evidence_is_only_ever_added(world: Simulator) -> None:
+    pages: dict[MarketId, str] = {}
+    for at in HOURS:
+        for listing in catalogue(world, at):
+            assert listing.market.rules.startswith(pages.get(listing.market.id, ""))
+            pages[listing.market.id] = listing.market.rules
+    assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4
+
+
+@pytest.mark.parametrize("days", [0, 1, 17, 60, 118])
+def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
+    """Two worlds that draw alike up to a day, and each on its own from then on, look alike till then."""
+    last = START.date() + timedelta(days)
+
+    def forked(purpose: str, day: date) -> Random:
+        return seeded(1 if day <= last else 2)(purpose, day)
+
+    one, other = season(1), Simulator(Settings(), forked)
+    ids = [x.market.id for x in everything(one)]
+    for at in (START, START + timedelta(days=days // 2, hours=15), START + timedelta(days=days, hours=23.9)):
+        assert catalogue(one, at) == catalogue(other, at)
+        assert asyncio.run(one.listings(at, ids)) == asyncio.run(other.listings(at, ids))
+        assert ends(one, at) == ends(other, at)
+    assert catalogue(one, at + timedelta(days=2)) != catalogue(other, at + timedelta(days=2))
+
+
+def test_outcomes_follow_the_last_true_probability() -> None:
+    gap, spread = 0.0, 0.0
+    for seed in range(1, 6):
+        world = season(seed)
+        for end in ends(world):
+            if end.outcome is not None:
+                p = world.truth(end.market_id, END) / ONE
+                gap += end.outcome - p
+                spread += p * (1 - p)
+    assert abs(gap) < 3 * spread**0.5
