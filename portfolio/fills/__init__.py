@@ -1,0 +1,40 @@
+"""At which prices an order is filled: one rule a file, found by its file name.
+
+A rule is one function, `levels`. Limits, fees, minimum sizes and rounding are the same for all of
+them and live in `portfolio/walk.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from markets.model import Level, Market, Quote
+from markets.registry import load
+from portfolio.model import Action, Rejection
+from portfolio.rules import Rules
+
+BOTTOMLESS = 10**30
+"""The depth of a price that is good for any size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a rule is asked. The quote was checked, and is in prices of the side's own share."""
+
+    action: Action
+    quote: Quote
+    market: Market
+    rules: Rules
+
+
+class FillRule(Protocol):
+    """What each file in this folder is."""
+
+    def levels(self, order: Order) -> Sequence[Level] | Rejection:
+        """What is offered to an order, in any order of prices, or why nothing is."""
+        ...
+
+
+def fill_rule(name: str) -> FillRule:
+    """The rule of that name."""
+    return cast(FillRule, load(__name__, name))

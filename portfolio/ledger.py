@@ -1,0 +1,90 @@
+"""The ledger: entries are facts that are never changed, and what is held is their fold."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from markets.millionths import ONE
+from markets.model import MarketId, Resolution
+from portfolio.account import Account, LedgerError
+from portfolio.model import Entry, Fill, Holdings, LotKey
+from portfolio.money import ceil_div, worth
+
+__all__ = ["LedgerError", "fold", "open_account", "post", "settle"]
+
+
+def open_account(bankroll: int, at: datetime) -> Entry:
+    """The first entry of a ledger: the bankroll comes in."""
+    return Account(Holdings()).write(at, "deposit", "bankroll", cash=bankroll)
+
+
+def fold(entries: Iterable[Entry], start: Holdings | None = None) -> Holdings:
+    """What is held after these entries. Raises `LedgerError` where one does not follow from the last.
+
+    >>> from datetime import UTC, datetime
+    >>> fold([open_account(10_000 * ONE, datetime(2026, 1, 4, tzinfo=UTC))]).cash
+    10000000000
+    """
+    account = Account(start or Holdings())
+    for entry in entries:
+        account.take(entry)
+    return account.holdings()
+
+
+def post(fills: Iterable[Fill], holdings: Holdings, at: datetime, label: str) -> list[Entry]:
+    """The entries of a decision's fills; each refers to `label` and the place of its fill, from 0."""
+    account = Account(holdings)
+    return [_posted(fill, account, at, f"{label}:{place}") for place, fill in enumerate(fills)]
+
+
+def _posted(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
+    key = fill.market_id, fill.side
+    if fill.action == "buy":
+        return account.write(at, "buy", ref, key, cash=-fill.amount, shares=fill.shares, cost=fill.amount)
+    lot = account.lots.get(key)
+    if lot is None or lot.shares < fill.shares:
+        raise LedgerError(f"{ref} sells {fill.side} shares of {fill.market_id} that are not held")
+    # Rounded up: a sale never looks better, and a refund of the rest never pays more, than it should.
+    released = ceil_div(lot.cost * fill.shares, lot.shares)
+    return account.write(at, "sell", ref, key, cash=fill.amount, shares=-fill.shares, cost=-released)
+
+
+def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) -> list[Entry]:
+    """Pay for the lots whose markets have ended by then, each by the newest version of its resolution.
+
+    A version that was paid already changes nothing. A newer one takes back what the older one did,
+    to the millionth, and pays anew; that alone may take cash below 0.
+    """
+    newest: dict[MarketId, Resolution] = {}
+    for resolution in resolutions:
+        known = newest.get(resolution.market_id)
+        if resolution.known_at <= at and (known is None or known.version < resolution.version):
+            newest[resolution.market_id] = resolution
+    account, entries = Account(holdings), list[Entry]()
+    for key in sorted({*holdings.lots, *holdings.settled}):
+        if key[0] in newest:
+            entries += _settled(account, key, newest[key[0]], at)
+    return entries
+
+
+def _settled(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:
+    ref, entries = f"resolution:{resolution.version}", list[Entry]()
+    before = account.settled.get(key)
+    if before is not None:
+        if before.version >= resolution.version:
+            return []
+        undone = {"cash": -before.cash, "shares": before.shares, "cost": before.cost}
+        entries.append(account.write(at, "reverse", ref, key, **undone))
+    lot = account.lots[key]
+    closed = {"shares": -lot.shares, "cost": -lot.cost}
+    if resolution.payout is None:
+        entries.append(account.write(at, "refund", ref, key, cash=lot.cost, **closed))
+    else:
+        paid = _pays(key, lot.shares, resolution.payout)
+        entries.append(account.write(at, "settle", ref, key, cash=paid, **closed))
+    return entries
+
+
+def _pays(key: LotKey, shares: int, payout: int) -> int:
+    if not 0 <= payout <= ONE:
+        raise LedgerError(f"{key[0]} can't pay {payout} millionths a share: a payout is from 0 to 1")
+    return worth(shares, payout if key[1] == "YES" else ONE - payout)

@@ -1,0 +1,82 @@
+"""Exact money: whole millionths and one rule of rounding.
+
+What an agent receives is rounded down and what it pays is rounded up, so that rounding
+never makes money.
+"""
+
+from markets.millionths import ONE
+
+
+def ceil_div(value: int, by: int) -> int:
+    """The quotient rounded up.
+
+    >>> ceil_div(7, 2), ceil_div(-7, 2), ceil_div(8, 2)
+    (4, -3, 4)
+    """
+    return -(-value // by)
+
+
+def worth(shares: int, price: int) -> int:
+    """What is received for shares at a price: rounded down."""
+    return shares * price // ONE
+
+
+def cost(shares: int, price: int) -> int:
+    """What is paid for shares at a price: rounded up.
+
+    >>> worth(3, 500_000), cost(3, 500_000)
+    (1, 2)
+    """
+    return ceil_div(shares * price, ONE)
+
+
+def fee(shares: int, price: int, rate: int) -> int:
+    """The fee on shares at a price, rate · shares · p · (1 − p), rounded up.
+
+    >>> fee(100_000_000, 400_000, 50_000)
+    1200000
+    """
+    return ceil_div(rate * shares * price * (ONE - price), ONE**3)
+
+
+def affordable(amount: int, price: int, rate: int = 0) -> int:
+    """The shares that an amount buys, with their fee paid out of it.
+
+    >>> affordable(500_000_000, 400_000)
+    1250000000
+    >>> affordable(100_000_000, 500_000, 40_000)
+    196078430
+    """
+    most = amount * ONE**3 // (price * ONE**2 + rate * price * (ONE - price))
+    return min(most, (amount - fee(most, price, rate)) * ONE // price)
+
+
+def number(value: int) -> str:
+    """Millionths in figures, with no more decimals than needed.
+
+    >>> number(1_250_000_000), number(533_333), number(-400_000)
+    ('1,250', '0.533333', '-0.4')
+    """
+    whole, rest = divmod(abs(value), ONE)
+    decimals = f"{rest:06d}".rstrip("0")
+    return f"{'-' * (value < 0)}{whole:,}{'.' * bool(decimals)}{decimals}"
+
+
+def dollars(amount: int) -> str:
+    """Dollars and cents; more digits only where they are needed.
+
+    >>> dollars(2_500_000_000), dollars(-5_000_000), dollars(333_333), dollars(1_500_000)
+    ('$2,500.00', '-$5.00', '$0.333333', '$1.50')
+    """
+    whole, rest = divmod(abs(amount), ONE)
+    decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
+    return f"{'-' * (amount < 0)}${whole:,}.{decimals}"
+
+
+def percent(fraction: int) -> str:
+    """A fraction as a percentage.
+
+    >>> percent(250_000), percent(12_500)
+    ('25%', '1.25%')
+    """
+    return f"{number(fraction * 100)}%"

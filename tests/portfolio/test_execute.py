@@ -1,0 +1,381 @@
+"""Wishes meet prices: order, caps, merging, the cash rule, refusals in words."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from markets.hashes import quote_hash
+from markets.millionths import ONE
+from markets.model import Listing, MarketId, Snapshot
+from portfolio.execute import cap, execute, is_out
+from portfolio.ledger import fold, post, settle
+from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
+from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
+from tests.builders import (
+    NOW,
+    RAIN,
+    a_bet,
+    a_book,
+    a_listing,
+    a_market,
+    a_price,
+    a_resolution,
+    a_sale,
+    a_snapshot,
+    an_account,
+    usd,
+)
+
+SUN, SNOW = MarketId("sim:sun"), MarketId("sim:snow")
+PLAIN = SEED.model_copy(update={"base": "start", "merge": True})
+"""The design's own order of things, at the mid and without fees, so that figures are round."""
+
+THREE = a_snapshot(a_price("0.40"), a_price("0.50", SUN), a_price("0.80", SNOW))
+
+
+def asked(
+    *wishes: Bet | Sale,
+    account: Holdings | None = None,
+    snapshot: Snapshot = THREE,
+    rules: Rules = PLAIN,
+) -> tuple[list[Fill], list[Rejection]]:
+    """What these wishes bring; the account is a fresh one of $10,000 unless given."""
+    bets = [wish for wish in wishes if isinstance(wish, Bet)]
+    sales = [wish for wish in wishes if isinstance(wish, Sale)]
+    return execute(bets, sales, account or an_account(), snapshot, rules)
+
+
+def refusals(*wishes: Bet | Sale, **given: Any) -> list[str]:
+    """The sentences, when nothing at all is filled."""
+    fills, refused = asked(*wishes, **given)
+    assert fills == []
+    return [rejection.message for rejection in refused]
+
+
+def codes(*wishes: Bet | Sale, **given: Any) -> list[str]:
+    """The codes, when nothing at all is filled."""
+    fills, refused = asked(*wishes, **given)
+    assert fills == []
+    return [rejection.code for rejection in refused]
+
+
+def holding(*bets: Bet, snapshot: Snapshot = THREE) -> Holdings:
+    """A fresh account after these bets."""
+    account = an_account()
+    fills, refused = execute(bets, [], account, snapshot, PLAIN)
+    assert refused == []
+    return fold(post(fills, account, NOW, "fill:0"), account)
+
+
+def test_a_fill_remembers_what_was_wanted_and_what_it_was_filled_against() -> None:
+    ((bought,), refused) = asked(a_bet(500, reason="clouds"))
+    quote = a_price("0.40").quote
+    assert refused == []
+    assert quote is not None
+    assert (bought.wanted, bought.base, bought.amount) == (usd(500), usd(10_000), usd(500))
+    assert (bought.quote_at, bought.quote_hash) == (NOW, quote_hash(quote))
+    assert (bought.reason, bought.left, bought.fee_rate) == ("clouds", "", 0)
+
+
+def test_the_cap_is_a_quarter_of_the_cash_and_over_it_is_refused_not_clipped() -> None:
+    ((bought,), _) = asked(a_bet("2500.00"))
+    assert bought.amount == usd(2_500)
+    assert refusals(a_bet("2500.01")) == [
+        "bet $2,500.01 is over the cap of $2,500.00: 25% of $10,000.00 cash"
+    ]
+    assert refusals(a_bet("2600")) == ["bet $2,600.00 is over the cap of $2,500.00: 25% of $10,000.00 cash"]
+
+
+def test_a_bet_under_the_minimum_is_refused() -> None:
+    assert refusals(a_bet("49.99")) == ["bet $49.99 is under the minimum of $50.00"]
+    assert len(asked(a_bet(50))[0]) == 1
+
+
+def test_split_bets_are_one_bet() -> None:
+    whole, _ = asked(a_bet(500))
+    split, _ = asked(a_bet(30), a_bet(270), a_bet(200))
+    assert split == whole
+    assert refusals(a_bet(1_300), a_bet(1_300)) == [
+        "bet $2,600.00 is over the cap of $2,500.00: 25% of $10,000.00 cash"
+    ]
+
+
+def test_merged_bets_keep_the_tightest_limit_and_all_reasons() -> None:
+    snapshot = a_snapshot(a_book([("0.40", "10000")], [("0.42", "100"), ("0.43", "100"), ("0.44", "100")]))
+    one, other = a_bet(100, limit="0.43", reason="a"), a_bet(100, limit="0.44", reason="b")
+    ((bought,), _) = asked(one, other, snapshot=snapshot, rules=REALISTIC)
+    assert (bought.wanted, bought.amount, bought.reason) == (usd(200), usd(85), "a; b")
+
+
+def test_five_bets_fill_no_better_than_one_of_their_sum() -> None:
+    snapshot = a_snapshot(a_book([("0.40", "1000")], [("0.42", "100"), ("0.43", "500")]))
+    (whole,), _ = asked(a_bet(250), snapshot=snapshot, rules=REALISTIC)
+    five = [a_bet(50)] * 5
+    (merged,), _ = asked(*five, snapshot=snapshot, rules=REALISTIC)
+    each, _ = asked(*five, snapshot=snapshot, rules=REALISTIC.model_copy(update={"merge": False}))
+    assert merged == whole
+    assert len(each) == 5
+    assert sum(fill.amount for fill in each) == whole.amount
+    assert sum(fill.shares for fill in each) <= whole.shares
+
+
+def test_a_sale_and_a_bet_on_the_other_side_share_the_same_bids() -> None:
+    snapshot = a_snapshot(a_book([("0.40", "100"), ("0.39", "1000")], [("0.42", "1000")]))
+    account = holding(a_bet(500))
+    (sold, bought), _ = asked(
+        a_sale(100), a_bet(61, "NO"), account=account, snapshot=snapshot, rules=REALISTIC
+    )
+    assert [level.price for level in sold.levels] == [usd("0.40")]
+    assert [level.price for level in bought.levels] == [usd("0.61")]
+
+
+def test_bets_on_both_sides_of_a_market_are_refused() -> None:
+    fills, refused = asked(a_bet(500, "YES"), a_bet(300, "NO"), a_bet(400, market=SUN))
+    assert [fill.market_id for fill in fills] == [SUN]
+    assert [rejection.code for rejection in refused] == ["both_sides", "both_sides"]
+    assert refused[0].message == "bets on both sides of one market: $500.00 on YES, $300.00 on NO"
+
+
+def test_sales_come_first_and_what_they_bring_is_for_the_next_decision() -> None:
+    account = replace(holding(a_bet(2_500)), cash=usd(1_000))
+    (sold, bought), refused = asked(a_bet(250, market=SUN), a_sale(), account=account)
+    assert refused == []
+    assert (sold.action, sold.amount) == ("sell", usd(2_500))
+    assert (bought.action, bought.base) == ("buy", usd(1_000))
+    fills, refused = asked(a_bet(251, market=SUN), a_sale(), account=account)
+    assert [fill.action for fill in fills] == ["sell"]
+    assert refused[0].message == "bet $251.00 is over the cap of $250.00: 25% of $1,000.00 cash"
+
+
+def test_bets_that_together_exceed_the_cash_are_all_refused() -> None:
+    rules = PLAIN.model_copy(update={"max_bet": ONE // 2})
+    bets = [a_bet(5_000), a_bet(4_000, market=SUN), a_bet("1000.01", market=SNOW)]
+    assert refusals(*bets, rules=rules) == ["bets of $10,000.01 together are over the cash of $10,000.00"] * 3
+    assert len(asked(*bets[:2], a_bet(1_000, market=SNOW), rules=rules)[0]) == 3
+
+
+def test_a_refused_bet_does_not_count_against_the_cash() -> None:
+    rules = PLAIN.model_copy(update={"max_bet": ONE // 2})
+    fills, refused = asked(a_bet(5_000), a_bet(5_000, market=SUN), a_bet(5_001, market=SNOW), rules=rules)
+    assert len(fills) == 2
+    assert [rejection.code for rejection in refused] == ["over_cap"]
+
+
+def test_under_the_seed_each_bet_is_measured_by_the_cash_that_is_left() -> None:
+    (first, second), _ = asked(a_bet(2_500), a_bet(1_875, market=SUN), rules=SEED)
+    assert (first.base, second.base) == (usd(10_000), usd(7_500))
+    fills, refused = asked(a_bet(2_500), a_bet(1_876, market=SUN), rules=SEED)
+    assert len(fills) == 1
+    assert refused[0].message == "bet $1,876.00 is over the cap of $1,875.00: 25% of $7,500.00 cash"
+
+
+def test_under_the_seed_what_a_sale_brings_is_cash_for_the_bets_after_it() -> None:
+    account = replace(holding(a_bet(2_500)), cash=usd(1_000))
+    (sold, bought), refused = asked(a_sale(), a_bet(875, market=SUN), account=account, rules=SEED)
+    assert refused == []
+    assert (sold.amount, bought.base) == (usd(2_500), usd(3_500))
+
+
+def test_under_the_seed_money_that_was_not_spent_can_be_bet_again() -> None:
+    rules = SEED.model_copy(update={"fill": "book", "max_bet": ONE})
+    thin = [a_book([("0.40", "100")], [("0.42", "100")], market) for market in (RAIN, SUN)]
+    fills, refused = asked(a_bet(10_000), a_bet(9_000, market=SUN), snapshot=a_snapshot(*thin), rules=rules)
+    assert refused == []
+    assert [fill.amount for fill in fills] == [usd(42), usd(42)]
+
+
+def test_under_the_seed_legs_are_bets_of_their_own_and_may_take_both_sides() -> None:
+    fills, refused = asked(a_bet(500), a_bet(500), a_bet(100, "NO"), rules=SEED)
+    assert refused == []
+    assert [fill.base for fill in fills] == [usd(10_000), usd(9_500), usd(9_000)]
+
+
+def test_under_the_reference_a_decision_is_capped_as_one_and_all_or_nothing() -> None:
+    fills, _ = asked(a_bet(1_500), a_bet(1_000, market=SUN), rules=REFERENCE)
+    assert [fill.base for fill in fills] == [usd(10_000), usd(8_500)]
+    assert (
+        refusals(a_bet(1_500), a_bet("1000.01", market=SUN), rules=REFERENCE)
+        == ["bets of $2,500.01 together are over the cap of $2,500.00: 25% of $10,000.00 cash"] * 2
+    )
+    assert codes(a_bet(100), a_bet(100, market="sim:nowhere"), rules=REFERENCE) == [
+        "unknown_market",
+        "all_or_nothing",
+    ]
+
+
+def test_sales_say_shares_or_a_fraction_or_all() -> None:
+    account = holding(a_bet(500))
+    for sale, shares in (
+        (a_sale(100), 100),
+        (a_sale(fraction="0.4"), 500),
+        (a_sale(fraction="1"), 1_250),
+        (a_sale(), 1_250),
+    ):
+        ((sold,), _) = asked(sale, account=account)
+        assert (sold.shares, sold.wanted) == (usd(shares), usd(shares))
+
+
+def test_two_sales_of_a_lot_are_one_and_can_not_sell_more_than_is_held() -> None:
+    account = holding(a_bet(500))
+    ((sold,), _) = asked(a_sale(fraction="0.4"), a_sale(250), account=account)
+    assert sold.shares == usd(750)
+    assert refusals(a_sale(), a_sale("0.000001"), account=account) == [
+        "sale of 1,250.000001 YES shares is over the 1,250 held"
+    ]
+
+
+def test_merged_sales_keep_the_tightest_limit() -> None:
+    account = holding(a_bet(500))
+    snapshot = a_snapshot(a_book([("0.40", "100"), ("0.39", "100"), ("0.38", "100")], [("0.42", "1")]))
+    sales = a_sale(100, limit="0.38"), a_sale(200, limit="0.39")
+    ((sold,), _) = asked(*sales, account=account, snapshot=snapshot, rules=REALISTIC)
+    assert sold.shares == usd(200)
+
+
+def test_a_second_bet_takes_what_the_first_left_of_a_price() -> None:
+    snapshot = a_snapshot(a_book([("0.40", "9")], [("0.42", "200"), ("0.42", "200"), ("0.43", "200")]))
+    rules = REALISTIC.model_copy(update={"merge": False})
+    fills, _ = asked(a_bet(100), a_bet(100), snapshot=snapshot, rules=rules)
+    levels = [(level.price, level.shares) for fill in fills for level in fill.levels]
+    assert sum(shares for price, shares in levels if price == usd("0.42")) == usd(400)
+    assert {price for price, _ in levels} == {usd("0.42"), usd("0.43")}
+
+
+def test_a_market_that_is_both_on_offer_and_held_has_the_price_on_offer() -> None:
+    ((bought,), _) = asked(a_bet(500), snapshot=a_snapshot(a_price("0.40"), held=[a_price("0.80")]))
+    assert bought.shares == usd(1_250)
+
+
+def test_what_is_not_held_can_not_be_sold() -> None:
+    assert codes(a_sale(10)) == ["not_held"]
+    assert refusals(a_sale(10, "NO"), account=holding(a_bet(500))) == ["no NO shares of it are held"]
+
+
+@pytest.mark.parametrize(
+    "sale",
+    [
+        a_sale(0),
+        a_sale(-1),
+        a_sale(fraction="0"),
+        a_sale(fraction="1.01"),
+        a_sale(fraction="-0.5"),
+        a_sale(10, fraction="0.5"),
+        Sale(RAIN, "YES", shares=10**36),
+        Sale(RAIN, "YES", shares=float("nan")),  # type: ignore[arg-type]  # agents send anything
+    ],
+)
+def test_sales_that_make_no_sense_are_refused(sale: Sale) -> None:
+    assert codes(sale, account=holding(a_bet(500))) == ["bad_shares"]
+
+
+ABSURD: list[Any] = [0, -1, -(10**9), 10**36, 10**5000, float("nan"), float("inf"), 5e8, True, None, "500"]
+
+
+@pytest.mark.parametrize("amount", ABSURD, ids=range(len(ABSURD)))
+def test_amounts_that_make_no_sense_are_refused_and_never_raise(amount: Any) -> None:
+    assert codes(Bet(RAIN, "YES", amount)) == ["bad_amount"]
+
+
+@pytest.mark.parametrize("limit", [0, -5, ONE + 1, float("nan"), "0.4"])
+def test_limits_that_make_no_sense_are_refused(limit: Any) -> None:
+    assert codes(Bet(RAIN, "YES", usd(500), limit)) == ["bad_limit"]
+
+
+@pytest.mark.parametrize("side", ["MAYBE", "yes", "", None, 10**5000, ["YES"]], ids=type)
+def test_unknown_sides_are_refused(side: Any) -> None:
+    assert codes(Bet(RAIN, side, usd(500))) == ["unknown_side"]
+
+
+@pytest.mark.parametrize("market", ["sim:nowhere", "", None, 7, ["sim:rain"], "x" * 10_000])
+def test_unknown_markets_are_refused(market: Any) -> None:
+    ((), (refused,)) = asked(Bet(market, "YES", usd(500)))
+    assert refused.code == "unknown_market"
+    assert len(refused.message) < 150
+
+
+def test_a_market_that_is_only_held_may_be_sold_but_not_bought() -> None:
+    account = holding(a_bet(500))
+    snapshot = a_snapshot(a_price("0.50", SUN), held=[a_price("0.60")])
+    fills, refused = asked(a_bet(500), a_sale(), account=account, snapshot=snapshot)
+    assert [(fill.action, fill.amount) for fill in fills] == [("sell", usd(750))]
+    assert [rejection.code for rejection in refused] == ["not_offered"]
+
+
+def test_a_market_that_was_settled_takes_no_more_bets() -> None:
+    account = holding(a_bet(500))
+    account = fold(settle(account, [a_resolution("1")], NOW), account)
+    assert codes(a_bet(500), account=account) == ["settled"]
+    assert codes(a_bet(500, "NO"), account=account) == ["settled"]
+
+
+@pytest.mark.parametrize(
+    ("listing", "code"),
+    [
+        (Listing(a_market(), None), "no_quote"),
+        (a_price("0.40", closes_at=NOW), "closed"),
+        (a_price("0.40", at=NOW + timedelta(seconds=1)), "late_quote"),
+        (a_price("0.40", at=NOW - timedelta(minutes=15, seconds=1)), "stale_quote"),
+        (a_listing("0.45", "0.43"), "crossed"),
+        (a_listing("0.20", "0.40"), "wide"),
+    ],
+)
+def test_nothing_is_traded_on_a_price_that_was_not_to_be_had(listing: Listing, code: str) -> None:
+    account = holding(a_bet(500))
+    assert codes(a_bet(500, market=RAIN), snapshot=a_snapshot(listing)) == [code]
+    assert codes(a_sale(), account=account, snapshot=a_snapshot(listing)) == [code]
+
+
+def test_the_age_that_a_quote_may_have_is_a_rule() -> None:
+    week = a_snapshot(a_price("0.40", at=NOW - timedelta(days=7)))
+    assert len(asked(a_bet(500), snapshot=week, rules=REPLAY)[0]) == 1
+    assert refusals(a_bet(500), snapshot=week) == ["the quote is 604,800 s old; 900 s are allowed"]
+    just = a_snapshot(a_price("0.40", at=NOW - timedelta(minutes=15)))
+    assert len(asked(a_bet(500), snapshot=just)[0]) == 1
+
+
+def test_nobody_buys_on_credit() -> None:
+    account = replace(holding(a_bet(500)), cash=-usd(5))
+    fills, refused = asked(a_bet(100, market=SUN), a_sale(), account=account)
+    assert [fill.action for fill in fills] == ["sell"]
+    assert [rejection.message for rejection in refused] == [
+        "bet $100.00 while cash is -$5.00: no buying below $0.00"
+    ]
+
+
+def test_a_partial_fill_is_judged_by_what_was_wanted() -> None:
+    snapshot = a_snapshot(a_book([("0.40", "100")], [("0.42", "100")]))
+    ((bought,), _) = asked(a_bet(2_500), snapshot=snapshot, rules=REALISTIC)
+    assert (bought.wanted, bought.amount) == (usd(2_500), usd(42))
+    assert bought.left == "$2,458.00 was not spent: nothing more is offered"
+
+
+def test_no_wishes_bring_nothing() -> None:
+    assert asked() == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("bankroll", "out"), [("200", False), ("199.99", True), ("10000", False), ("0", True)]
+)
+def test_out_is_who_holds_nothing_and_can_place_no_legal_bet(bankroll: str, out: bool) -> None:
+    account = an_account(bankroll)
+    assert is_out(account, SEED) is out
+    assert (asked(a_bet(50), account=account, rules=SEED)[0] == []) is out
+
+
+def test_without_a_minimum_only_who_has_nothing_is_out() -> None:
+    free = SEED.model_copy(update={"min_bet": 0})
+    assert is_out(an_account(0), free)
+    assert not is_out(an_account("0.01"), free)
+
+
+def test_who_holds_a_lot_is_not_out() -> None:
+    account = replace(holding(a_bet(500)), cash=0)
+    assert not is_out(account, SEED)
+
+
+def test_the_cap_is_never_more_than_the_cash_and_never_negative() -> None:
+    assert cap(usd(10_000), SEED) == usd(2_500)
+    assert cap(usd(10_000), SEED.model_copy(update={"max_bet": 3 * ONE})) == usd(10_000)
+    assert cap(-usd(1), SEED) == 0

@@ -1,0 +1,322 @@
+"""The four fill rules, fees, books and limits."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markets.millionths import ONE
+from markets.model import Level, Listing, Quote
+from portfolio.model import Rejection
+from portfolio.rules import REALISTIC, Rules
+from portfolio.walk import Filled, fill
+from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, usd
+
+MID, QUOTE, SPREAD, BOOK = (
+    REALISTIC.model_copy(update={"fill": name}) for name in ("mid", "quote", "spread", "book")
+)
+
+BIDS = [("0.39", "200"), ("0.40", "100"), ("0.38", "1000")]
+ASKS = [("0.44", "1000"), ("0.42", "100"), ("0.43", "200")]
+
+
+def done(result: Filled | Rejection) -> Filled:
+    """The fill, which must not have been refused."""
+    assert isinstance(result, Filled), result
+    return result
+
+
+def refused(result: Filled | Rejection) -> str:
+    """The code and the sentence of a refusal."""
+    assert isinstance(result, Rejection), result
+    return f"{result.code}: {result.message}"
+
+
+def test_mid_buys_and_sells_at_the_mid() -> None:
+    listing = a_listing("0.39", "0.41")
+    assert done(fill("buy", usd(500), "YES", listing, MID)).shares == usd(1_250)
+    assert done(fill("sell", usd(1_250), "YES", listing, MID)).amount == usd(500)
+    assert done(fill("buy", usd(600), "NO", listing, MID)).shares == usd(1_000)
+
+
+def test_quote_buys_at_the_ask_and_sells_at_the_bid() -> None:
+    listing = a_listing("0.40", "0.50")
+    assert done(fill("buy", usd(500), "YES", listing, QUOTE)).shares == usd(1_000)
+    assert done(fill("sell", usd(1_000), "YES", listing, QUOTE)).amount == usd(400)
+    assert done(fill("buy", usd(600), "NO", listing, QUOTE)).shares == usd(1_000)
+    assert done(fill("sell", usd(1_000), "NO", listing, QUOTE)).amount == usd(500)
+
+
+@pytest.mark.parametrize(("tick", "price"), [("0.001", "0.41"), ("0.01", "0.41"), ("0.05", "0.45")])
+def test_spread_is_a_tick_or_a_cent_from_the_mid(tick: str, price: str) -> None:
+    listing = a_price("0.40", tick=usd(tick))
+    (level,) = done(fill("buy", usd(500), "YES", listing, SPREAD)).levels
+    assert level.price == usd(price)
+    (level,) = done(fill("buy", usd(500), "NO", listing, SPREAD)).levels
+    assert level.price == ONE - usd("0.40") + usd(price) - usd("0.40")
+    (level,) = done(fill("sell", usd(100), "YES", listing, SPREAD)).levels
+    assert level.price == 2 * usd("0.40") - usd(price)
+
+
+def test_a_book_is_walked_best_first_whatever_order_it_comes_in() -> None:
+    bought = done(fill("buy", usd(100), "YES", a_book(BIDS, ASKS), BOOK))
+    assert [level.price for level in bought.levels] == [usd("0.42"), usd("0.43")]
+    assert bought.levels[0].shares == usd(100)
+    assert bought.levels[1].shares == usd(58) * ONE // usd("0.43")
+    assert bought.amount == usd(100)
+    assert bought.left == ""
+
+
+def test_a_sale_goes_to_the_highest_bids() -> None:
+    sold = done(fill("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK))
+    assert [(level.price, level.shares) for level in sold.levels] == [
+        (usd("0.40"), usd(100)),
+        (usd("0.39"), usd(150)),
+    ]
+    assert sold.amount == usd("98.50")
+
+
+def test_buying_no_takes_the_yes_bids_in_the_mirror() -> None:
+    bought = done(fill("buy", usd(100), "NO", a_book(BIDS, ASKS), BOOK))
+    assert [level.price for level in bought.levels] == [usd("0.60"), usd("0.61")]
+    assert bought.levels[0].shares == usd(100)
+
+
+def test_past_the_worst_price_the_money_stays_and_the_fill_says_why() -> None:
+    book = a_book([("0.40", "100")], [("0.42", "100"), ("0.45", "100"), ("0.46", "900")])
+    bought = done(fill("buy", usd(500), "YES", book, BOOK))
+    assert bought.amount == usd(87)
+    assert bought.left == "$413.00 was not spent: the next price is $0.46, past $0.45"
+
+
+def test_a_tighter_limit_of_the_agent_counts_and_a_looser_one_does_not() -> None:
+    book = a_book([("0.40", "100")], [("0.42", "100"), ("0.44", "100"), ("0.46", "900")])
+    tight = done(fill("buy", usd(500), "YES", book, BOOK, usd("0.43")))
+    loose = done(fill("buy", usd(500), "YES", book, BOOK, usd("0.99")))
+    assert (tight.amount, loose.amount) == (usd(42), usd(86))
+    assert refused(fill("buy", usd(500), "YES", book, BOOK, usd("0.41"))) == (
+        "unfilled: $500.00 was not spent: the next price is $0.42, past $0.41"
+    )
+
+
+def test_a_limit_on_a_sale_is_the_least_it_accepts() -> None:
+    sold = done(fill("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK, usd("0.395")))
+    assert sold.shares == usd(100)
+    assert sold.left == "150 shares were not sold: the next price is $0.39, past $0.395"
+
+
+def test_a_book_that_ends_leaves_the_rest_in_words() -> None:
+    book = a_book([("0.40", "100")], [("0.42", "100")])
+    assert done(fill("buy", usd(50), "YES", book, BOOK)).left == (
+        "$8.00 was not spent: nothing more is offered"
+    )
+
+
+def test_a_level_gives_no_more_than_it_has_and_a_crumb_that_buys_nothing_stays() -> None:
+    crumb = a_book([("0.40", "1")], [("0.42", "0.000001")])
+    bought = done(fill("buy", 1, "YES", crumb, BOOK))
+    assert (bought.shares, bought.amount, bought.left) == (1, 1, "")
+    assert refused(fill("buy", 1, "YES", a_price("0.40", fee_rate=usd("0.05")), MID)) == (
+        "unfilled: $0.000001 was not spent: too little to buy more"
+    )
+
+
+def test_a_fee_is_taken_out_of_the_amount_and_off_the_proceeds() -> None:
+    listing = a_price("0.40", fee_rate=usd("0.05"))
+    bought = done(fill("buy", usd("41.20"), "YES", listing, MID))
+    assert (bought.shares, bought.fee, bought.amount) == (usd(100), usd("1.20"), usd("41.20"))
+    sold = done(fill("sell", usd(100), "YES", listing, MID))
+    assert (sold.fee, sold.amount) == (usd("1.20"), usd("38.80"))
+
+
+def test_rules_without_fees_ignore_the_venue_rate() -> None:
+    free = MID.model_copy(update={"fee": "none"})
+    listing = a_price("0.40", fee_rate=usd("0.05"))
+    assert done(fill("buy", usd(500), "YES", listing, free)).fee == 0
+
+
+def test_fees_are_rounded_up_level_by_level() -> None:
+    book = a_book([("0.40", "1")], [("0.410001", "1"), ("0.420001", "1")], fee_rate=1)
+    bought = done(fill("buy", usd("0.830004"), "YES", book, BOOK))
+    assert [level.fee for level in bought.levels] == [1, 1]
+    assert bought.amount == usd("0.830004")
+
+
+@pytest.mark.parametrize("rules", [MID, QUOTE, SPREAD, BOOK], ids=lambda rules: rules.fill)
+def test_every_rule_refuses_impossible_quotes(rules: Rules) -> None:
+    def why(listing: Listing) -> str:
+        return refused(fill("buy", usd(100), "YES", listing, rules))
+
+    assert why(a_listing("0.45", "0.43")) == "crossed: the quote is crossed: bid $0.45, ask $0.43"
+    assert why(a_listing(None, "0.43")) == "one_sided: the quote is one-sided: it has no bid"
+    assert why(a_listing("0.43", None)) == "one_sided: the quote is one-sided: it has no ask"
+    assert why(a_listing("0.35", "0.46")) == ("wide: the spread of $0.11 is over $0.10: bid $0.35, ask $0.46")
+    assert why(a_listing("0.40", "0.42", "0.47")) == (
+        "gap: the mid $0.47 is over $0.05 from the middle of bid $0.40, ask $0.42"
+    )
+    assert why(a_listing("-0.10", "0.02")).startswith("bad_price: the bid -$0.10 ")
+    assert why(a_listing("0.99", "1.20")).startswith("bad_price: the ask $1.20 ")
+    assert why(Listing(a_market(), None)) == "no_quote: the market has no quote"
+
+
+def test_a_quote_at_the_very_edge_of_the_rules_is_good() -> None:
+    for listing in (
+        a_listing("0.40", "0.50"),
+        a_listing("0.41", "0.41"),
+        a_listing("0.40", "0.42", "0.46"),
+        a_listing("0.40", "0.42", "0.36"),
+    ):
+        assert done(fill("buy", usd(100), "YES", listing, QUOTE)).amount == usd(100)
+
+
+@pytest.mark.parametrize("mid", ["0", "1", "-0.1", "1.2"])
+def test_nothing_is_traded_at_a_price_that_is_no_chance(mid: str) -> None:
+    for rules in (MID, SPREAD):
+        for side in ("YES", "NO"):
+            assert refused(fill("buy", usd(100), side, a_price(mid), rules)).startswith("bad_price")
+
+
+def test_a_spread_that_reaches_a_dollar_is_refused() -> None:
+    assert refused(fill("buy", usd(100), "YES", a_price("0.99"), SPREAD)) == (
+        "bad_price: the price $1.00 is not between $0.00 and $1.00"
+    )
+
+
+def test_the_book_rule_needs_a_whole_sound_book() -> None:
+    good = a_book(BIDS, ASKS)
+    assert good.quote is not None
+
+    def why(bids: Sequence[tuple[str, str]], asks: Sequence[tuple[str, str]]) -> str:
+        listing = a_listing("0.40", "0.42", bids=bids, asks=asks)
+        return refused(fill("buy", usd(100), "YES", listing, BOOK))
+
+    assert why([], []) == "no_book: the quote has no book"
+    assert why([], ASKS) == "one_sided: the quote is one-sided: it has no bid"
+    assert why(BIDS, []) == "one_sided: the quote is one-sided: it has no ask"
+    assert why([("0.43", "10")], ASKS) == "crossed: the quote is crossed: bid $0.43, ask $0.42"
+    assert why(BIDS, [("0.51", "10")]).startswith("wide")
+    assert why([("0.30", "10")], [("0.33", "10")]).startswith("gap")
+    assert why([*BIDS, ("0", "10")], ASKS).startswith("bad_price")
+    assert why(BIDS, [*ASKS, ("1.00", "10")]).startswith("bad_price")
+    assert why(BIDS, [*ASKS, ("0.45", "-10")]).startswith("bad_book")
+    assert why(BIDS, [*ASKS, ("0.45", "0")]) == "bad_book: the book has a level without shares"
+
+
+def test_the_quote_rule_needs_a_quote_and_the_others_need_a_mid() -> None:
+    assert refused(fill("buy", usd(100), "YES", a_price("0.40"), QUOTE)).startswith(
+        "no_price: the quote has no ask"
+    )
+    blank = a_listing(None, None, None)
+    for rules in (MID, SPREAD):
+        assert refused(fill("buy", usd(100), "YES", blank, rules)) == "no_price: the quote has no mid"
+
+
+def test_fewer_shares_than_the_market_deals_in_are_refused() -> None:
+    listing = a_price("0.40", min_shares=usd(5))
+    assert done(fill("buy", usd(2), "YES", listing, MID)).shares == usd(5)
+    assert refused(fill("buy", usd("1.99"), "YES", listing, MID)) == (
+        "under_min_shares: 4.975 shares are under the market's least of 5"
+    )
+    assert refused(fill("sell", usd(4), "YES", listing, MID)).startswith("under_min_shares")
+
+
+CENTS = st.integers(1, 99).map(lambda cents: cents * 10_000)
+SIZES = st.integers(1, 10**10)
+BOOKS = st.tuples(
+    st.integers(20, 79),
+    st.lists(st.tuples(st.integers(1, 15), SIZES), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(0, 15), SIZES), min_size=1, max_size=8),
+    st.integers(0, 100_000),
+)
+LOOSE = BOOK.model_copy(update={"max_spread": ONE, "max_gap": ONE})
+
+
+def generated(book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int]) -> Listing:
+    """A listing whose bids lie below a centre and whose asks lie at it or above."""
+    centre, below, above, rate = book
+    bids = tuple(Level((centre - down) * 10_000, shares) for down, shares in below)
+    asks = tuple(Level((centre + up) * 10_000, shares) for up, shares in above)
+    bid, ask = max(x.price for x in bids), min(x.price for x in asks)
+    quote = Quote(RAIN, NOW, bid, ask, (bid + ask) // 2, bids=bids, asks=asks)
+    return Listing(a_market(fee_rate=rate), quote)
+
+
+def exact_shares(amount: int, levels: Sequence[Level], rate: int, worst: int) -> Fraction:
+    """What an amount buys in fractions: the slow way, written apart from the code it checks."""
+    rest, shares = Fraction(amount), Fraction(0)
+    for level in sorted(levels, key=lambda level: level.price):
+        if level.price <= worst:
+            p = Fraction(level.price, ONE)
+            each = p + Fraction(rate, ONE) * p * (1 - p)
+            here = min(Fraction(level.shares), rest / each)
+            shares, rest = shares + here, rest - here * each
+    return shares
+
+
+@given(BOOKS, st.integers(10**6, 10**10))
+def test_buying_agrees_with_a_walk_in_fractions(
+    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], amount: int
+) -> None:
+    listing = generated(book)
+    assert listing.quote is not None
+    assert listing.quote.ask is not None
+    bought = done(fill("buy", amount, "YES", listing, LOOSE))
+    exact = exact_shares(
+        amount, listing.quote.asks, listing.market.fee_rate, listing.quote.ask + LOOSE.worst_price
+    )
+    # Each level may lose less than two millionths of a dollar to rounding, worth 5 shares a dollar at most.
+    assert 0 <= exact - bought.shares <= 1 + 10 * (len(listing.quote.asks) + 1)
+    assert bought.amount <= amount
+    assert (bought.amount == amount) == (bought.left == "")
+
+
+@given(BOOKS, st.integers(1, 10**10))
+def test_selling_agrees_with_a_walk_in_fractions(
+    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], shares: int
+) -> None:
+    listing = generated(book)
+    assert listing.quote is not None
+    assert listing.quote.bid is not None
+    sold = done(fill("sell", shares, "YES", listing, LOOSE))
+    rest, exact = shares, Fraction(0)
+    for level in sorted(listing.quote.bids, key=lambda level: -level.price):
+        if level.price >= listing.quote.bid - LOOSE.worst_price:
+            here, p = min(rest, level.shares), Fraction(level.price, ONE)
+            exact += here * (p - Fraction(listing.market.fee_rate, ONE) * p * (1 - p))
+            rest -= here
+    assert sold.shares == shares - rest
+    assert 0 <= exact - sold.amount <= 2 * len(sold.levels)
+
+
+@given(BOOKS, st.integers(10**6, 10**10))
+def test_buying_and_selling_at_once_never_makes_money(
+    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], amount: int
+) -> None:
+    listing = generated(book)
+    bought = done(fill("buy", amount, "YES", listing, LOOSE))
+    sold = done(fill("sell", bought.shares, "YES", listing, LOOSE))
+    assert sold.amount <= bought.amount
+
+
+@given(BOOKS, st.integers(10**6, 10**10))
+def test_no_is_yes_of_the_opposite_market(
+    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], amount: int
+) -> None:
+    listing = generated(book)
+    quote = listing.quote
+    assert quote is not None
+    assert quote.bid is not None
+    assert quote.ask is not None
+    opposite = Quote(
+        RAIN,
+        NOW,
+        ONE - quote.ask,
+        ONE - quote.bid,
+        ONE - (quote.mid or 0),
+        bids=tuple(Level(ONE - level.price, level.shares) for level in quote.asks),
+        asks=tuple(Level(ONE - level.price, level.shares) for level in quote.bids),
+    )
+    no = fill("buy", amount, "NO", listing, LOOSE)
+    assert no == fill("buy", amount, "YES", Listing(listing.market, opposite), LOOSE)

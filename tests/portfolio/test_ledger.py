@@ -1,0 +1,326 @@
+"""The ledger: posting, settling, correcting, and a chain that shows any tampering."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from markets.model import MarketId, Resolution, Snapshot
+from portfolio.account import entry_hash
+from portfolio.execute import execute
+from portfolio.ledger import LedgerError, fold, open_account, post, settle
+from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
+from portfolio.rules import SEED
+from portfolio.value import mark
+from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, an_account, usd
+
+SUN = MarketId("sim:sun")
+
+
+def then(account: Holdings, *wishes: Bet | Sale, price: str = "0.40") -> tuple[Holdings, list[Entry]]:
+    """The account and its new entries after wishes that are all granted, every market at one price."""
+    bets = [wish for wish in wishes if isinstance(wish, Bet)]
+    sales = [wish for wish in wishes if isinstance(wish, Sale)]
+    fills, refused = execute(bets, sales, account, prices(price), SEED)
+    assert refused == []
+    entries = post(fills, account, NOW, "fill:1")
+    return fold(entries, account), entries
+
+
+def prices(price: str) -> Snapshot:
+    """Two markets at the same price."""
+    return a_snapshot(a_price(price), a_price(price, SUN))
+
+
+def settled(account: Holdings, *resolutions: Resolution) -> Holdings:
+    """The account after these resolutions."""
+    return fold(settle(account, resolutions, NOW), account)
+
+
+def test_an_account_opens_with_its_bankroll() -> None:
+    entry = open_account(usd(10_000), NOW)
+    assert (entry.number, entry.kind, entry.ref, entry.previous) == (1, "deposit", "bankroll", "")
+    assert fold([entry]) == Holdings(cash=usd(10_000), number=1, head=entry.hash)
+
+
+def test_a_purchase_moves_cash_into_a_lot() -> None:
+    account, (entry,) = then(an_account(), a_bet(500))
+    assert (entry.cash, entry.shares, entry.cost, entry.realised) == (-usd(500), usd(1_250), usd(500), 0)
+    assert (entry.balance, entry.held, entry.ref) == (usd(9_500), usd(1_250), "fill:1:0")
+    assert account.lots == {(RAIN, "YES"): Lot(usd(1_250), usd(500))}
+
+
+def test_lots_are_at_average_cost() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    account, _ = then(account, a_bet(500), price="0.80")
+    lot = account.lots[RAIN, "YES"]
+    assert lot == Lot(usd(1_875), usd(1_000))
+    assert round(lot.cost / lot.shares, 6) == 0.533333
+    assert mark(account, prices("0.80")).value == usd(1_500)
+
+
+def test_selling_all_releases_all_of_the_cost_and_a_new_bet_opens_a_new_lot() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    account, (entry,) = then(account, a_sale(), price="0.80")
+    assert (entry.cash, entry.cost, entry.realised) == (usd(1_000), -usd(500), usd(500))
+    assert (account.cash, account.realised, account.lots) == (usd(10_500), usd(500), {})
+    account, _ = then(account, a_bet(400), price="0.80")
+    assert account.lots == {(RAIN, "YES"): Lot(usd(500), usd(400))}
+
+
+@pytest.mark.parametrize(("payout", "cash"), [(None, 10_060), ("0.5", 10_000)])
+def test_a_sale_of_a_part_releases_cost_in_proportion(payout: str | None, cash: int) -> None:
+    account, _ = then(an_account(), a_bet(600), price="0.60")
+    account, (entry,) = then(account, a_sale(fraction="0.4"), price="0.75")
+    assert (entry.cash, entry.realised) == (usd(300), usd(60))
+    assert account.lots[RAIN, "YES"] == Lot(usd(600), usd(360))
+    assert settled(account, a_resolution(payout)).cash == usd(cash)
+
+
+def test_a_sale_rounds_the_released_cost_up() -> None:
+    account, _ = then(an_account(), a_bet(100), price="0.30")
+    account, (entry,) = then(account, a_sale("1"), price="0.30")
+    # 100 / 333.333333 is 0.3000000003 a share.
+    assert (entry.cash, entry.cost, entry.realised) == (300_000, -300_001, -1)
+
+
+def test_yes_and_no_of_one_market_are_two_lots() -> None:
+    account, _ = then(an_account(), a_bet(400, "YES"), a_bet(600, "NO"))
+    assert account.lots == {(RAIN, "YES"): Lot(usd(1_000), usd(400)), (RAIN, "NO"): Lot(usd(1_000), usd(600))}
+    for payout in ("1", "0", "0.37"):
+        assert settled(account, a_resolution(payout)).cash == usd(10_000)
+
+
+@pytest.mark.parametrize(
+    ("payout", "yes", "no"), [("1", 1_000, 0), ("0", 0, 1_000), ("0.5", 500, 500), ("0.25", 250, 750)]
+)
+def test_a_settlement_pays_each_share_what_its_side_is_worth(payout: str, yes: int, no: int) -> None:
+    account, _ = then(an_account(), a_bet(400, "YES"), a_bet(600, "NO"))
+    entries = settle(account, [a_resolution(payout)], NOW)
+    assert [(entry.side, entry.cash) for entry in entries] == [("NO", usd(no)), ("YES", usd(yes))]
+    assert {entry.kind for entry in entries} == {"settle"}
+    assert {entry.ref for entry in entries} == {"resolution:1"}
+
+
+def test_a_refund_returns_the_cost_and_realises_nothing() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    (entry,) = settle(account, [a_resolution(None)], NOW)
+    assert (entry.kind, entry.cash, entry.realised) == ("refund", usd(500), 0)
+
+
+def test_settling_the_same_version_again_changes_nothing() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    once = settled(account, a_resolution("1"))
+    assert settle(once, [a_resolution("1"), a_resolution("0")], NOW) == []
+
+
+def test_a_correction_takes_back_what_the_older_version_did_and_pays_anew() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    once = settled(account, a_resolution("1"))
+    back, anew = settle(once, [a_resolution("0", version=2)], NOW)
+    assert (back.kind, back.cash, back.shares, back.cost, back.realised) == (
+        "reverse",
+        -usd(1_250),
+        usd(1_250),
+        usd(500),
+        -usd(750),
+    )
+    assert (anew.kind, anew.cash, anew.ref) == ("settle", 0, "resolution:2")
+    after = fold([back, anew], once)
+    assert (after.cash, after.realised, after.lots) == (usd(9_500), -usd(500), {})
+    assert settle(after, [a_resolution("1"), a_resolution("0", version=2)], NOW) == []
+
+
+def test_only_the_newest_version_that_is_known_by_then_counts() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    tomorrow = a_resolution("0", version=3, at=NOW + timedelta(days=1))
+    (entry,) = settle(account, [a_resolution("1", version=2), a_resolution("0"), tomorrow], NOW)
+    assert (entry.cash, entry.ref) == (usd(1_250), "resolution:2")
+
+
+def test_only_a_correction_may_take_cash_below_zero() -> None:
+    account, _ = then(an_account(), a_bet(2_500))
+    account = settled(account, a_resolution("1"))
+    for price in ("0.40",) * 40:
+        account, _ = then(account, a_bet(str(account.cash // 4_000_000), market=SUN), price=price)
+        if account.cash < usd(600):
+            break
+    account = settled(account, a_resolution("0", version=2))
+    assert account.cash < 0
+    fills, refused = execute([a_bet(50, market=SUN)], [], account, prices("0.40"), SEED)
+    assert fills == []
+    assert [rejection.code for rejection in refused] == ["in_debt"]
+
+
+def test_a_market_that_is_unknown_to_the_venue_stays_held() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    assert settle(account, [a_resolution("1", SUN)], NOW) == []
+
+
+def test_a_payout_outside_zero_to_one_settles_nothing() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    with pytest.raises(LedgerError, match="a payout is from 0 to 1"):
+        settle(account, [a_resolution("1.5")], NOW)
+
+
+def test_lots_are_settled_in_an_order_that_no_insertion_changes() -> None:
+    one, _ = then(an_account(), a_bet(100, "YES"), a_bet(100, "NO", SUN))
+    other, _ = then(an_account(), a_bet(100, "NO", SUN), a_bet(100, "YES"))
+    ends = [a_resolution("1"), a_resolution("1", SUN)]
+    order = [(entry.market_id, entry.side) for entry in settle(one, ends, NOW)]
+    assert order == [(entry.market_id, entry.side) for entry in settle(other, ends[::-1], NOW)]
+
+
+def a_history() -> list[Entry]:
+    """A ledger with an entry of each kind."""
+    first = open_account(usd(10_000), NOW)
+    account, bought = then(fold([first]), a_bet(500), a_bet(400, "NO"), a_bet(300, market=SUN))
+    account, sold = then(account, a_sale(fraction="0.5"), price="0.50")
+    ended = settle(account, [a_resolution("1"), a_resolution(None, SUN)], NOW)
+    account = fold(ended, account)
+    corrected = settle(account, [a_resolution("0", version=2)], NOW)
+    return [first, *bought, *sold, *ended, *corrected]
+
+
+def test_a_ledger_folds_in_one_go_or_in_parts() -> None:
+    entries = a_history()
+    assert {entry.kind for entry in entries} == {"deposit", "buy", "sell", "settle", "refund", "reverse"}
+    for cut in range(len(entries)):
+        assert fold(entries[cut:], fold(entries[:cut])) == fold(entries)
+
+
+FIELDS = {
+    "number": 99,
+    "at": NOW + timedelta(seconds=1),
+    "kind": "deposit",
+    "market_id": "sim:snow",
+    "side": "MAYBE",
+    "cash": 7,
+    "shares": 7,
+    "cost": 7,
+    "realised": 7,
+    "balance": 7,
+    "held": 7,
+    "ref": "resolution:9",
+    "previous": "0" * 64,
+    "hash": "0" * 64,
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_tampered_entry_is_found_whichever_field_it_is(field: str) -> None:
+    entries = a_history()
+    for place in range(1, len(entries)):
+        forged = replace(entries[place], **{field: FIELDS[field]})
+        with pytest.raises(LedgerError):
+            fold([*entries[:place], forged, *entries[place + 1 :]])
+
+
+@pytest.mark.parametrize("field", ["cash", "shares", "cost", "realised", "balance", "held"])
+def test_a_tampered_amount_is_found_even_with_a_fresh_hash(field: str) -> None:
+    entries = a_history()
+    for place in range(1, len(entries)):
+        forged = replace(entries[place], **{field: getattr(entries[place], field) + 1})
+        with pytest.raises(LedgerError):
+            fold([*entries[:place], replace(forged, hash=entry_hash(forged))])
+
+
+def test_a_missing_or_repeated_or_swapped_entry_is_found() -> None:
+    entries = a_history()
+    for place in range(1, len(entries) - 1):
+        with pytest.raises(LedgerError, match="follows number"):
+            fold(entries[:place] + entries[place + 1 :])
+        with pytest.raises(LedgerError, match="follows number"):
+            fold(entries[: place + 1] + entries[place:])
+
+
+def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
+    """An entry that carries on the chain as if it were honest: its sums, links and hash are right."""
+    links = {"number": account.number + 1, "previous": account.head}
+    entry = replace(like, **(links | changes))
+    key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
+    held = account.lots[key].shares if key in account.lots else 0
+    entry = replace(entry, balance=account.cash + entry.cash, held=held + entry.shares)
+    return replace(entry, hash=entry_hash(entry))
+
+
+FORGERIES = {
+    "a link to another entry": ("does not name", {"previous": "0" * 64}),
+    "a sale of more than is held": (
+        "gives away what is not held",
+        {"kind": "sell", "cash": usd(500), "shares": -usd(2_000), "cost": -usd(500), "realised": 0},
+    ),
+    "a sale of more cost than there is": (
+        "gives away what is not held",
+        {"kind": "sell", "cash": usd(500), "shares": -usd(1), "cost": -usd(501), "realised": -usd(1)},
+    ),
+    "a sale that leaves its cost behind": (
+        "leaves a cost without shares",
+        {"kind": "sell", "cash": usd(500), "shares": -usd(1_250), "cost": -usd(400), "realised": usd(100)},
+    ),
+    "a purchase with a profit": (
+        "is not a buy",
+        {"kind": "buy", "cash": -usd(5), "shares": usd(10), "cost": usd(6), "realised": usd(1)},
+    ),
+    "a purchase of nothing": (
+        "is not a buy",
+        {"kind": "buy", "cash": -usd(5), "shares": 0, "cost": usd(5), "realised": 0},
+    ),
+    "a sale of nothing": (
+        "is not a sell",
+        {"kind": "sell", "cash": usd(5), "shares": 0, "cost": 0, "realised": usd(5)},
+    ),
+    "a sale that costs": (
+        "is not a sell",
+        {"kind": "sell", "cash": -usd(5), "shares": -usd(1), "cost": 0, "realised": -usd(5)},
+    ),
+    "a settlement of a part": (
+        "is not a settle",
+        {"kind": "settle", "cash": usd(5), "shares": -usd(5), "cost": 0, "realised": usd(5)},
+    ),
+    "a refund with a profit": (
+        "is not a refund",
+        {"kind": "refund", "cash": usd(600), "shares": -usd(1_250), "cost": -usd(500), "realised": usd(100)},
+    ),
+    "a settlement by no resolution": (
+        "does not name the resolution",
+        {"kind": "settle", "cash": 0, "shares": -usd(1_250), "cost": -usd(500), "realised": -usd(500)},
+    ),
+    "a reversal of nothing": (
+        "is not a reverse",
+        {"kind": "reverse", "cash": -usd(5), "shares": usd(5), "cost": usd(5), "realised": 0},
+    ),
+    "a deposit that is a withdrawal": (
+        "is not a deposit",
+        {"kind": "deposit", "cash": -usd(5), "shares": 0, "cost": 0, "realised": 0},
+    ),
+}
+
+
+@pytest.mark.parametrize(("why", "changes"), FORGERIES.values(), ids=FORGERIES)
+def test_an_entry_that_can_not_be_is_found_though_its_sums_and_hash_are_right(
+    why: str, changes: dict[str, Any]
+) -> None:
+    account, (bought,) = then(an_account(), a_bet(500))
+    with pytest.raises(LedgerError, match=why):
+        fold([forged(account, bought, **changes)], account)
+
+
+def test_a_second_settlement_of_a_version_is_no_entry() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    (entry,) = settle(account, [a_resolution("1")], NOW)
+    account = replace(fold([entry], account), lots=account.lots)
+    with pytest.raises(LedgerError, match="is not a settle"):
+        fold([forged(account, entry)], account)
+
+
+def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    fills, _ = execute([], [a_sale()], account, prices("0.40"), SEED)
+    sold: Fill = fills[0]
+    with pytest.raises(LedgerError, match="not held"):
+        post([sold, sold], account, NOW, "fill:2")
+    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    with pytest.raises(LedgerError, match="cash that is not there"):
+        post(fills, replace(account, cash=usd(499)), NOW, "fill:2")

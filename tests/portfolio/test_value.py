@@ -1,0 +1,77 @@
+"""Marks: mid for the curve, bid for a sale, stale where the price is old or missing."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markets.millionths import ONE
+from markets.model import Listing, MarketId
+from portfolio.model import Holdings, Lot, LotKey
+from portfolio.value import mark
+from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_quote, a_snapshot, usd
+
+SUN = MarketId("sim:sun")
+
+
+def holding(*lots: tuple[LotKey, int, int], cash: int = 0) -> Holdings:
+    """Holdings of so many shares at a cost, given in dollars."""
+    return Holdings(cash=usd(cash), lots={key: Lot(usd(shares), usd(cost)) for key, shares, cost in lots})
+
+
+YES: LotKey = (RAIN, "YES")
+NO: LotKey = (RAIN, "NO")
+
+
+def test_a_lot_is_worth_its_shares_at_the_mid_and_brings_the_bid() -> None:
+    seen = mark(holding((YES, 100, 30), (NO, 100, 70), cash=50), a_snapshot(a_listing("0.40", "0.44")))
+    assert (seen.value, seen.liquidation, seen.cost) == (usd(42) + usd(58), usd(40) + usd(56), usd(100))
+    assert (seen.cash, seen.total, seen.stale, seen.at) == (usd(50), usd(150), 0, NOW)
+
+
+def test_600_of_no_at_a_yes_price_of_40_cents_is_worth_750_at_25_cents() -> None:
+    seen = mark(holding((NO, 1_000, 600)), a_snapshot(a_price("0.25")))
+    assert (seen.value, seen.value - seen.cost) == (usd(750), usd(150))
+
+
+def test_zero_is_a_price() -> None:
+    seen = mark(holding((YES, 100, 30), (NO, 100, 70)), a_snapshot(a_price("0")))
+    assert (seen.value, seen.stale) == (usd(100), 0)
+
+
+def test_a_missing_side_brings_nothing() -> None:
+    no_bid = a_snapshot(a_listing(None, "0.02", "0.01"))
+    assert mark(holding((YES, 100, 30)), no_bid).liquidation == 0
+    assert mark(holding((NO, 100, 30)), no_bid).liquidation == usd(98)
+
+
+def test_the_last_known_price_is_kept_and_called_stale() -> None:
+    old = a_price("0.70", at=NOW - timedelta(hours=1))
+    seen = mark(holding((NO, 100, 40)), a_snapshot(held=[old]), timedelta(minutes=15))
+    assert (seen.value, seen.stale) == (usd(30), 1)
+    fresh = mark(holding((NO, 100, 40)), a_snapshot(held=[old]), timedelta(hours=1))
+    assert (fresh.value, fresh.stale) == (usd(30), 0)
+
+
+def test_without_a_mid_the_last_trade_stands_in_and_is_stale() -> None:
+    quote = a_quote(None, None, None, last="0.30")
+    seen = mark(holding((YES, 100, 40), (NO, 100, 40)), a_snapshot(Listing(a_market(), quote)))
+    assert (seen.value, seen.stale) == (usd(100), 2)
+
+
+def test_without_any_price_a_lot_is_worth_its_cost_and_stale() -> None:
+    nowhere = a_snapshot(Listing(a_market(), None))
+    for snapshot in (nowhere, a_snapshot(a_listing(None, None)), a_snapshot(a_price("0.5", SUN))):
+        seen = mark(holding((YES, 100, 40)), snapshot)
+        assert (seen.value, seen.liquidation, seen.stale) == (usd(40), 0, 1)
+
+
+def test_what_is_on_offer_is_valued_by_the_price_on_offer() -> None:
+    both = a_snapshot(a_price("0.60"), held=[a_price("0.10")])
+    assert mark(holding((YES, 100, 40)), both).value == usd(60)
+
+
+@given(st.integers(0, 100), st.integers(0, 10**6).map(lambda whole: whole * ONE))
+def test_a_yes_and_a_no_share_are_worth_a_dollar_at_any_price(cents: int, shares: int) -> None:
+    pair = Holdings(lots={YES: Lot(shares, 0), NO: Lot(shares, 0)})
+    assert mark(pair, a_snapshot(a_price(f"{cents / 100:.2f}"))).value == shares
