@@ -1,0 +1,78 @@
+"""What a call costs: usage times price, in millionths of a dollar, and what it can cost at most.
+
+A price in dollars per million tokens is as many millionths of a dollar a token.
+"""
+
+import importlib.util
+import json
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agents.model import ModelSettings, Price, Prompt
+
+TABLE = "model_prices_and_context_window_backup.json"
+MESSAGE_TOKENS = 32
+"""More than any provider adds to a message for its role and its bounds."""
+
+
+def price_of(model: str) -> Price | None:
+    """The price in litellm's own table, read without importing it; None for a model it doesn't know.
+
+    A model is there by its whole name, or without its provider if the entry names the same one.
+    """
+    table = _table()
+    provider, _, rest = model.partition("/")
+    entry = table.get(model)
+    if entry is None and rest and table.get(rest, {}).get("litellm_provider") == provider:
+        entry = table[rest]
+    if entry is None or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
+        return None
+    return Price(
+        input=_per_million(entry["input_cost_per_token"]), output=_per_million(entry["output_cost_per_token"])
+    )
+
+
+def price_for(settings: ModelSettings) -> Price | None:
+    """The price that the settings name, else that of the table."""
+    return settings.price or price_of(settings.model)
+
+
+def cost(price: Price | None, tokens_in: int, tokens_out: int) -> int | None:
+    """Usage times price in millionths of a dollar, rounded up; None where no price is known.
+
+    >>> cost(Price(input=2.5, output=10), 1_001, 200)
+    4503
+    >>> cost(None, 1, 1)
+    """
+    if price is None:
+        return None
+    exact = _exact(price.input) * tokens_in + _exact(price.output) * tokens_out
+    return int(exact.to_integral_value(ROUND_CEILING))
+
+
+def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
+    """What asking this can cost at most: a token for every byte sent, and all tokens that may come back."""
+    sent = sum(
+        len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages
+    )
+    return cost(price_for(settings), sent, settings.max_tokens)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    found = importlib.util.find_spec("litellm")
+    folders = found.submodule_search_locations if found else None
+    if not folders:
+        raise FileNotFoundError("litellm is not installed, and its table of prices comes with it")
+    entries: dict[str, Any] = json.loads(Path(folders[0], TABLE).read_text(encoding="utf-8"))
+    return entries
+
+
+def _exact(number: float) -> Decimal:
+    return Decimal(repr(number))
+
+
+def _per_million(per_token: float) -> float:
+    return float(_exact(per_token) * 1_000_000)

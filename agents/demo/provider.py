@@ -1,0 +1,177 @@
+"""An OpenAI-compatible server for the demo's models: `python -m agents.demo.provider --port 0`.
+
+It answers from what the prompt says and from nothing else, so the same request always gets the
+same answer. GET /v1/stats tells how many answers were asked for.
+"""
+
+import argparse
+import json
+import socketserver
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, TextIO
+
+from agents.demo.models import MODELS, answer
+from agents.model import Message
+from markets.canonical import digest
+
+HOST = "127.0.0.1"
+CHARACTERS_A_TOKEN = 4
+
+
+class BadRequest(ValueError):
+    """A request that no model can answer."""
+
+
+class Provider(ThreadingHTTPServer):
+    """The server: it counts the answers asked of it and notes each in a log before it is given."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, port: int = 0, log: Path | None = None):
+        super().__init__((HOST, port), _Handler)
+        self._lock = threading.Lock()
+        self._log: TextIO | None = None if log is None else log.open("a", encoding="utf-8")
+        self.requests = 0
+
+    def server_bind(self) -> None:
+        """Bind without looking this machine's name up, which can take seconds offline."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = HOST, self.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """What goes into a config as `base_url`."""
+        return f"http://{HOST}:{self.server_port}/v1"
+
+    def note(self, line: Mapping[str, Any]) -> None:
+        """Count a request, and write it down at once."""
+        with self._lock:
+            self.requests += 1
+            if self._log is not None:
+                self._log.write(json.dumps(line, sort_keys=True) + "\n")
+                self._log.flush()
+
+    def server_close(self) -> None:
+        """Close the socket and the log."""
+        super().server_close()
+        if self._log is not None:
+            self._log.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: Provider
+
+    def do_GET(self) -> None:
+        if self.path == "/v1/stats":
+            self._send(HTTPStatus.OK, {"requests": self.server.requests})
+        elif self.path == "/v1/models":
+            models = [{"id": name, "object": "model", "created": 0, "owned_by": "demo"} for name in MODELS]
+            self._send(HTTPStatus.OK, {"object": "list", "data": models})
+        else:
+            self._send(HTTPStatus.NOT_FOUND, _error(f"nothing is at {self.path}"))
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path != "/v1/chat/completions":
+            self._send(HTTPStatus.NOT_FOUND, _error(f"nothing is at {self.path}"))
+            return
+        try:
+            model, messages, seed = _question(body)
+        except BadRequest as error:
+            self._send(HTTPStatus.BAD_REQUEST, _error(str(error)))
+            return
+        if model not in MODELS:
+            self._send(
+                HTTPStatus.NOT_FOUND, _error(f"there is no model {model}; known are {', '.join(MODELS)}")
+            )
+            return
+        asked = digest([model, messages, seed])
+        self.server.note({"hash": asked, "model": model, "seed": seed})
+        self._send(HTTPStatus.OK, _completion(model, messages, answer(model, messages, seed), asked))
+
+    def _send(self, status: HTTPStatus, body: Mapping[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_words: object) -> None:
+        """Say nothing on the terminal: the log has it all."""
+
+
+def _question(body: bytes) -> tuple[str, list[Message], int]:
+    try:
+        asked = json.loads(body)
+        messages = [Message(item["role"], str(item["content"])) for item in asked["messages"]]
+        return str(asked["model"]), messages, int(asked.get("seed") or 0)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BadRequest(f"not a chat request: {error!r}") from error
+
+
+def _completion(model: str, messages: Sequence[Message], text: str, asked: str) -> dict[str, Any]:
+    tokens_in = sum(_tokens(message.content) for message in messages)
+    tokens_out = _tokens(text)
+    return {
+        "id": f"demo-{asked[:16]}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "system_fingerprint": f"demo-{model}-1",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": tokens_in,
+            "completion_tokens": tokens_out,
+            "total_tokens": tokens_in + tokens_out,
+        },
+    }
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_A_TOKEN)
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
+
+
+@contextmanager
+def running(port: int = 0, log: Path | None = None) -> Iterator[str]:
+    """The provider in a thread of its own for as long as the block lasts; gives its base URL."""
+    server = Provider(port, log)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server.url
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def main() -> None:
+    """Serve until stopped."""
+    parser = argparse.ArgumentParser(prog="python -m agents.demo.provider", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
+    parser.add_argument("--log", type=Path, help="a file that gets one JSON line a request")
+    options = parser.parse_args()
+    server = Provider(options.port, options.log)
+    print(server.url, flush=True)  # noqa: T201 - the address is this program's whole output
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Why a call brought no answer: what providers and libraries raise, told apart.
+
+Errors are known by the names of their classes and by their HTTP status, so that no client
+library has to be imported for it.
+"""
+
+import re
+from collections.abc import Iterable
+
+from agents.model import CallError, ErrorCode
+from agents.redact import redacted
+from agents.text import one_line
+
+MOST_WORDS = 500
+MOST_READ = 20_000
+_NO_KEY = re.compile(
+    r"(?i)missing credentials|api_key client option must be set|no api key|missing .{0,40}api[ _-]?key"
+    r"|api[ _-]?key .{0,40}(?:missing|not set|not found|required)"
+)
+_UNREACHED = re.compile(
+    r"(?i)connection error|cannot connect|connection refused|connection reset|server disconnected"
+)
+_TOO_LONG = re.compile(r"(?i)context[ _](?:length|window)|maximum context|prompt is too long|too many tokens")
+_FILTERED = re.compile(r"(?i)content[ _](?:filter|policy|management)")
+_GARBLED = re.compile(r"(?i)expecting value|invalid response|jsondecodeerror")
+_NAMED: dict[str, tuple[ErrorCode, bool]] = {
+    "ContextWindowExceededError": ("too_long", False),
+    "ContentPolicyViolationError": ("filtered", False),
+    "Timeout": ("timeout", True),
+    "TimeoutError": ("timeout", True),
+    "RateLimitError": ("rate_limit", True),
+}
+
+
+def fault(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
+    """The error as it is recorded: its code, its words without keys, and whether to try again.
+
+    >>> fault(TimeoutError("no answer after 5 s"))
+    CallError(code='timeout', message='no answer after 5 s', retry=True)
+    """
+    said = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
+    code, retry = _kind(error, said)
+    return CallError(code, one_line(redacted(said, secrets), MOST_WORDS), retry)
+
+
+def _kind(error: BaseException, said: str) -> tuple[ErrorCode, bool]:
+    for name in (cls.__name__ for cls in type(error).__mro__):
+        if name in _NAMED:
+            return _NAMED[name]
+    if _NO_KEY.search(said):
+        return "no_key", False
+    if _UNREACHED.search(said) or _GARBLED.search(said):
+        return "other", True
+    status = getattr(error, "status_code", None)
+    return _by_status(status, said) if isinstance(status, int) else ("other", False)
+
+
+def _by_status(status: int, said: str) -> tuple[ErrorCode, bool]:
+    if status == 408:
+        return "timeout", True
+    if status == 429:
+        return "rate_limit", True
+    if status == 413 or (status == 400 and _TOO_LONG.search(said)):
+        return "too_long", False
+    if 400 <= status < 500:
+        return ("filtered" if _FILTERED.search(said) else "refused"), False
+    return ("overloaded", True) if status >= 500 else ("other", True)

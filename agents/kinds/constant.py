@@ -1,0 +1,29 @@
+"""Says the same probability for every market, and bets a quarter of the Kelly stake on it.
+
+`p` is that probability, 0.5 unless it is set.
+"""
+
+from pydantic import Field
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+from agents.sizing import quarter_kelly
+from markets.millionths import millionths
+
+
+class Settings(Common):
+    """The one probability."""
+
+    p: float = Field(default=0.5, ge=0, le=1)
+
+
+def agent(settings: Settings, _given: Given) -> Agent:
+    """The agent that always says `p`."""
+    p = millionths(settings.p)
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        beliefs = {listing.market.id: p for listing in view.snapshot.shown}
+        forecasts = tuple(Forecast(market_id, p) for market_id in beliefs)
+        return Decision(forecasts, quarter_kelly(beliefs, view))
+
+    return decide

@@ -1,0 +1,27 @@
+"""Believes another agent and bets a quarter of the Kelly stake on every forecast it states.
+
+`of` is the name of that agent. Beside it, it shows what the other's beliefs would have earned.
+"""
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+from agents.sizing import quarter_kelly
+
+
+class Settings(Common):
+    """Whom it believes."""
+
+    of: str
+
+
+def agent(settings: Settings, _given: Given) -> Agent:
+    """The agent that puts its money on another's word."""
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        stated = [f for f in view.stated.get(settings.of, ()) if f.stage == "final"]
+        forecasts = tuple(Forecast(f.market_id, f.probability, reason=f"as {settings.of}") for f in stated)
+        beliefs = {f.market_id: f.probability for f in forecasts}
+        note = "" if forecasts else f"{settings.of} stated no forecast this round"
+        return Decision(forecasts, quarter_kelly(beliefs, view), note=note)
+
+    return decide

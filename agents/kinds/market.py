@@ -1,0 +1,21 @@
+"""Believes the price: its forecast is the mid of every market shown, and it never bets.
+
+It is the forecast to beat. Markets without a mid it skips.
+"""
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+
+
+class Settings(Common):
+    """Nothing to set."""
+
+
+def agent(_settings: Settings, _given: Given) -> Agent:
+    """The agent that agrees with every price."""
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        listed = ((listing.market.id, listing.mid) for listing in view.snapshot.shown)
+        return Decision(tuple(Forecast(market_id, mid) for market_id, mid in listed if mid is not None))
+
+    return decide

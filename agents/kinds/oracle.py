@@ -1,0 +1,38 @@
+"""Knows the truth, up to noise: for simulated worlds only, to see what skill would look like.
+
+`noise` is the standard deviation of its error in log-odds, 0 unless it is set. It bets a quarter
+of the Kelly stake on what it sees.
+"""
+
+from random import Random
+
+from pydantic import Field
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+from agents.sizing import quarter_kelly
+from markets.odds import bell, log_odds, probability
+
+
+class Settings(Common):
+    """How far off it is."""
+
+    noise: float = Field(default=0.0, ge=0, le=10)
+
+
+def agent(settings: Settings, given: Given) -> Agent:
+    """The agent that is told the truth."""
+    truth = given.truth
+    if truth is None:
+        raise ValueError("an oracle needs a venue whose true probabilities are known, such as the simulator")
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        beliefs = {}
+        for listing in view.snapshot.shown:
+            market_id = listing.market.id
+            error = settings.noise * bell(Random(f"{view.seed}/oracle/{market_id}"))
+            beliefs[market_id] = probability(log_odds(truth(market_id, view.snapshot.at)) + error)
+        forecasts = tuple(Forecast(market_id, p) for market_id, p in beliefs.items())
+        return Decision(forecasts, quarter_kelly(beliefs, view))
+
+    return decide

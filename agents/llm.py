@@ -1,0 +1,181 @@
+"""Asking a language model: one call by litellm, told whole. The only file that knows litellm."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from agents.cost import cost, price_for
+from agents.faults import fault
+from agents.jsontext import MOST_TEXT
+from agents.model import Ask, Call, CallError, ModelSettings, Price, Prompt, Rung
+from agents.redact import secrets_in, without
+from agents.text import printable
+
+NEEDS_NO_KEY = "none"
+"""Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
+_NOTHING = {
+    "content_filter": CallError(
+        "filtered", "the provider's content filter held the answer back", retry=False
+    ),
+    "none": CallError("other", "the provider sent nothing in answer", retry=True),
+}
+"""Why a call has no reply, by how it finished."""
+
+
+def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mapping[str, str]) -> Ask:
+    """The function that asks this model. It never raises for a provider's fault: the Call holds it.
+
+    `timer` gives seconds from any moment. `environ` is where `api_key_env` is looked up; whatever
+    else in it looks like a key is taken out of answers and errors as well.
+    """
+    secrets = secrets_in(environ)
+    rung: Rung = "json"  # the highest that the server hasn't refused
+
+    async def ask(prompt: Prompt) -> Call:
+        nonlocal rung
+        key = _key(settings, environ)
+        if isinstance(key, CallError):
+            return Call(prompt, None, cost=0, error=key)
+        if "response_format" not in _understood(settings.model):
+            rung = "prompt"
+        call = await _call(prompt, settings, key, rung, timer, secrets)
+        if rung == "json" and call.error is not None and _refuses_format(call.error):
+            rung = "prompt"
+            call = await _call(prompt, settings, key, rung, timer, secrets)
+        return call
+
+    return ask
+
+
+async def close() -> None:
+    """Close every connection and task that litellm holds in this event loop; it may be used again after."""
+    if "litellm" not in sys.modules:
+        return
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+
+    litellm = _litellm()
+    await asyncio.sleep(0)  # what calls have left to be started is started
+    await GLOBAL_LOGGING_WORKER.flush()
+    await GLOBAL_LOGGING_WORKER.stop()
+    await litellm.close_litellm_async_clients()
+    litellm.in_memory_llm_clients_cache.flush_cache()
+    await asyncio.sleep(0)  # what the clients themselves start as they go comes to its end
+
+
+@cache
+def _litellm() -> Any:
+    """The library, told to stay at home: no price list from the network, no telemetry, no advice."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env it finds upwards
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
+    return litellm
+
+
+@cache
+def _understood(model: str) -> frozenset[str]:
+    """The optional parameters that a model's provider takes, as far as litellm knows."""
+    return frozenset(_litellm().get_supported_openai_params(model=model) or ())
+
+
+def _key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
+    """The key to send; None to leave it to the provider's usual variable; an error if it is missing."""
+    if settings.api_key_env is None:
+        return None if settings.base_url is None else NEEDS_NO_KEY
+    if key := environ.get(settings.api_key_env):
+        return key
+    return CallError("no_key", f"the environment variable {settings.api_key_env} is not set", retry=False)
+
+
+async def _call(
+    prompt: Prompt,
+    settings: ModelSettings,
+    key: str | None,
+    rung: Rung,
+    timer: Callable[[], float],
+    secrets: Sequence[str],
+) -> Call:
+    options = _options(prompt, settings, key, rung)
+    answer: Any = None
+    error: CallError | None = None
+    start = timer()
+    try:
+        async with asyncio.timeout(settings.timeout):
+            answer = await _litellm().acompletion(**options)
+    except TimeoutError:
+        error = CallError("timeout", f"no answer within {settings.timeout:g} seconds", retry=True)
+    except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all
+        error = fault(raised, secrets)
+    latency = round((timer() - start) * 1000)
+    if error is None:
+        return _answered(prompt, settings, rung, answer, latency, secrets)
+    spent = None if error.code == "timeout" else 0  # who knows what was answered into the void
+    return Call(prompt, None, rung=rung, cost=spent, latency_ms=latency, error=error)
+
+
+def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Rung) -> dict[str, Any]:
+    """What litellm is told. What isn't set isn't sent."""
+    options = {
+        "api_key": key,
+        "api_base": settings.base_url,
+        "temperature": settings.temperature,
+        "reasoning_effort": settings.reasoning,
+        "seed": prompt.seed if "seed" in _understood(settings.model) else None,
+        "response_format": {"type": "json_object"} if rung == "json" else None,
+    }
+    return {name: value for name, value in options.items() if value is not None} | {
+        "model": settings.model,
+        "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+        "max_tokens": settings.max_tokens,
+        "timeout": settings.timeout,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+
+
+def _answered(
+    prompt: Prompt, settings: ModelSettings, rung: Rung, answer: Any, latency: int, secrets: Sequence[str]
+) -> Call:
+    """The call as the provider tells it: its own name for the model, its own count of tokens."""
+    reply, finish = "", "none"
+    if answer.choices:
+        reply, finish = answer.choices[0].message.content or "", answer.choices[0].finish_reason or ""
+    if len(reply) > MOST_TEXT:
+        reply, finish = reply[:MOST_TEXT], "length"
+    usage = getattr(answer, "usage", None)
+    tokens_in = getattr(usage, "prompt_tokens", 0) or 0
+    tokens_out = getattr(usage, "completion_tokens", 0) or 0
+    return Call(
+        prompt,
+        without(printable(reply), secrets),
+        finish=finish,
+        model=without(printable(answer.model or ""), secrets),
+        fingerprint=without(printable(getattr(answer, "system_fingerprint", None) or ""), secrets),
+        rung=rung,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=_spent(settings, tokens_in, tokens_out),
+        latency_ms=latency,
+        error=None if reply else _NOTHING.get(finish),
+    )
+
+
+def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int) -> int | None:
+    """The cost by the provider's count of tokens; unknown where it kept none, unless they are free."""
+    price = price_for(settings)
+    counted = tokens_in + tokens_out > 0 or price == Price(input=0, output=0)
+    return cost(price, tokens_in, tokens_out) if counted else None
+
+
+def _refuses_format(error: CallError) -> bool:
+    """Whether a server turned the call down for the form of answer that was asked for."""
+    said = error.message.lower()
+    words = ("response_format", "json_object", "json_schema", "json mode")
+    return error.code == "refused" and any(word in said for word in words)

@@ -1,0 +1,37 @@
+"""Text from outside, made safe to store and to quote."""
+
+import re
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+"""What a database or an encoder may choke on: control characters and lone surrogates."""
+
+
+def printable(text: str) -> str:
+    r"""The text with every character that can't be stored replaced.
+
+    >>> printable("a\x00b")
+    'a\ufffdb'
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    r"""The text as one line, cut at a length.
+
+    >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
+    ('a b', 'abc…')
+    """
+    line = " ".join(printable(text[: 4 * limit]).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def quoted(text: str) -> str:
+    r"""The text with a bar before each of its lines, whatever it counts as a line: nothing escapes.
+
+    >>> print(quoted("one\r\n\x85### m1\n"))
+    | one
+    |
+    | ### m1
+    """
+    lines = printable(text).strip().splitlines() or [""]
+    return "\n".join(f"| {line.strip()}".rstrip() for line in lines)

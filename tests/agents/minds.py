@@ -1,0 +1,72 @@
+"""Builders for what a mind sees and says."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agents.model import Ask, Call, CallError, Forecast, Prompt, View
+from markets.model import Listing, MarketId, Snapshot
+from portfolio.model import Holdings, Lot, Mark
+from portfolio.rules import REALISTIC, Rules
+from tests.builders import a_listing, a_snapshot, usd
+
+THREE = ("sim:a", "sim:b", "sim:c")
+
+
+def a_view(
+    *listings: Listing,
+    held: tuple[Listing, ...] = (),
+    lots: Mapping[Any, Lot] | None = None,
+    cash: str = "10000",
+    rules: Rules = REALISTIC,
+    seed: int = 7,
+    stated: Mapping[str, tuple[Forecast, ...]] | None = None,
+) -> View:
+    """Three usual markets, m1 to m3, and nothing held, unless others are given."""
+    shown = listings or tuple(a_listing(market=market) for market in THREE)
+    snapshot: Snapshot = a_snapshot(*shown, held=held)
+    account = Holdings(cash=usd(cash), lots=lots or {})
+    mark = Mark(snapshot.at, account.cash, 0, 0, 0, 0, 0)
+    return View(snapshot, account, mark, rules, seed, stated=stated or {})
+
+
+def a_lot(shares: str = "100", cost: str = "40") -> Lot:
+    """Shares and what they cost."""
+    return Lot(usd(shares), usd(cost))
+
+
+def an_answer(**changes: Any) -> str:
+    """A whole answer about the three usual markets; keywords replace its lists."""
+    answer: dict[str, Any] = {
+        "forecasts": [{"market": f"m{n}", "probability": n / 10, "reason": "so it seems"} for n in (1, 2, 3)],
+        "bets": [{"market": "m1", "side": "NO", "amount": 120, "reason": "cheap"}],
+        "sales": [],
+    }
+    return json.dumps(answer | changes)
+
+
+def stated(market: str, probability: str) -> Forecast:
+    """What an agent said about a market."""
+    return Forecast(MarketId(market), usd(probability))
+
+
+def replies(*texts: str | CallError | Call) -> tuple[Ask, list[Prompt]]:
+    """A model that says these things one after another, and the list of what it has been asked."""
+    asked: list[Prompt] = []
+    left = list(texts)
+
+    async def ask(prompt: Prompt) -> Call:
+        asked.append(prompt)
+        said = left.pop(0)
+        if isinstance(said, Call):
+            return said
+        if isinstance(said, CallError):
+            return Call(prompt, None, error=said)
+        return Call(prompt, said, finish="stop")
+
+    return ask, asked
+
+
+async def nobody(prompt: Prompt) -> Call:
+    """An `ask` for agents that ask nobody."""
+    raise AssertionError(f"this agent should ask nobody, and asked {prompt}")

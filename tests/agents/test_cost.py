@@ -1,0 +1,59 @@
+"""Usage times price, by hand."""
+
+import subprocess
+import sys
+
+import pytest
+
+from agents.cost import cost, price_for, price_of, worst_case
+from agents.model import Message, ModelSettings, Price, Prompt
+
+
+@pytest.mark.parametrize(
+    ("price", "tokens_in", "tokens_out", "millionths"),
+    [
+        (Price(input=2.5, output=10), 1_000_000, 0, 2_500_000),
+        (Price(input=2.5, output=10), 1_001, 200, 4_503),  # 2,502.5 + 2,000, rounded up
+        (Price(input=0.1, output=0.4), 3, 0, 1),  # 0.3, where binary fractions say 0.30000000000000004
+        (Price(input=0.1, output=0.2), 10, 10, 3),  # exactly 3, where binary fractions may say 4
+        (Price(input=0, output=0), 5_000, 5_000, 0),
+        (None, 5_000, 5_000, None),
+    ],
+)
+def test_cost_is_usage_times_price_rounded_up(
+    price: Price | None, tokens_in: int, tokens_out: int, millionths: int | None
+) -> None:
+    assert cost(price, tokens_in, tokens_out) == millionths
+
+
+def test_prices_come_from_the_table_with_or_without_the_provider() -> None:
+    assert price_of("gpt-4o") == price_of("openai/gpt-4o") == Price(input=2.5, output=10)
+    assert (
+        price_of("anthropic/claude-sonnet-4-5") == price_of("claude-sonnet-4-5") == Price(input=3, output=15)
+    )
+    assert price_of("gemini/gemini-2.5-pro") == Price(input=1.25, output=10)
+
+
+def test_a_model_that_nobody_knows_has_no_price() -> None:
+    assert price_of("openai/a-model-of-my-own") is None
+    assert price_of("gemini/gpt-4o") is None  # known, but from another provider
+    assert price_of("") is None
+
+
+def test_the_settings_go_before_the_table() -> None:
+    own = Price(input=1, output=2)
+    assert price_for(ModelSettings(model="gpt-4o", price=own)) == own
+    assert price_for(ModelSettings(model="gpt-4o")) == price_of("gpt-4o")
+
+
+def test_the_worst_case_bounds_every_call() -> None:
+    settings = ModelSettings(model="openai/mine", price=Price(input=1, output=2), max_tokens=100)
+    prompt = Prompt((Message("system", "be brief"), Message("user", "é" * 50)))
+    # 8 + 100 bytes and 2 × 32 for the frame of each message, then 100 tokens at 2
+    assert worst_case(prompt, settings) == 8 + 100 + 64 + 200
+    assert worst_case(prompt, ModelSettings(model="openai/mine")) is None
+
+
+def test_the_table_is_read_without_importing_the_library() -> None:
+    code = "import sys, agents.cost; agents.cost.price_of('gpt-4o'); sys.exit('litellm' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,234 @@
+"""The demo's models and their provider: skill from what the prompt says, and from nothing else."""
+
+import asyncio
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from agents.demo.models import MODELS, answer
+from agents.demo.provider import running
+from agents.demo.reading import read
+from agents.model import Decision, Message, View
+from agents.parse import Unusable, parse
+from agents.prompt import render
+from agents.registry import HOME, prompt_text
+from markets.venues.simulator import Settings, Simulator, venue
+from tests.agents.minds import a_lot, a_view
+from tests.builders import a_listing, usd
+
+BET, BLIND = prompt_text("bet", HOME), prompt_text("blind", HOME)
+START = datetime(2026, 1, 4, tzinfo=UTC)
+EVIDENCE = """YES if it rains.
+- 2025-12-01: a careful panel puts the chance at 80%.
+- 2026-01-02: a rumour puts the chance at 5%."""
+
+
+def view_of(season: Simulator, at: datetime, seed: int) -> View:
+    listings = asyncio.run(season.catalogue(at))[:30]
+    view = a_view(*listings, seed=seed)
+    return replace(view, snapshot=replace(view.snapshot, at=at))
+
+
+def said_by(model: str, view: View) -> Decision | Unusable:
+    prompt = render(BET, view)
+    return parse(answer(model, prompt.messages, prompt.seed), view)
+
+
+def test_a_prompt_is_read_as_it_was_written() -> None:
+    view = a_view(
+        a_listing("0.40", "0.43", "0.41", market="sim:a", question="Rain?", rules=EVIDENCE),
+        a_listing(None, "0.43", "0.41", market="sim:b"),
+        held=(a_listing(market="sim:old", rules=EVIDENCE),),
+        lots={("sim:a", "NO"): a_lot(), ("sim:old", "YES"): a_lot()},
+        cash="7123.45",
+    )
+    reading = read(render(BET, view).messages)
+    assert (reading.cash, reading.min_bet, reading.max_bet) == (usd("7123.45"), usd(50), usd("1780.86"))
+    assert reading.held == (("m1", "NO"), ("m3", "YES"))
+    first, second = reading.topics
+    assert (first.question, first.bid, first.mid, first.ask) == ("Rain?", 400_000, 410_000, 430_000)
+    assert [(said.age, said.percent) for said in first.said] == [(34, 80), (2, 5)]
+    assert (second.bid, second.ask, second.said) == (None, 430_000, ())
+
+
+def test_without_prices_there_is_no_account_and_no_bet() -> None:
+    view = a_view(a_listing(market="sim:a", rules=EVIDENCE))
+    prompt = render(BLIND, view, prices=False, stage="blind")
+    reading = read(prompt.messages)
+    assert (reading.cash, [topic.mid for topic in reading.topics]) == (0, [None])
+    decision = parse(answer("sharp", prompt.messages, 1), view, "blind")
+    assert isinstance(decision, Decision)
+    assert (len(decision.forecasts), decision.rejections) == (1, ())
+
+
+def test_reliability_counts_for_the_sharp_and_loudness_for_the_hasty() -> None:
+    view = a_view(a_listing("0.49", "0.51", market="sim:a", rules=EVIDENCE))
+    sharp, hasty = said_by("sharp", view), said_by("hasty", view)
+    assert isinstance(sharp, Decision)
+    assert isinstance(hasty, Decision)
+    assert sharp.forecasts[0].probability > 550_000 > 300_000 > hasty.forecasts[0].probability
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_answer_depends_on_model_messages_and_seed_alone(model: str) -> None:
+    view = view_of(venue(Settings(seed=1)), START, seed=3)
+    messages = render(BET, view).messages
+    code = (
+        "import json, sys; from agents.demo.models import answer; from agents.model import Message; "
+        "print(answer(sys.argv[1], [Message(*m) for m in json.load(sys.stdin)], 3))"
+    )
+    told = json.dumps([[message.role, message.content] for message in messages])
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", code, model],
+        input=told,
+        capture_output=True,
+        text=True,
+        env={"PYTHONHASHSEED": "99", "PYTHONPATH": str(Path(__file__).parents[2]), "TZ": "Asia/Tokyo"},
+    )
+    assert elsewhere.stdout.strip() == answer(model, messages, 3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_a_model_wishes_is_in_its_prompts_terms(model: str) -> None:
+    season = venue(Settings(seed=2))
+    for week in (2, 9):
+        view = view_of(season, START + timedelta(weeks=week), seed=week)
+        messages = render(BET, view).messages
+        again = [*messages, Message("assistant", "?"), Message("user", "again")]
+        decision = parse(answer(model, again, view.seed), view)
+        assert isinstance(decision, Decision)
+        assert decision.rejections == ()
+        assert [forecast.market_id for forecast in decision.forecasts] == [
+            listing.market.id for listing in view.snapshot.shown
+        ]
+        assert all(usd(50) <= bet.amount <= usd(2500) for bet in decision.bets)
+        assert sum(bet.amount for bet in decision.bets) <= usd(10_000)
+
+
+def test_a_position_that_sells_above_its_worth_is_sold() -> None:
+    view = a_view(a_listing("0.94", "0.96", market="sim:a", rules=EVIDENCE), lots={("sim:a", "YES"): a_lot()})
+    decision = said_by("sharp", view)
+    assert isinstance(decision, Decision)
+    assert [(sale.market_id, sale.fraction) for sale in decision.sales] == [("sim:a", None)]
+    assert decision.bets == (), "what is held is not bet on"
+
+
+def test_the_clumsy_break_their_json_now_and_then_and_mend_it_when_told() -> None:
+    view = a_view()
+    messages = render(BET, view).messages
+    broken = [
+        seed for seed in range(200) if isinstance(parse(answer("clumsy", messages, seed), view), Unusable)
+    ]
+    assert 25 <= len(broken) <= 75, "a quarter, more or less"
+    told = [*messages, Message("assistant", "{"), Message("user", "that could not be used")]
+    assert all(isinstance(parse(answer("clumsy", told, seed), view), Decision) for seed in broken)
+    for model in ("sharp", "hasty", "blind"):
+        assert all(isinstance(parse(answer(model, messages, seed), view), Decision) for seed in range(20))
+
+
+def briers(season_seed: int) -> dict[str, float]:
+    """The mean Brier score of every model over a season, asked every other week."""
+    season = venue(Settings(seed=season_seed))
+    scores: dict[str, list[float]] = {"sharp": [], "hasty": [], "blind": []}
+    for week in range(1, 20, 3):
+        view = view_of(season, START + timedelta(weeks=week), seed=100 * season_seed + week)
+        shown = [listing.market.id for listing in view.snapshot.shown]
+        ends = asyncio.run(season.resolutions(START + timedelta(weeks=60), shown))
+        outcomes = {end.market_id: end.outcome for end in ends if end.outcome is not None}
+        for model, found in scores.items():
+            decision = said_by(model, view)
+            assert isinstance(decision, Decision)
+            found += [
+                (forecast.probability / 1e6 - outcomes[forecast.market_id]) ** 2
+                for forecast in decision.forecasts
+                if forecast.market_id in outcomes
+            ]
+    return {model: sum(found) / len(found) for model, found in scores.items()}
+
+
+@pytest.mark.parametrize("season_seed", [1, 2, 3])
+def test_who_weighs_the_evidence_beats_who_ignores_it_or_weighs_it_badly(season_seed: int) -> None:
+    score = briers(season_seed)
+    assert score["sharp"] < score["blind"] - 0.01
+    assert score["sharp"] < score["hasty"]
+
+
+def talk(url: str, requests: Sequence[tuple[str, str, Any]]) -> list[tuple[int, Any]]:
+    """The answers to so many requests over one connection."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    answers = []
+    for method, path, body in requests:
+        data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        connection.request(method, f"/v1{path}", data)
+        response = connection.getresponse()
+        answers.append((response.status, json.loads(response.read())))
+    connection.close()
+    return answers
+
+
+CHAT = {"model": "sharp", "messages": [{"role": "user", "content": "### m1\n| Rain?"}], "seed": 5}
+
+
+def test_the_provider_speaks_the_usual_dialect(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    with running(log=log) as url:
+        (_, first), (_, second), (_, models), (_, stats) = talk(
+            url,
+            [
+                ("POST", "/chat/completions", CHAT),
+                ("POST", "/chat/completions", CHAT),
+                ("GET", "/models", None),
+                ("GET", "/stats", None),
+            ],
+        )
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert first == second
+    assert first["choices"][0]["message"]["content"] == answer(
+        "sharp", [Message("user", "### m1\n| Rain?")], 5
+    )
+    assert first["usage"] == {"prompt_tokens": 4, "completion_tokens": 32, "total_tokens": 36}
+    assert (first["model"], first["system_fingerprint"]) == ("sharp", "demo-sharp-1")
+    assert [model["id"] for model in models["data"]] == list(MODELS)
+    assert stats == {"requests": 2}
+    assert [line["model"] for line in lines] == ["sharp", "sharp"]
+    assert len({line["hash"] for line in lines}) == 1
+
+
+def test_the_provider_refuses_what_it_does_not_understand() -> None:
+    with running() as url:
+        answers = talk(
+            url,
+            [
+                ("POST", "/chat/completions", CHAT | {"model": "genius"}),
+                ("POST", "/chat/completions", b"{"),
+                ("POST", "/chat/completions", {"model": "sharp"}),
+                ("POST", "/elsewhere", CHAT),
+                ("GET", "/elsewhere", None),
+                ("GET", "/stats", None),
+            ],
+        )
+    assert [status for status, _ in answers] == [404, 400, 400, 404, 404, 200]
+    assert "there is no model genius" in answers[0][1]["error"]["message"]
+    assert answers[-1][1] == {"requests": 0}
+
+
+def test_the_provider_runs_on_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "agents.demo.provider", "--port", "0", "--log", str(tmp_path / "log")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        try:
+            [(status, _)] = talk(url, [("POST", "/chat/completions", CHAT)])
+            noted = (tmp_path / "log").read_text()
+        finally:
+            process.terminate()
+    assert (status, noted.count("\n")) == (200, 1)

@@ -1,0 +1,199 @@
+"""Asking over real HTTP: what comes back is told whole, what goes wrong is told apart, no key shows."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agents.demo.provider import running
+from agents.llm import close, make_ask
+from agents.model import Call, Message, ModelSettings, Price, Prompt
+from arena.clock import timer
+from tests.agents.faulty_provider import FaultyProvider, faulty
+
+CANARY = "canary-f00dfeedcafe"
+ENVIRON = {"CANARY_API_KEY": CANARY}
+PROMPT = Prompt((Message("system", "be brief"), Message("user", "### m1\n| Rain?")), seed=5)
+DOLLARS = Price(input=2.5, output=10)
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[FaultyProvider]:
+    with faulty() as server:
+        yield server
+
+
+def ask(model: str, url: str | None, prompt: Prompt = PROMPT, times: int = 1, **settings: Any) -> Call:
+    """The call that asking a model brings, the last one of so many."""
+    changes = {"base_url": url, "api_key_env": "CANARY_API_KEY", "price": DOLLARS} | settings
+    asking = make_ask(ModelSettings(model=f"openai/{model}", **changes), timer, ENVIRON)
+
+    async def go() -> Call:
+        try:
+            return [await asking(prompt) for _ in range(times)][-1]
+        finally:
+            await close()
+
+    return asyncio.run(go())
+
+
+def test_a_call_is_told_whole(provider: FaultyProvider) -> None:
+    call = ask("good", provider.url)
+    assert (call.prompt, call.reply, call.finish, call.error) == (PROMPT, "{}", "stop", None)
+    assert (call.model, call.fingerprint, call.rung) == ("served-1", "fp-9", "json")
+    assert (call.tokens_in, call.tokens_out, call.cost) == (1_001, 200, 4_503)
+    assert call.latency_ms >= 0
+
+
+def test_what_is_set_is_sent_and_nothing_else(provider: FaultyProvider) -> None:
+    ask("good", provider.url)
+    assert provider.last == {
+        "model": "good",
+        "messages": [
+            {"role": "system", "content": "be brief"},
+            {"role": "user", "content": "### m1\n| Rain?"},
+        ],
+        "max_tokens": 16_000,
+        "seed": 5,
+        "response_format": {"type": "json_object"},
+    }
+    ask("good", provider.url, temperature=0.3, max_tokens=50)
+    assert (provider.last["temperature"], provider.last["max_tokens"]) == (0.3, 50)
+
+
+def test_the_key_goes_where_it_is_meant_to_and_nowhere_else(
+    provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-real-one-for-elsewhere")
+    ask("good", provider.url)
+    assert provider.key == f"Bearer {CANARY}"
+    ask("good", provider.url, api_key_env=None)
+    assert provider.key == "Bearer none"
+
+
+def test_usage_that_is_not_counted_costs_an_unknown_sum(provider: FaultyProvider) -> None:
+    assert ask("uncounted", provider.url).cost is None
+    assert ask("uncounted", provider.url, price=Price(input=0, output=0)).cost == 0
+    assert ask("good", provider.url, price=None).cost is None
+
+
+def test_a_refused_format_is_left_out_from_then_on_and_the_rung_is_true(provider: FaultyProvider) -> None:
+    before = provider.requests["formless"]
+    call = ask("formless", provider.url, times=3)
+    assert (call.reply, call.rung, call.error) == ("{}", "prompt", None)
+    assert provider.requests["formless"] - before == 4
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "retry"),
+    [
+        ("401", "refused", False),
+        ("400", "refused", False),
+        ("403", "refused", False),
+        ("404", "refused", False),
+        ("429", "rate_limit", True),
+        ("500", "overloaded", True),
+        ("503", "overloaded", True),
+        ("long", "too_long", False),
+        ("policy", "filtered", False),
+        ("filtered", "filtered", False),
+        ("drop", "other", True),
+        ("truncated", "other", True),
+        ("html", "other", True),
+        ("empty", "other", True),
+        ("list", "other", True),
+        ("choiceless", "other", True),
+    ],
+)
+def test_errors_are_told_apart_and_asked_for_once(
+    provider: FaultyProvider, model: str, code: str, retry: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = provider.requests[model]
+    call = ask(model, provider.url)
+    assert call.error is not None
+    assert (call.error.code, call.error.retry) == (code, retry)
+    assert 0 < len(call.error.message) <= 500
+    assert not call.reply
+    assert provider.requests[model] - before == 1, "no hidden retries"
+    assert CANARY not in repr(call)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_echoed_key_is_hidden(provider: FaultyProvider) -> None:
+    call = ask("echo", provider.url)
+    assert call.reply == "you sent Bearer [hidden]"
+
+
+def test_a_hanging_server_is_left_after_the_timeout(provider: FaultyProvider) -> None:
+    call = ask("hang", provider.url, timeout=0.3)
+    assert call.error is not None
+    assert (call.error.code, call.error.retry) == ("timeout", True)
+    assert call.cost is None, "nobody knows what was answered into the void"
+    assert 300 <= call.latency_ms < 5_000
+
+
+def test_nobody_at_home_is_worth_another_try() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    call = ask("any", f"http://127.0.0.1:{port}/v1")
+    assert call.error is not None
+    assert (call.error.code, call.error.retry) == ("other", True)
+
+
+def test_a_missing_key_is_known_before_anything_is_sent(provider: FaultyProvider) -> None:
+    before = provider.requests.total()
+    call = ask("good", provider.url, api_key_env="NOT_SET_KEY")
+    assert call.error is not None
+    assert (call.error.code, call.error.retry) == ("no_key", False)
+    assert "NOT_SET_KEY" in call.error.message
+    assert provider.requests.total() == before
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"])
+def test_a_provider_without_its_usual_key_says_so(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    call = asyncio.run(make_ask(ModelSettings(model=model), timer, {})(PROMPT))
+    assert call.error is not None
+    assert (call.error.code, call.error.retry) == ("no_key", False)
+
+
+def test_an_answer_cut_off_says_so(provider: FaultyProvider) -> None:
+    call = ask("cut", provider.url)
+    assert (call.reply, call.finish) == ('{"amount": 5', "length")
+
+
+def test_a_huge_answer_is_cut_off(provider: FaultyProvider) -> None:
+    call = ask("huge", provider.url)
+    assert call.reply is not None
+    assert (len(call.reply), call.finish) == (1_000_000, "length")
+
+
+def test_an_answer_can_be_stored(provider: FaultyProvider) -> None:
+    assert ask("surrogate", provider.url).reply == "a\ufffdb\ufffdc"
+
+
+def test_silence_is_an_answer_without_words(provider: FaultyProvider) -> None:
+    call = ask("silent", provider.url)
+    assert (call.reply, call.error) == ("", None)
+
+
+def test_many_calls_at_once_and_a_second_loop_leave_nothing_open() -> None:
+    with running() as url:
+        asking = make_ask(ModelSettings(model="openai/sharp", base_url=url), timer, {})
+
+        async def go() -> set[str | None]:
+            calls = await asyncio.gather(*(asking(PROMPT) for _ in range(30)))
+            await close()
+            return {call.reply for call in calls}
+
+        assert asyncio.run(go()) == asyncio.run(go())

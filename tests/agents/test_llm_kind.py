@@ -1,0 +1,112 @@
+"""How an `llm` agent asks, asks again, and gives up."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from agents.kinds.llm import Settings, agent
+from agents.model import Call, CallError, Decision, Given, Prompt
+from agents.registry import HOME, prompt_text
+from tests.agents.minds import a_view, an_answer, replies
+from tests.builders import usd
+
+GIVEN = Given(prompts={name: prompt_text(name, HOME) for name in ("bet", "blind")})
+BROKEN = an_answer()[:-4]
+DOWN = CallError("overloaded", "come back later", retry=True)
+
+
+def play(*said: str | CallError | Call, **settings: Any) -> tuple[Decision, list[Prompt]]:
+    ask, asked = replies(*said)
+    mind = agent(Settings(model="openai/any", **settings), GIVEN)
+    return asyncio.run(mind(a_view(), ask)), asked
+
+
+def test_a_good_answer_is_played() -> None:
+    decision, asked = play(an_answer())
+    assert (decision.verdict, len(decision.forecasts), len(decision.bets)) == ("played", 3, 1)
+    assert len(asked) == 1
+
+
+def test_a_broken_answer_is_asked_for_again_with_what_is_wrong() -> None:
+    decision, [first, second] = play(BROKEN, an_answer())
+    assert decision.verdict == "played"
+    assert second.messages[: len(first.messages)] == first.messages
+    shown, told = second.messages[len(first.messages) :]
+    assert (shown.role, shown.content) == ("assistant", BROKEN)
+    assert told.role == "user"
+    assert "the JSON is broken" in told.content
+    assert (second.seed, second.stage, second.sample) == (first.seed, first.stage, first.sample)
+
+
+def test_two_broken_answers_are_a_hold() -> None:
+    decision, asked = play(BROKEN, "I give up.")
+    assert (decision.verdict, decision.note) == ("malformed", "the answer holds no JSON object")
+    assert (decision.forecasts, decision.bets, len(asked)) == ((), (), 2)
+
+
+def test_an_answer_cut_off_at_the_token_limit_is_not_read() -> None:
+    cut = Call(Prompt(()), an_answer(), finish="length")
+    decision, [_, second] = play(cut, cut)
+    assert (decision.verdict, decision.bets) == ("malformed", ())
+    assert "cut off at the token limit" in second.messages[-1].content
+
+
+def test_a_huge_or_empty_answer_is_not_sent_back_whole() -> None:
+    _, [_, second] = play("x" * 500_000, "")
+    assert len(second.messages[-2].content) == 20_000
+    _, [_, second] = play("", "")
+    assert second.messages[-2].content == "(nothing)"
+
+
+@pytest.mark.parametrize("said", [(DOWN,), (BROKEN, DOWN)], ids=["at first", "at the second try"])
+def test_a_provider_without_an_answer_has_failed(said: tuple[str | CallError, ...]) -> None:
+    decision, _ = play(*said)
+    assert (decision.verdict, decision.note) == ("failed", "overloaded: come back later")
+    assert decision.forecasts == ()
+
+
+def test_hidden_prices_are_not_sent() -> None:
+    _, [prompt] = play(an_answer(), prices="hidden")
+    assert "Price:" not in prompt.messages[-1].content
+
+
+BLIND = json.dumps({"forecasts": [{"market": "m1", "probability": 0.9}]})
+
+
+def by_stage(decision: Decision) -> Mapping[tuple[str, str], int]:
+    return {(f.stage, f.market_id): f.probability for f in decision.forecasts}
+
+
+def test_with_prices_after_it_is_asked_blind_first_and_both_answers_are_kept() -> None:
+    decision, [first, second] = play(BLIND, an_answer(), prices="after")
+    assert (first.stage, second.stage) == ("blind", "final")
+    assert "Price:" not in first.messages[-1].content
+    assert "Your probability before you saw the price: 0.9" in second.messages[-1].content
+    said = by_stage(decision)
+    assert (said["blind", "sim:a"], said["final", "sim:a"], len(said)) == (usd("0.9"), usd("0.1"), 4)
+    assert decision.verdict == "played"
+
+
+def test_a_blind_answer_that_can_not_be_used_leaves_a_note() -> None:
+    decision, asked = play("no", "no", an_answer(), prices="after")
+    assert (decision.verdict, decision.note) == ("played", "blind: the answer holds no JSON object")
+    assert [prompt.stage for prompt in asked] == ["blind", "blind", "final"]
+
+
+def test_a_provider_that_fails_blind_is_not_asked_again() -> None:
+    decision, asked = play(DOWN, prices="after")
+    assert (decision.verdict, len(asked)) == ("failed", 1)
+
+
+def test_what_was_said_blind_outlives_a_broken_end() -> None:
+    decision, _ = play(BLIND, BROKEN, BROKEN, prices="after")
+    assert decision.verdict == "malformed"
+    assert by_stage(decision) == {("blind", "sim:a"): usd("0.9")}
+
+
+def test_a_prompt_that_was_not_handed_over_is_an_error_at_once() -> None:
+    with pytest.raises(KeyError, match="mine"):
+        agent(Settings(model="openai/any", prompt="mine"), GIVEN)

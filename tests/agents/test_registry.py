@@ -1,0 +1,75 @@
+"""Kinds and prompts by name, from the package and from beside a config."""
+
+from pathlib import Path
+
+import pytest
+
+from agents import registry
+from agents.model import Given
+from markets.registry import UnknownExtension
+
+CONTRARY = '''"""Says the opposite of the price."""
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+
+
+class Settings(Common):
+    strength: float = 1.0
+
+
+def agent(settings: Settings, given: Given) -> Agent:
+    async def decide(view: View, ask: Ask) -> Decision:
+        listed = ((listing.market.id, listing.mid) for listing in view.snapshot.shown)
+        return Decision(tuple(Forecast(market, 1_000_000 - mid) for market, mid in listed if mid is not None))
+
+    return decide
+'''
+
+
+def test_the_kinds_are_the_files_in_the_folder() -> None:
+    assert registry.kinds() == ["constant", "kelly", "llm", "market", "oracle", "random"]
+
+
+def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
+    (tmp_path / "contrary.py").write_text(CONTRARY)
+    assert "contrary" in registry.kinds([tmp_path])
+    kind = registry.kind("contrary", [tmp_path])
+    assert kind.page == "Says the opposite of the price."
+    assert callable(kind.agent(kind.settings.model_validate({"strength": 2}), Given()))
+
+
+def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    with pytest.raises(registry.NotAKind, match=r"empty.py is no kind of agent"):
+        registry.kind("empty", [tmp_path])
+
+
+def test_an_unknown_kind_names_those_that_are_known() -> None:
+    with pytest.raises(UnknownExtension, match="known are constant, kelly"):
+        registry.kind("kely")
+
+
+def test_who_is_needed_first() -> None:
+    kelly = registry.kind("kelly").settings.model_validate({"of": "sharp"})
+    assert registry.sources(kelly) == ("sharp",)
+    assert registry.sources(registry.kind("market").settings()) == ()
+
+
+def test_which_prompts_an_agent_uses() -> None:
+    llm = registry.kind("llm").settings
+    assert registry.prompt_names(llm.model_validate({"model": "x/y"})) == ("bet",)
+    assert registry.prompt_names(llm.model_validate({"model": "x/y", "prices": "after"})) == ("bet", "blind")
+    assert registry.prompt_names(registry.kind("market").settings()) == ()
+
+
+def test_a_prompt_is_a_name_or_a_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text("mine", encoding="utf-8")
+    extra = tmp_path / "extensions"
+    extra.mkdir()
+    (extra / "terse.md").write_text("terse", encoding="utf-8")
+    assert "forecaster" in registry.prompt_text("bet", tmp_path)
+    assert registry.prompt_text("./mine.md", tmp_path) == "mine"
+    assert registry.prompt_text("terse", tmp_path, [extra]) == "terse"
+    with pytest.raises(UnknownExtension, match="known are bet, blind"):
+        registry.prompt_text("./none.md", tmp_path)

@@ -1,0 +1,167 @@
+"""Every kind of agent, by being in the folder: minimal settings do, and a seed decides everything."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agents import registry
+from agents.model import Call, Decision, Given, ModelSettings, Prompt, Settings, View
+from markets.millionths import ONE
+from markets.model import MarketId
+from portfolio.execute import execute
+from portfolio.rules import REALISTIC, SEED, Rules
+from tests.agents.minds import THREE, a_view, an_answer, stated
+from tests.builders import a_book, a_listing, a_price, usd
+
+KINDS = registry.kinds()
+NEEDED = {"model": "openai/any", "of": "other"}
+"""A value for every field that some kind can't do without."""
+
+GIVEN = Given(
+    truth=lambda market, at: usd("0.7") if market == THREE[0] else usd("0.2"),
+    prompts={name: registry.prompt_text(name, registry.HOME) for name in ("bet", "blind")},
+)
+
+
+def settings_of(kind: registry.Kind) -> Settings:
+    required = [name for name, field in kind.settings.model_fields.items() if field.is_required()]
+    return kind.settings.model_validate({name: NEEDED[name] for name in required})
+
+
+def view(seed: int = 7, rules: Rules = REALISTIC) -> View:
+    deep = [("0.40", "100000")], [("0.42", "100000")]
+    shown = [a_book(*deep, market=market) for market in THREE]
+    said = tuple(stated(market, p) for market, p in zip(THREE, ("0.6", "0.41", "0.1"), strict=True))
+    return a_view(*shown, seed=seed, rules=rules, stated={"other": said})
+
+
+def decide(name: str, seen: View) -> Decision:
+    kind = registry.kind(name)
+    settings = settings_of(kind)
+
+    async def ask(prompt: Prompt) -> Call:
+        assert isinstance(settings, ModelSettings), f"{name} is given no model, and asks one"
+        return Call(prompt, an_answer(), finish="stop")
+
+    return asyncio.run(kind.agent(settings, GIVEN)(seen, ask))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_has_a_page(name: str) -> None:
+    assert registry.kind(name).page.endswith(".")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_settings_refuse_what_they_do_not_know(name: str) -> None:
+    kind = registry.kind(name)
+    with pytest.raises(ValueError, match="no_such_field"):
+        kind.settings.model_validate(settings_of(kind).model_dump() | {"no_such_field": 1})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_settings_survive_being_frozen(name: str) -> None:
+    kind = registry.kind(name)
+    settings = settings_of(kind)
+    assert kind.settings.model_validate(settings.model_dump(mode="json")) == settings
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_seed_decides_everything(name: str) -> None:
+    assert decide(name, view()) == decide(name, view())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_forecasts_are_probabilities_of_markets_shown_and_one_each(name: str) -> None:
+    decision = decide(name, view())
+    assert decision.verdict == "played"
+    assert [forecast.market_id for forecast in decision.forecasts] == list(THREE)
+    assert all(0 <= forecast.probability <= ONE for forecast in decision.forecasts)
+
+
+@pytest.mark.parametrize("rules", [REALISTIC, SEED], ids=lambda rules: rules.name)
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_kind_wishes_is_legal(name: str, rules: Rules) -> None:
+    seen = view(rules=rules)
+    decision = decide(name, seen)
+    _, rejected = execute(decision.bets, decision.sales, seen.holdings, seen.snapshot, rules)
+    assert list(rejected) == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_market_without_a_quote_takes_no_bet_and_breaks_nothing(name: str) -> None:
+    seen = a_view(replace(a_listing(market="sim:a"), quote=None), stated={"other": (stated("sim:a", "0.9"),)})
+    if registry.kind(name).settings.model_fields.get("model") is None:
+        assert decide(name, seen).bets == ()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_on_offer_breaks_nothing(name: str) -> None:
+    seen = replace(a_view(), snapshot=replace(a_view().snapshot, shown=()))
+    assert decide(name, seen).bets == ()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_agent_without_cash_bets_nothing_it_does_not_have(name: str) -> None:
+    seen = a_view(cash="40")
+    if registry.kind(name).settings.model_fields.get("model") is None:
+        assert decide(name, seen).bets == ()
+
+
+def test_the_market_says_the_mid_exactly_and_skips_where_there_is_none() -> None:
+    seen = a_view(a_listing("0.31", "0.32", market="sim:a"), a_price("0.77", "sim:b"), a_listing(None, None))
+    decision = decide("market", seen)
+    assert {f.market_id: f.probability for f in decision.forecasts} == {"sim:a": 315_000, "sim:b": 770_000}
+    assert decision.bets == ()
+
+
+def test_the_constant_says_one_half() -> None:
+    assert {forecast.probability for forecast in decide("constant", view()).forecasts} == {ONE // 2}
+
+
+def test_random_bets_the_minimum_a_few_times_and_differs_by_seed() -> None:
+    decision = decide("random", view())
+    assert [bet.amount for bet in decision.bets] == [usd(50)] * 3
+    assert decision != decide("random", view(seed=8))
+
+
+def test_the_oracle_says_the_truth_and_needs_one() -> None:
+    decision = decide("oracle", view())
+    assert [forecast.probability for forecast in decision.forecasts] == [usd("0.7"), usd("0.2"), usd("0.2")]
+    kind = registry.kind("oracle")
+    with pytest.raises(ValueError, match="true probabilities are known"):
+        kind.agent(settings_of(kind), Given())
+
+
+def test_noise_moves_the_oracle_about_the_truth_and_more_noise_more() -> None:
+    kind = registry.kind("oracle")
+    shown = [a_listing(market=f"sim:{n}") for n in range(400)]
+
+    def off(noise: float) -> float:
+        agent = kind.agent(kind.settings.model_validate({"noise": noise}), GIVEN)
+
+        async def nobody(prompt: Prompt) -> Call:
+            raise AssertionError("an oracle asks nobody")
+
+        stated = asyncio.run(agent(a_view(*shown), nobody)).forecasts
+        return sum(abs(forecast.probability - usd("0.2")) for forecast in stated) / len(stated) / ONE
+
+    # half a unit of log-odds about 0.2 moves a probability by 0.08, and its mean distance is 0.8 of that
+    assert 0.05 < off(0.5) < 0.08
+    assert off(0.1) < off(0.5) < off(1.5)
+
+
+def test_kelly_believes_what_the_other_stated_last() -> None:
+    blind = replace(stated("sim:a", "0.99"), stage="blind")
+    seen = replace(view(), stated={"other": (blind, stated("sim:a", "0.6"))})
+    decision = decide("kelly", seen)
+    assert [(forecast.market_id, forecast.probability) for forecast in decision.forecasts] == [
+        (MarketId("sim:a"), usd("0.6"))
+    ]
+    assert [bet.amount for bet in decision.bets] == [775_862_068]
+
+
+def test_kelly_without_its_leader_waits() -> None:
+    decision = decide("kelly", replace(view(), stated={}))
+    assert (decision.forecasts, decision.bets) == ((), ())
+    assert decision.note == "other stated no forecast this round"
