@@ -1,0 +1,1 @@
+"""The record: facts, written once, in SQLite or PostgreSQL."""

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.store.types import UtcTime, Whole
@@ -130,7 +130,7 @@ class Snapshot(SQLModel, table=True):
 
 
 class SnapshotItem(SQLModel, table=True):
-    """One market in a snapshot: on offer (`shown` = 1) or only held. `quoted_at` is when the price was true."""
+    """One market in a snapshot: on offer (`shown` = 1) or only held; its price was true at `quoted_at`."""
 
     __tablename__ = "snapshot_item"
     __table_args__ = (STRICT,)
@@ -325,3 +325,28 @@ class Mark(SQLModel, table=True):
     cost: int = _whole()
     realised: int = _whole()
     stale: int = _whole()
+
+
+def _table(model: type[SQLModel]) -> Table:
+    return SQLModel.metadata.tables[str(model.__tablename__)]
+
+
+PROMPT = _table(Prompt)
+COHORT = _table(Cohort)
+ENTRANT = _table(Entrant)
+MARKET = _table(Market)
+VERSION = _table(MarketVersion)
+QUOTE = _table(Quote)
+SNAPSHOT = _table(Snapshot)
+ITEM = _table(SnapshotItem)
+RESOLUTION = _table(Resolution)
+ROUND = _table(Round)
+CLAIM = _table(Claim)
+CALL = _table(Call)
+TURN = _table(Turn)
+FORECAST = _table(Forecast)
+REJECTION = _table(Rejection)
+FILL = _table(Fill)
+LEVEL = _table(FillLevel)
+ENTRY = _table(Entry)
+MARK = _table(Mark)

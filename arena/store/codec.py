@@ -1,0 +1,79 @@
+"""The texts in the record that are more than text: frozen cohorts, wishes, books."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.model import Decision
+from arena.model import Cohort, Entrant
+from markets.canonical import canonical, plain
+from markets.model import Level, Quote
+from markets.universe import Universe
+from portfolio.rules import Rules
+
+
+def cohort_text(cohort: Cohort) -> str:
+    """A cohort as its frozen canonical JSON."""
+    shape = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
+    return canonical(shape | {"every": int(cohort.every.total_seconds())})
+
+
+def cohort_of(text: str) -> Cohort:
+    """The cohort behind its frozen JSON."""
+    shape = json.loads(text)
+    return Cohort(
+        **shape
+        | {
+            "starts_at": datetime.fromisoformat(shape["starts_at"]),
+            "every": timedelta(seconds=shape["every"]),
+            "rules": Rules.model_validate(shape["rules"]),
+            "universe": Universe.model_validate(shape["universe"]),
+            "entrants": tuple(Entrant(**entrant) for entrant in shape["entrants"]),
+        }
+    )
+
+
+def wishes_text(decision: Decision) -> str:
+    """The bets and sales of a decision, as they were asked for."""
+    return canonical({"bets": decision.bets, "sales": decision.sales})
+
+
+def book_text(quote: Quote) -> str:
+    """Both sides of a book as pairs of price and shares, best first."""
+    return canonical({side: _pairs(getattr(quote, side)) for side in ("bids", "asks")})
+
+
+def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
+    """Bids and asks behind a book's JSON."""
+    book = json.loads(text)
+    bids, asks = (tuple(Level(*pair) for pair in book[side]) for side in ("bids", "asks"))
+    return bids, asks
+
+
+def _pairs(levels: Sequence[Level]) -> list[tuple[int, int]]:
+    return [(level.price, level.shares) for level in levels]
+
+
+def turn_fact(
+    cohort: int, number: int, entrant: str, cash: int, decision: Decision, rejections: Sequence[Any]
+) -> dict[str, Any]:
+    """What a turn's hash is taken over; its fills and entries carry hashes of their own."""
+    return {
+        "cohort": cohort,
+        "round": number,
+        "entrant": entrant,
+        "verdict": decision.verdict,
+        "note": decision.note,
+        "cash": cash,
+        "wishes": wishes_text(decision),
+        "forecasts": sorted([f.market_id, f.stage, f.probability, f.reason] for f in decision.forecasts),
+        "rejections": [[r.code, r.message, r.market_id] for r in rejections],
+    }
+
+
+def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+    """What a call's hash is taken over: its place and all of its row but ids, the clock and the hash."""
+    left_out = {"id", "round_id", "entrant_id", "made_at", "hash"}
+    return place | {key: plain(value) for key, value in row.items() if key not in left_out}

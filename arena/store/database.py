@@ -1,0 +1,138 @@
+"""Opening the record: SQLite in WAL mode, or PostgreSQL by URL."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config as AlembicConfig
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
+
+from arena.errors import ArenaError
+from arena.store.troubles import speak_plainly
+
+BUSY_MS = 30_000
+LOOKING = "looking"
+
+
+class NoRecord(ArenaError):
+    """There is no record at that address to be read."""
+
+    def __init__(self, place: str):
+        mend = "`arena demo` and `arena round` make one; --database names another"
+        super().__init__("no_record", f"there is no record at {place}", mend)
+
+
+def url_of(database: str | Path) -> URL:
+    """A database's URL from a URL or the path of a SQLite file.
+
+    >>> url_of("arena.db").render_as_string(), url_of("50%?.db").database
+    ('sqlite:///arena.db', '50%?.db')
+    """
+    text = str(database)
+    try:
+        return make_url(text) if "://" in text else URL.create("sqlite", database=text)
+    except (ArgumentError, ValueError) as error:
+        mend = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
+        raise ArenaError("bad_database", f"{text!r} names no database", mend) from error
+
+
+def connect(database: str | Path, *, read_only: bool = False) -> Engine:
+    """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost."""
+    url = url_of(database)
+    engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
+    speak_plainly(engine, url.render_as_string() if url.host else url.database or "memory")
+    if read_only:
+        _check_schema(engine, url)
+    return engine
+
+
+def _sqlite(url: URL, read_only: bool) -> Engine:
+    path = Path(url.database or "")
+    if url.database and path.is_dir():
+        raise ArenaError("cannot_open", f"{path} is a folder, not a record", "name a file in it")
+    if read_only:
+        if not path.exists():
+            raise NoRecord(str(path))
+        url = url.set(database=f"file:{path.resolve().as_uri()[7:]}", query={"mode": "ro", "uri": "true"})
+    options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
+    engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
+    _set_up(engine, read_only)
+    return engine
+
+
+def _server(url: URL, read_only: bool) -> Engine:
+    options = {"options": "-c default_transaction_read_only=on"} if read_only else {}
+    return create_engine(url, connect_args=options)
+
+
+def _set_up(engine: Engine, read_only: bool) -> None:
+    @event.listens_for(engine, "connect")
+    def pragmas(driver: Any, _: object) -> None:
+        driver.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        driver.execute("PRAGMA foreign_keys = ON")
+        driver.execute("PRAGMA recursive_triggers = ON")  # or REPLACE would delete facts unseen
+        if not read_only:
+            driver.execute("PRAGMA journal_mode = WAL")
+            driver.execute("PRAGMA synchronous = NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        looks = read_only or connection.get_execution_options().get(LOOKING)
+        connection.exec_driver_sql("BEGIN" if looks else "BEGIN IMMEDIATE")
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the record's schema to the newest version; a new database is made whole."""
+    config = _migrations()
+    with engine.begin() as connection:
+        _version(connection)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _migrations() -> AlembicConfig:
+    config = AlembicConfig()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    return config
+
+
+@cache
+def _versions() -> tuple[str | None, frozenset[str]]:
+    """The newest version of the schema, and all that this arena knows."""
+    scripts = ScriptDirectory.from_config(_migrations())
+    return scripts.get_current_head(), frozenset(script.revision for script in scripts.walk_revisions())
+
+
+def _version(connection: Connection) -> str | None:
+    """The version of the schema here; an error where only a newer arena knows it."""
+    version = MigrationContext.configure(connection).get_current_revision()
+    if version is not None and version not in _versions()[1]:
+        message = f"the record was written by a newer arena (its schema is {version})"
+        raise ArenaError("newer_record", message, "update paper-arena, then try again")
+    return version
+
+
+def _check_schema(engine: Engine, url: URL) -> None:
+    """That a record which must not be changed can be read as it is."""
+    with reading(engine) as connection:
+        version = _version(connection)
+    if version is None:
+        raise NoRecord(url.database or "that address")
+    if version != _versions()[0]:
+        message = f"the record is of an older arena (its schema is {version})"
+        raise ArenaError("older_record", message, "`arena round` brings it up to date")
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One consistent look at the record."""
+    with engine.connect().execution_options(**{LOOKING: True}) as connection, connection.begin():
+        yield connection

@@ -1,0 +1,177 @@
+"""The record as the arena uses it: each method is one transaction."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Self
+
+from sqlalchemy import Engine, inspect
+
+from agents.model import Call, Forecast
+from arena.model import Cohort, Turn
+from arena.store import read, write
+from arena.store.database import connect, reading, upgrade
+from arena.store.read import StoredCohort, StoredRound
+from markets.model import Listing, MarketId, Resolution, Snapshot
+from portfolio.ledger import fold
+from portfolio.model import Entry, Holdings, Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The door to one database. Reads see a consistent state; writes are whole or not there."""
+
+    engine: Engine
+    folded: dict[int, dict[str, Holdings]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, database: str) -> Self:
+        """Open a record for writing; a new one is made, an older one brought up to date."""
+        engine = connect(database)
+        upgrade(engine)
+        return cls(engine)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    def is_empty(self) -> bool:
+        """Whether no cohort has ever started."""
+        return not inspect(self.engine).has_table("cohort") or not self.cohorts()
+
+    def cohorts(self) -> list[StoredCohort]:
+        """All cohorts, oldest first."""
+        with reading(self.engine) as connection:
+            return read.cohorts(connection)
+
+    def add_cohort(self, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]) -> None:
+        """Start a cohort: line-up, prompts and bankrolls."""
+        with self.engine.begin() as connection:
+            write.add_cohort(connection, cohort, texts, deposits)
+
+    def end_cohort(self, cohort_id: int, at: datetime) -> None:
+        """Every round has run and nothing is open."""
+        with self.engine.begin() as connection:
+            write.end_cohort(connection, cohort_id, at)
+
+    def prompts(self, hashes: Collection[str]) -> dict[str, str]:
+        """Prompt texts by hash."""
+        with reading(self.engine) as connection:
+            return read.prompts(connection, hashes)
+
+    def rounds(self, cohort_id: int) -> list[StoredRound]:
+        """The rounds of a cohort that have begun."""
+        with reading(self.engine) as connection:
+            return read.rounds(connection, cohort_id)
+
+    def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
+        """A cohort's snapshot at an instant, with its id."""
+        with reading(self.engine) as connection:
+            return read.snapshot(connection, cohort_id, at)
+
+    def last_listings(self, ids: Collection[MarketId]) -> list[Listing]:
+        """These markets as any snapshot last saw them."""
+        with reading(self.engine) as connection:
+            return read.last_listings(connection, ids)
+
+    def keep_snapshot(
+        self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
+    ) -> None:
+        """A snapshot, and the round that it opens if it is one for decisions."""
+        with self.engine.begin() as connection:
+            snapshot_id = write.add_snapshot(connection, cohort_id, number, snapshot)
+            if round_number is not None:
+                write.open_round(connection, cohort_id, round_number, snapshot.at, snapshot_id)
+
+    def holdings(self, cohort_id: int) -> dict[str, Holdings]:
+        """Every entrant's account, in line-up order: the fold of its ledger, of which only news is read."""
+        known = self.folded.setdefault(cohort_id, {})
+        with reading(self.engine) as connection:
+            after = {name: account.number for name, account in known.items()}
+            for name, entries in read.ledgers(connection, cohort_id, after).items():
+                known[name] = fold(entries, known.get(name))
+        return dict(known)
+
+    def unresolved(self) -> list[MarketId]:
+        """Markets in any snapshot that are not known to have ended."""
+        with reading(self.engine) as connection:
+            return read.unresolved(connection)
+
+    def keep_resolutions(self, resolutions: Sequence[Resolution]) -> int:
+        """What is new among these; how many."""
+        with self.engine.begin() as connection:
+            return write.add_resolutions(connection, resolutions)
+
+    def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
+        """All versions known by then of how these markets ended."""
+        with reading(self.engine) as connection:
+            return read.resolutions(connection, ids, at)
+
+    def keep_entries(self, entries: Mapping[int, Sequence[Entry]]) -> None:
+        """More ledger lines of several entrants, all or none."""
+        with self.engine.begin() as connection:
+            for entrant_id, lines in entries.items():
+                write.add_entries(connection, entrant_id, lines)
+
+    def claim(
+        self,
+        round_id: int,
+        entrant_ids: Sequence[int],
+        holder: str,
+        now: datetime,
+        until: datetime,
+        is_gone: Callable[[str], bool],
+    ) -> dict[int, int]:
+        """Take what turns can be taken; the token of each."""
+        with self.engine.begin() as connection:
+            return write.claim_turns(connection, round_id, entrant_ids, holder, now, until, is_gone)
+
+    def verdicts(self, round_id: int) -> dict[int, str]:
+        """How each turn of a round ended, by entrant id."""
+        with reading(self.engine) as connection:
+            return read.verdicts(connection, round_id)
+
+    def stated(self, round_id: int) -> dict[str, tuple[Forecast, ...]]:
+        """The final forecasts of every entrant whose turn is in."""
+        with reading(self.engine) as connection:
+            return read.stated(connection, round_id)
+
+    def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
+        """Every attempt that entrants of a round have made."""
+        with reading(self.engine) as connection:
+            return read.calls(connection, round_id, entrant_ids)
+
+    def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
+        """One attempt, in a transaction of its own."""
+        with self.engine.begin() as connection:
+            write.add_call(connection, round_id, entrant_id, attempt, call, made_at)
+
+    def keep_turn(
+        self, keys: tuple[int, int, int], place: tuple[int, int], turn: Turn, code_version: str
+    ) -> None:
+        """A whole turn, if the claim on it still holds."""
+        with self.engine.begin() as connection:
+            write.add_turn(connection, keys, place, turn, code_version)
+
+    def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], round_id: int | None) -> None:
+        """Everyone's holdings valued; with them a round is done."""
+        with self.engine.begin() as connection:
+            if not read.has_marks(connection, snapshot_id):
+                write.add_marks(connection, snapshot_id, marks)
+            if round_id is not None:
+                write.close_round(connection, round_id)
+
+    def has_marks(self, snapshot_id: int) -> bool:
+        """Whether holdings were already valued at a snapshot."""
+        with reading(self.engine) as connection:
+            return read.has_marks(connection, snapshot_id)
+
+    def spent_since(self, since: datetime) -> int:
+        """What calls made since then cost, where it is known."""
+        with reading(self.engine) as connection:
+            return read.spent_since(connection, since)
+
+    def counts(self) -> dict[str, int]:
+        """How much is in the record."""
+        with reading(self.engine) as connection:
+            return read.counts(connection)

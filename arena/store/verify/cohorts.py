@@ -1,0 +1,44 @@
+"""Cohorts against what they froze: line-up, prompts, and when they start and end."""
+
+from collections.abc import Iterator
+
+from arena.store.tables import COHORT, ENTRANT, PROMPT, SNAPSHOT
+from arena.store.verify.difference import Difference
+from arena.store.verify.facts import Facts, Row
+from arena.store.verify.frozen import Frozen, frozen_cohorts
+from arena.store.verify.naming import compared, differs, key_of
+
+COLUMNS = ("position", "name", "kind", "settings")
+NOBODY = (None,) * len(COLUMNS)
+
+
+def check_cohorts(facts: Facts) -> Iterator[Difference]:
+    """Cohorts and entrants that are not as they were frozen, or that ended at a time of their own."""
+    cohorts, entrants = frozen_cohorts(facts), facts.grouped(ENTRANT, "cohort_id")
+    prompts, snapshots = {row["hash"] for row in facts.rows(PROMPT)}, facts.grouped(SNAPSHOT, "cohort_id")
+    for row in facts.rows(COHORT):
+        frozen = cohorts.get(row["id"])
+        if frozen is None:
+            yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
+            continue
+        own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
+        yield from compared(facts, COHORT, row, own)
+        if unknown := sorted({*frozen.prompts} - prompts):
+            yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
+        last = max((snapshot["at"] for snapshot in snapshots[row["id"]]), default=None)
+        if row["ended_at"] not in (None, last):
+            yield differs(facts, COHORT, row, "ended_at", last, "it ends with its last snapshot")
+        yield from _line_up(key_of(facts, COHORT, row), frozen, entrants[row["id"]])
+
+
+def _line_up(key: str, frozen: Frozen, rows: list[Row]) -> Iterator[Difference]:
+    """The entrants of a cohort, place by place."""
+    expected = {entrant[0]: entrant for entrant in frozen.entrants}
+    found = {row["position"]: tuple(row[name] for name in COLUMNS) for row in rows}
+    for place in sorted({*expected, *found}):
+        there, frozen_ones = found.get(place, NOBODY), expected.get(place, NOBODY)
+        for column, value, wanted in zip(COLUMNS, there, frozen_ones, strict=True):
+            if value != wanted:
+                yield Difference(
+                    "entrant", f"{key}, place {place}", column, value, wanted, "so it was frozen"
+                )

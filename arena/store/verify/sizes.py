@@ -1,0 +1,82 @@
+"""The sizes of fills against the cohort's rules and the agent's wishes, turn by turn."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from arena.store.tables import FILL
+from arena.store.verify.deals import Deal, deals
+from arena.store.verify.difference import Difference
+from arena.store.verify.facts import Facts, Row
+from arena.store.verify.frozen import Frozen
+from arena.store.verify.naming import compared, differs, numbered
+from arena.store.verify.seals import parsed
+
+Wished = Mapping[tuple[str, str], list[int]]
+
+
+def check_sizes(facts: Facts) -> Iterator[Difference]:
+    """Fills with a wrong base, outside the limits, or of sizes that nobody wished for."""
+    for _, group in groupby(deals(facts), key=lambda deal: int(deal.fill["turn_id"])):
+        together = list(group)
+        yield from numbered(facts, FILL, [deal.fill for deal in together], "position", 0)
+        for deal in together:
+            yield from _filled(facts, deal)
+        if (frozen := together[0].frozen) is not None:
+            yield from _bases(facts, together, frozen)
+            yield from _limits(facts, together, frozen)
+
+
+def _filled(facts: Facts, deal: Deal) -> Iterator[Difference]:
+    fill, got = deal.fill, deal.fill["amount"] if deal.buys else deal.fill["shares"]
+    if fill["action"] not in ("buy", "sell"):
+        yield differs(facts, FILL, fill, "action", "buy or sell", "there is no other")
+    if got > fill["wanted"]:
+        yield differs(facts, FILL, fill, "wanted", f"{got} or more", "nobody gets more than is wanted")
+    if (got < fill["wanted"]) != bool(fill["left"]):
+        expected = "a reason" if got < fill["wanted"] else ""
+        yield differs(facts, FILL, fill, "left", expected, "it tells what was left, where something was")
+
+
+def _bases(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Difference]:
+    """The cash that caps are measured by: that before the turn, or as it runs through the bets."""
+    cash = base = together[0].turn["cash"]
+    if frozen.base == "running":
+        base += sum(deal.fill["amount"] for deal in together if not deal.buys)
+    for deal in together:
+        expected = {"base": (base if deal.buys else cash, "it is the cash that the rules measure by")}
+        yield from compared(facts, FILL, deal.fill, expected)
+        if deal.buys and frozen.base == "running":
+            base -= deal.fill["amount"]
+
+
+def _limits(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Difference]:
+    wished, bought = _wished(together[0].turn, frozen), [deal.fill for deal in together if deal.buys]
+    for fill in bought:
+        least, most = frozen.min_bet, frozen.most(fill["base"])
+        if fill["wanted"] < least or (frozen.cap == "bet" and fill["wanted"] > most):
+            yield differs(facts, FILL, fill, "wanted", f"{least} to {most}", "so the limits were frozen")
+        if fill["wanted"] not in wished.get((fill["market_id"], fill["side"]), ()):
+            yield differs(facts, FILL, fill, "wanted", "an amount wished for", "the turn's wishes say so")
+    total, limit = sum(fill["wanted"] for fill in bought), _together(bought, frozen)
+    if limit is not None and total > limit:
+        why = f"all bets of the turn are {total}, and {limit} may be bet"
+        yield differs(facts, FILL, bought[-1], "wanted", f"{total - limit} less", why)
+
+
+def _together(bought: list[Row], frozen: Frozen) -> int | None:
+    """The most that all bets of a turn may come to; None where nothing says so but each one's own cap."""
+    if not bought or (frozen.cap != "decision" and frozen.base != "start"):
+        return None
+    cash = int(bought[0]["base"])
+    return frozen.most(cash) if frozen.cap == "decision" else cash
+
+
+def _wished(turn: Row, frozen: Frozen) -> Wished:
+    """What a turn wished to bet, by market and side; in one sum where wishes are merged."""
+    wishes, found = parsed(turn["wishes"]), defaultdict[tuple[str, str], list[int]](list)
+    bets = wishes.get("bets") if isinstance(wishes, dict) else None
+    for bet in bets if isinstance(bets, list) else ():
+        if isinstance(bet, dict) and type(bet.get("amount")) is int:
+            found[str(bet.get("market_id")), str(bet.get("side"))].append(bet["amount"])
+    return {key: [sum(amounts)] if frozen.merge else amounts for key, amounts in found.items()}

@@ -1,0 +1,368 @@
+"""Writing facts down, in bulk, on a connection whose transaction the caller owns."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, insert, select, tuple_, update
+
+from agents.model import Call, Decision
+from arena.model import Cohort, Turn
+from arena.store.codec import book_text, call_fact, cohort_text, turn_fact, wishes_text
+from arena.store.tables import (
+    CALL,
+    CLAIM,
+    COHORT,
+    ENTRANT,
+    ENTRY,
+    FILL,
+    FORECAST,
+    ITEM,
+    LEVEL,
+    MARK,
+    MARKET,
+    PROMPT,
+    QUOTE,
+    REJECTION,
+    RESOLUTION,
+    ROUND,
+    SNAPSHOT,
+    TURN,
+    VERSION,
+)
+from markets.canonical import canonical, digest, plain
+from markets.hashes import market_hash, quote_hash
+from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
+from portfolio.model import Entry, Fill, Mark
+
+Rows = list[dict[str, Any]]
+
+
+class LostClaim(Exception):
+    """The turn was taken over by another holder: what this one decided must not be written."""
+
+
+def columns(fact: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a fact as a row."""
+    return {name: getattr(fact, name) for name in names}
+
+
+def insert_rows(connection: Connection, table: Table, rows: Rows) -> None:
+    """All rows in one statement; none is fine."""
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def insert_one(connection: Connection, table: Table, **row: Any) -> int:
+    """One row; its new id."""
+    return int(connection.execute(insert(table).values(**row).returning(table.c.id)).scalar_one())
+
+
+def add_cohort(
+    connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
+) -> None:
+    """A new cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
+    known = set(connection.scalars(select(PROMPT.c.hash)))
+    fresh: Rows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
+    insert_rows(connection, PROMPT, fresh)
+    frozen = cohort_text(cohort)
+    shape = columns(cohort, "number", "starts_at")
+    cohort_id = insert_one(connection, COHORT, **shape, frozen=frozen, hash=digest(frozen))
+    for entrant in cohort.entrants:
+        row = columns(entrant, "position", "name", "kind") | {"settings": canonical(entrant.settings)}
+        entrant_id = insert_one(connection, ENTRANT, cohort_id=cohort_id, **row)
+        add_entries(connection, entrant_id, [deposits[entrant.name]])
+
+
+def add_entries(connection: Connection, entrant_id: int, entries: Iterable[Entry]) -> None:
+    """More lines of one entrant's ledger."""
+    names = ("number", "at", "kind", "market_id", "side", "cash", "shares", "cost", "realised")
+    more = ("balance", "held", "ref", "previous", "hash")
+    rows: Rows = [{"entrant_id": entrant_id} | columns(entry, *names, *more) for entry in entries]
+    insert_rows(connection, ENTRY, rows)
+
+
+def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
+    """A snapshot with what is new in it: markets, versions of their pages, changed quotes."""
+    listings = list(snapshot)
+    _add_markets(connection, listings, snapshot.at)
+    versions = _add_versions(connection, listings, snapshot.at)
+    quotes = _add_quotes(connection, listings)
+    shown = {listing.market.id for listing in snapshot.shown}
+    rows: Rows = [
+        {
+            "position": position,
+            "market_id": listing.market.id,
+            "version_id": versions[listing.market.id][1],
+            "quote_id": quotes[listing.market.id][1] if listing.quote else None,
+            "quoted_at": listing.quote.at if listing.quote else None,
+            "shown": int(listing.market.id in shown),
+        }
+        for position, listing in enumerate(listings)
+    ]
+    seen = [
+        [
+            row["market_id"],
+            versions[row["market_id"]][0],
+            quotes[row["market_id"]][0] if row["quote_id"] else None,
+            plain(row["quoted_at"]),
+            row["shown"],
+        ]
+        for row in rows
+    ]
+    fact = digest({"cohort": number, "at": snapshot.at, "items": seen})
+    snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, at=snapshot.at, hash=fact)
+    insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
+    return snapshot_id
+
+
+def _add_markets(connection: Connection, listings: Sequence[Listing], at: datetime) -> None:
+    ids = [listing.market.id for listing in listings]
+    known = set(connection.scalars(select(MARKET.c.id).where(MARKET.c.id.in_(ids))))
+    insert_rows(connection, MARKET, [{"id": i, "first_seen_at": at} for i in ids if i not in known])
+
+
+def _newest(connection: Connection, table: Table, ids: Sequence[MarketId]) -> dict[str, tuple[str, int]]:
+    """Hash and id of the newest row of each market."""
+    last = select(func.max(table.c.id)).where(table.c.market_id.in_(ids)).group_by(table.c.market_id)
+    rows = connection.execute(select(table.c.market_id, table.c.hash, table.c.id).where(table.c.id.in_(last)))
+    return {row.market_id: (row.hash, row.id) for row in rows}
+
+
+def _add_versions(
+    connection: Connection, listings: Sequence[Listing], at: datetime
+) -> dict[str, tuple[str, int]]:
+    ids = [listing.market.id for listing in listings]
+    known = _newest(connection, VERSION, ids)
+    hashes = {listing.market.id: market_hash(listing.market) for listing in listings}
+    changed = [x.market for x in listings if known.get(x.market.id, ("",))[0] != hashes[x.market.id]]
+    if not changed:
+        return known
+    newest = select(VERSION.c.market_id, func.max(VERSION.c.version)).group_by(VERSION.c.market_id)
+    mine = VERSION.c.market_id.in_([market.id for market in changed])
+    last = dict(connection.execute(newest.where(mine)).all())
+    names = ("event_id", "question", "rules", "category", "opens_at", "closes_at")
+    more = ("tick", "fee_rate", "min_shares")
+    rows: Rows = [
+        columns(market, *names, *more)
+        | {"market_id": market.id, "version": last.get(market.id, 0) + 1, "at": at}
+        | {"hash": hashes[market.id]}
+        for market in changed
+    ]
+    insert_rows(connection, VERSION, rows)
+    return _newest(connection, VERSION, ids)
+
+
+def _add_quotes(connection: Connection, listings: Sequence[Listing]) -> dict[str, tuple[str, int]]:
+    quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
+    hashes = {market_id: quote_hash(quote) for market_id, quote in quotes.items()}
+    found = _newest(connection, QUOTE, list(quotes))
+    changed = [quotes[key] for key in quotes if found.get(key, ("",))[0] != hashes[key]]
+    stored = _stored(connection, changed, hashes)
+    rows: Rows = [
+        columns(quote, "market_id", "at", "bid", "ask", "mid", "last", "volume")
+        | {"book": book_text(quote), "hash": hashes[quote.market_id]}
+        for quote in changed
+        if quote.market_id not in stored
+    ]
+    insert_rows(connection, QUOTE, rows)
+    return found | stored | _newest(connection, QUOTE, [row["market_id"] for row in rows])
+
+
+def _stored(
+    connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
+) -> dict[str, tuple[str, int]]:
+    """Those of these quotes that are there already, though others have followed them."""
+    if not quotes:
+        return {}
+    keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
+    same = tuple_(QUOTE.c.market_id, QUOTE.c.at, QUOTE.c.hash).in_(keys)
+    rows = connection.execute(select(QUOTE.c.market_id, QUOTE.c.hash, QUOTE.c.id).where(same))
+    return {row.market_id: (row.hash, row.id) for row in rows}
+
+
+def add_resolutions(connection: Connection, resolutions: Sequence[Resolution]) -> int:
+    """The versions that are not yet known, each once; how many they were."""
+    keys = {(r.market_id, r.version): r for r in reversed(resolutions)}
+    name = tuple_(RESOLUTION.c.market_id, RESOLUTION.c.version)
+    found = select(RESOLUTION.c.market_id, RESOLUTION.c.version).where(name.in_(list(keys)))
+    known = {(row.market_id, row.version) for row in connection.execute(found)}
+    rows: Rows = [
+        columns(r, "market_id", "version", "known_at", "payout", "source") | {"hash": digest(r)}
+        for key, r in sorted(keys.items())
+        if key not in known
+    ]
+    insert_rows(connection, RESOLUTION, rows)
+    return len(rows)
+
+
+def open_round(connection: Connection, cohort_id: int, number: int, at: datetime, snapshot_id: int) -> int:
+    """A round that has its snapshot and waits for its turns."""
+    row = {"cohort_id": cohort_id, "number": number, "at": at, "snapshot_id": snapshot_id}
+    return insert_one(connection, ROUND, **row)
+
+
+def close_round(connection: Connection, round_id: int) -> None:
+    """Every turn and mark is in; a round that is done stays as it is."""
+    connection.execute(update(ROUND).where(ROUND.c.id == round_id, ROUND.c.done == 0).values(done=1))
+
+
+def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
+    """Every round has run and nothing is open; a cohort ends once."""
+    open_one = (COHORT.c.id == cohort_id, COHORT.c.ended_at.is_(None))
+    connection.execute(update(COHORT).where(*open_one).values(ended_at=at))
+
+
+def claim_turns(
+    connection: Connection,
+    round_id: int,
+    entrant_ids: Sequence[int],
+    holder: str,
+    now: datetime,
+    until: datetime,
+    is_gone: Callable[[str], bool],
+) -> dict[int, int]:
+    """Take the turns that nobody holds, or whose holder is gone or late; the token of each one taken."""
+    found = select(CLAIM).where(CLAIM.c.round_id == round_id, CLAIM.c.entrant_id.in_(entrant_ids))
+    held = {row.entrant_id: row for row in connection.execute(found.with_for_update())}
+    lease = {"holder": holder, "expires_at": until}
+    tokens = {}
+    for entrant_id in entrant_ids:
+        row = held.get(entrant_id)
+        if row is None:
+            tokens[entrant_id] = 1
+            key = {"round_id": round_id, "entrant_id": entrant_id}
+            connection.execute(insert(CLAIM).values(**key, token=1, **lease))
+        elif row.holder == holder or row.expires_at <= now or is_gone(row.holder):
+            tokens[entrant_id] = row.token + 1
+            mine = (CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
+            connection.execute(update(CLAIM).where(*mine).values(token=row.token + 1, **lease))
+    return tokens
+
+
+def add_call(
+    connection: Connection, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime
+) -> None:
+    """One attempt, whole, before anything is done with its answer.
+
+    It has the next number if another worker, late but paid, has used this one meanwhile.
+    """
+    names = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost")
+    error = call.error
+    row = columns(call, *names, "latency_ms") | columns(call.prompt, "stage", "sample", "seed")
+    row |= {
+        "attempt": max(attempt, _last_attempt(connection, round_id, entrant_id, call) + 1),
+        "messages": canonical(call.prompt.messages),
+        "prompt_hash": prompt_hash(call),
+        "error_code": error.code if error else None,
+        "error_message": error.message if error else None,
+        "error_retry": int(error.retry) if error else 0,
+    }
+    keys = {"round_id": round_id, "entrant_id": entrant_id, "made_at": made_at}
+    fact = digest(call_fact(row, _place(connection, round_id, entrant_id)))
+    connection.execute(insert(CALL).values(**row, **keys, hash=fact))
+
+
+def _last_attempt(connection: Connection, round_id: int, entrant_id: int, call: Call) -> int:
+    mine = (CALL.c.round_id == round_id, CALL.c.entrant_id == entrant_id)
+    part = (CALL.c.stage == call.prompt.stage, CALL.c.sample == call.prompt.sample)
+    return connection.scalar(select(func.max(CALL.c.attempt)).where(*mine, *part)) or 0
+
+
+def _place(connection: Connection, round_id: int, entrant_id: int) -> dict[str, Any]:
+    """Whose part of which round it is, in words that outlive ids."""
+    joined = ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(
+        ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id
+    )
+    names = (COHORT.c.number.label("cohort"), ROUND.c.number.label("round"), ENTRANT.c.name.label("entrant"))
+    place = select(*names).select_from(joined).where(ROUND.c.id == round_id, ENTRANT.c.id == entrant_id)
+    return dict(connection.execute(place).mappings().one())
+
+
+def prompt_hash(call: Call) -> str:
+    """What makes two questions the same question: the messages and the seed."""
+    return digest({"messages": call.prompt.messages, "seed": call.prompt.seed})
+
+
+def add_turn(
+    connection: Connection,
+    keys: tuple[int, int, int],
+    place: tuple[int, int],
+    turn: Turn,
+    code_version: str,
+) -> None:
+    """A whole turn in the caller's one transaction.
+
+    `keys` are the ids of round and entrant and the claim's token; `place` is cohort and round number.
+    """
+    round_id, entrant_id, token = keys
+    held = select(CLAIM.c.token).where(CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
+    if connection.scalar(held.with_for_update()) != token:
+        raise LostClaim(f"{turn.entrant}: round {place[1]} of cohort {place[0]} was taken over")
+    if turn.decision.verdict == "failed":
+        turn = _retriable(turn)
+    turn_id = _add_turn_row(connection, round_id, entrant_id, place, turn, code_version)
+    forecasts: Rows = [
+        {"turn_id": turn_id} | columns(f, "market_id", "stage", "probability", "reason")
+        for f in turn.decision.forecasts
+    ]
+    insert_rows(connection, FORECAST, forecasts)
+    rejections: Rows = [
+        {"turn_id": turn_id, "position": place} | columns(r, "code", "message", "market_id")
+        for place, r in enumerate(turn.rejections)
+    ]
+    insert_rows(connection, REJECTION, rejections)
+    _add_fills(connection, turn_id, turn.fills)
+    add_entries(connection, entrant_id, turn.entries)
+
+
+def _retriable(turn: Turn) -> Turn:
+    """A failed turn has only its note: it may be played again, and facts can't be taken back."""
+    return Turn(turn.entrant, turn.cash, Decision(verdict="failed", note=turn.decision.note))
+
+
+def _add_turn_row(
+    connection: Connection,
+    round_id: int,
+    entrant_id: int,
+    place: tuple[int, int],
+    turn: Turn,
+    code_version: str,
+) -> int:
+    fact = turn_fact(*place, turn.entrant, turn.cash, turn.decision, turn.rejections)
+    row = {
+        "verdict": turn.decision.verdict,
+        "note": turn.decision.note,
+        "cash": turn.cash,
+        "wishes": wishes_text(turn.decision),
+        "code_version": code_version,
+        "hash": digest(fact),
+    }
+    mine = (TURN.c.round_id == round_id, TURN.c.entrant_id == entrant_id)
+    known = connection.scalar(select(TURN.c.id).where(*mine))
+    if known is None:
+        return insert_one(connection, TURN, round_id=round_id, entrant_id=entrant_id, **row)
+    connection.execute(update(TURN).where(TURN.c.id == known).values(**row))
+    return int(known)
+
+
+def _add_fills(connection: Connection, turn_id: int, fills: Sequence[Fill]) -> None:
+    names = ("market_id", "side", "action", "shares", "amount", "fee", "wanted", "base")
+    more = ("quote_at", "quote_hash", "fee_rate", "left", "reason")
+    for position, fill in enumerate(fills):
+        row = columns(fill, *names, *more) | {"turn_id": turn_id, "position": position}
+        fill_id = insert_one(connection, FILL, **row, hash=digest(fill))
+        levels: Rows = [
+            {"fill_id": fill_id, "position": place} | columns(level, "price", "shares", "amount", "fee")
+            for place, level in enumerate(fill.levels)
+        ]
+        insert_rows(connection, LEVEL, levels)
+
+
+def add_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
+    """Each entrant's holdings at a snapshot, by entrant id."""
+    names = ("at", "cash", "value", "liquidation", "cost", "realised", "stale")
+    rows: Rows = [
+        {"entrant_id": key, "snapshot_id": snapshot_id} | columns(mark, *names) for key, mark in marks.items()
+    ]
+    insert_rows(connection, MARK, rows)

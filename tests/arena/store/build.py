@@ -1,0 +1,234 @@
+"""A small record that has everything in it, written by the arena's own functions.
+
+Two cohorts. The first trades the book with fees, the second by the seed's rule. Over four weeks there
+are bets on both sides, sales, refused wishes, a failed call, a malformed turn, a turn that failed and
+was played again, a payout, a half, a refund, and a correction that takes back what was paid.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from agents.model import Call, CallError, Decision, Forecast, Message, Prompt, Stage
+from arena.model import Cohort, Entrant, Turn
+from arena.store.record import Record
+from markets.canonical import digest
+from markets.model import Listing, MarketId, Resolution, Snapshot
+from markets.universe import Universe
+from portfolio.execute import execute
+from portfolio.ledger import open_account, post, settle
+from portfolio.model import Bet, Rejection, Sale
+from portfolio.rules import REALISTIC, SEED, Rules
+from portfolio.value import mark
+from tests.builders import NOW, a_bet, a_book, a_resolution, a_sale, usd
+
+WEEK = timedelta(weeks=1)
+PROMPT = "Which of these will happen?"
+SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "snow", "wind"))
+MARKETS = (SUN, RAIN, SNOW, WIND)
+LEASE = timedelta(minutes=30)
+
+
+def week(number: int) -> datetime:
+    """The decision time of a week, from 0."""
+    return NOW + number * WEEK
+
+
+def a_cohort(number: int, starts_at: datetime, rules: Rules, *names: str, rounds: int = 3) -> Cohort:
+    """A cohort of model-like agents with $10,000 each."""
+    settings = {"model": "demo/é", "prompt": "bet", "of": ["ann"]}
+    return Cohort(
+        number=number,
+        starts_at=starts_at,
+        rounds=rounds,
+        every=WEEK,
+        bankroll=usd(10_000),
+        rules=rules,
+        universe=Universe(show=4, per_event=2, closes_within=10**7, min_volume=0, max_spread=usd("0.10")),
+        seed=number,
+        venue="simulator",
+        venue_settings={"seed": 7},
+        stamp="simulated",
+        prompts={"bet": digest(PROMPT)},
+        entrants=tuple(Entrant(place, name, "llm", settings) for place, name in enumerate(names)),
+    )
+
+
+def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
+    """A book of two levels a side, around a price of its own that moves with the weeks."""
+    middle = 40 + 5 * MARKETS.index(market) + step
+    bids, asks = ([(f"0.{middle + sign * k}", "400") for k in (1, 2)] for sign in (-1, 1))
+    page = {"event_id": "sky" if market in (SUN, WIND) else "fall", "fee_rate": usd("0.02")}
+    if market == WIND and at >= week(2):
+        page["rules"] = "YES if it blows. (Made clearer.)"
+    return a_book(bids, asks, market, at=at, closes_at=week(6), **page)
+
+
+def said(reply: str | None, stage: Stage = "final", error: CallError | None = None) -> Call:
+    """One attempt at a question."""
+    prompt = Prompt((Message("system", PROMPT), Message("user", "sim:sun at 40¢…")), seed=5, stage=stage)
+    known = {"model": "demo-1", "finish": "stop", "fingerprint": "fp", "tokens_in": 10, "tokens_out": 5}
+    return Call(prompt, reply, latency_ms=12, cost=None if error else 120, error=error, **known)
+
+
+@dataclass
+class Season:
+    """A record and what plays in it; every step goes through `Record`."""
+
+    record: Record
+
+    def start(self, cohort: Cohort) -> None:
+        """A cohort with its bankrolls."""
+        deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
+        self.record.add_cohort(cohort, {digest(PROMPT): PROMPT}, deposits)
+
+    def look(self, number: int, at: datetime, *listings: Listing, held: Sequence[Listing] = ()) -> None:
+        """Settle what has ended, then keep the snapshot; with it a round where one is due."""
+        stored = self.record.cohorts()[number - 1]
+        ends = self.record.resolutions(MARKETS, at)
+        accounts = self.record.holdings(stored.id)
+        paid = {stored.entrant_ids[name]: settle(account, ends, at) for name, account in accounts.items()}
+        self.record.keep_entries(paid)
+        week = (at - stored.cohort.starts_at) // WEEK + 1
+        due = week if week <= stored.cohort.rounds else None
+        self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
+
+    def turn(
+        self,
+        number: int,
+        name: str,
+        decision: Decision,
+        *calls: Call,
+        version: str = "1",
+        rules: Rules | None = None,
+        bent: Callable[[Turn], Turn] = lambda turn: turn,
+    ) -> Turn:
+        """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
+        stored = self.record.cohorts()[number - 1]
+        round, key = self.record.rounds(stored.id)[-1], stored.entrant_ids[name]
+        tokens = self.record.claim(round.id, [key], "me", NOW, NOW + LEASE, lambda _: False)
+        for call in calls:
+            before = self.record.calls(round.id, [key]).get(key, [])
+            attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)
+            self.record.keep_call(round.id, key, attempt, call, NOW)
+        found = self.record.snapshot(stored.id, round.at)
+        assert found is not None
+        account = self.record.holdings(stored.id)[name]
+        rules = rules or stored.cohort.rules
+        fills, refused = execute(decision.bets, decision.sales, account, found[1], rules)
+        entries = post(fills, account, round.at, f"fill:{round.number}")
+        rejections = (*decision.rejections, *refused)
+        turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
+        self.record.keep_turn((round.id, key, tokens[key]), (number, round.number), turn, version)
+        return turn
+
+    def value(self, number: int, at: datetime) -> None:
+        """Mark everyone; with that a round is done."""
+        stored = self.record.cohorts()[number - 1]
+        found = self.record.snapshot(stored.id, at)
+        assert found is not None
+        accounts = self.record.holdings(stored.id)
+        age = timedelta(seconds=stored.cohort.rules.max_quote_age)
+        marks = {stored.entrant_ids[name]: mark(held, found[1], age) for name, held in accounts.items()}
+        round = next((r.id for r in self.record.rounds(stored.id) if r.at == at), None)
+        self.record.keep_marks(found[0], marks, round)
+
+
+def decides(*wishes: Bet | Sale, verdict: str = "played", note: str = "", **chances: str) -> Decision:
+    """What an agent believes and wants: `decides(a_bet(500, market=SUN), sun="0.6")`."""
+    return Decision(
+        forecasts=tuple(
+            Forecast(MarketId(f"sim:{key}"), usd(chance), reason="so") for key, chance in chances.items()
+        ),
+        bets=tuple(wish for wish in wishes if isinstance(wish, Bet)),
+        sales=tuple(wish for wish in wishes if isinstance(wish, Sale)),
+        verdict=verdict,
+        note=note,
+    )
+
+
+def build(path: Path, weeks: int = 5) -> Record:
+    """The small season in a new record, or its first weeks."""
+    season = Season(Record.open(str(path)))
+    for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[:weeks]:
+        play(season)
+    return season.record
+
+
+def _first_week(season: Season) -> None:
+    season.start(a_cohort(1, week(0), replace_cap(REALISTIC), "ann", "bob", "eve"))
+    season.look(1, week(0), *(the_book(market, week(0)) for market in MARKETS))
+    limit = CallError("rate_limit", "slow down", retry=True)
+    calls = said(None, error=limit), said("blind", "blind"), said('{"forecasts": …}')
+    blind = Forecast(SUN, usd("0.5"), "blind")
+    decision = decides(a_bet(300, market=SUN), a_bet(200, "NO", RAIN), a_bet(9_000, market=SNOW), sun="0.6")
+    decision = replace(decision, forecasts=(blind, *decision.forecasts))
+    season.turn(
+        1, "ann", replace(decision, rejections=(Rejection("side", "bet 4: UP is no side", SUN),)), *calls
+    )
+    season.turn(1, "bob", decides(a_bet(100, market=SNOW), a_bet(100, market=WIND), wind="0.7", rain="0"))
+    season.turn(1, "eve", decides(verdict="malformed", note="no JSON"), said("prose"), said("more prose"))
+    season.value(1, week(0))
+
+
+def _second_week(season: Season) -> None:
+    season.start(a_cohort(2, week(1), SEED, "ann", "zoe"))
+    for number in (1, 2):
+        season.look(number, week(1), *(the_book(market, week(1), 3) for market in MARKETS))
+    season.turn(
+        1, "ann", decides(a_sale(fraction="0.5", market=SUN), a_bet(150, market=WIND), sun="0.8"), said("1")
+    )
+    season.turn(1, "bob", decides(a_sale(market=SNOW), snow="0.1"))
+    season.turn(1, "eve", decides(verdict="failed", note="timeout"), said(None, error=_timeout()))
+    season.turn(1, "eve", decides(a_bet(60, "NO", WIND), wind="0.2"), said("2"), version="2")
+    season.value(1, week(1))
+    season.turn(
+        2, "ann", decides(a_bet(500, market=SUN), a_bet(400, market=SUN), a_bet(300, "NO", SUN), sun="1")
+    )
+    season.turn(2, "zoe", decides(a_bet(777, "NO", RAIN), a_bet(100, market=SNOW), rain="0.3"))
+    season.value(2, week(1))
+
+
+def _timeout() -> CallError:
+    return CallError("timeout", "no answer in 120 s", retry=False)
+
+
+def _third_week(season: Season) -> None:
+    at = week(2)
+    ends = [a_resolution("1", SUN, at=at), a_resolution(None, RAIN, at=at), a_resolution("0.5", SNOW, at=at)]
+    season.record.keep_resolutions([replace(end, source="the test") for end in ends])
+    for number in (1, 2):
+        season.look(number, at, the_book(WIND, at, 3))
+    season.turn(1, "ann", decides(a_bet(100, market=WIND), wind="0.66"), said("3"))
+    season.turn(1, "bob", decides(wind="0.5"))
+    season.turn(1, "eve", decides(verdict="failed", note="timeout"), said(None, error=_timeout()))
+    season.value(1, at)
+    season.turn(2, "ann", decides(a_bet(50, market=WIND), a_sale(market=WIND), wind="0.4"))
+    season.turn(2, "zoe", decides())
+    season.value(2, at)
+
+
+def _fourth_week(season: Season) -> None:
+    at = week(3)
+    season.record.keep_resolutions([a_resolution("0", SUN, version=2, at=at)])
+    season.look(1, at, held=[the_book(WIND, week(2), 3)])  # the venue was silent: an old quote
+    season.value(1, at)
+    season.look(2, at, the_book(WIND, at, -4))
+    season.turn(2, "ann", decides(a_sale("20", market=WIND), wind="0.4"))
+    season.turn(2, "zoe", decides(a_bet(51, market=WIND)))
+    season.value(2, at)
+
+
+def _last_week(season: Season) -> None:
+    at = week(4)
+    season.record.keep_resolutions([Resolution(WIND, 1, at, usd("0.25"), "the test")])
+    for number in (1, 2):
+        season.look(number, at, *([the_book(SNOW, at, 1)] if number == 2 else ()))
+        season.value(number, at)
+    season.record.end_cohort(season.record.cohorts()[0].id, at)
+
+
+def replace_cap(rules: Rules) -> Rules:
+    """The rules with books as wide as those here allowed."""
+    return rules.model_copy(update={"max_spread": usd("0.10")})

@@ -1,0 +1,156 @@
+"""A turn is played by one worker, whoever else thinks so too; and nothing that is written at once is lost."""
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.model import Turn
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.verify import verify
+from arena.store.write import LostClaim
+from portfolio.rules import REALISTIC
+from tests.arena.store.build import LEASE, SUN, Season, a_cohort, decides, said, the_book
+from tests.builders import NOW, usd
+
+LATER = NOW + LEASE
+
+
+def gone(*holders: str) -> Callable[[str], bool]:
+    """That these holders, and no others, are known to have ended."""
+    return lambda name: name in holders
+
+
+def nobody(name: str) -> bool:
+    """No holder is known to have ended."""
+    return False
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    """A record with a round that waits for two turns."""
+    return waiting(tmp_path / "record.db")
+
+
+def waiting(path: Path) -> Record:
+    """A new record with a round that waits for two turns."""
+    season = Season(Record.open(str(path)))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
+    season.look(1, NOW, the_book(SUN, NOW))
+    return season.record
+
+
+def claim(
+    record: Record, holder: str, at: datetime = NOW, ended: Callable[[str], bool] = nobody
+) -> dict[int, int]:
+    return record.claim(1, [1, 2], holder, at, at + LEASE, ended)
+
+
+def play(record: Record, token: int) -> None:
+    record.keep_turn((1, 1, token), (1, 1), Turn("ann", usd(10_000), decides(sun="0.5")), "1")
+
+
+def test_the_first_to_come_has_the_turn(record: Record) -> None:
+    assert claim(record, "one") == {1: 1, 2: 1}
+    assert claim(record, "two") == {}
+    play(record, 1)
+    assert record.verdicts(1) == {1: "played"}
+
+
+def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
+    claim(record, "one")
+    assert claim(record, "two", LATER - timedelta(microseconds=1)) == {}
+    assert claim(record, "two", LATER) == {1: 2, 2: 2}
+
+
+def test_a_holder_that_is_gone_is_taken_over_at_once(record: Record) -> None:
+    claim(record, "one")
+    assert claim(record, "two", ended=gone("one")) == {1: 2, 2: 2}
+    assert claim(record, "three", ended=gone("one")) == {}
+
+
+def test_a_holder_that_comes_back_has_a_new_token(record: Record) -> None:
+    claim(record, "one")
+    assert claim(record, "one") == {1: 2, 2: 2}
+
+
+def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
+    claim(record, "one")
+    claim(record, "two", ended=gone("one"))
+    with pytest.raises(LostClaim, match="ann: round 1 of cohort 1"):
+        play(record, 1)
+    assert record.verdicts(1) == {}
+    play(record, 2)
+    assert record.verdicts(1) == {1: "played"}
+
+
+def test_nobody_plays_without_a_claim(record: Record) -> None:
+    with pytest.raises(LostClaim):
+        play(record, 1)
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A record for many examples, each a year after the one before."""
+    return waiting(tmp_path_factory.mktemp("claims") / "record.db")
+
+
+YEARS = count(1)
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 90), st.booleans()), max_size=12))
+def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, int, bool]], lasting: Record) -> None:
+    at = NOW + next(YEARS) * timedelta(days=365)
+    last = claim(lasting, "new", at)[1]
+    for holder, minutes, dead in steps:
+        at += timedelta(minutes=minutes)
+        taken = claim(lasting, holder, at, gone("a", "b", "c") if dead else nobody)
+        assert set(taken.values()) <= {last + 1}
+        last += bool(taken)
+
+
+PROCESSES, EACH = 2, 100
+
+
+def _answer(path: str, entrant: int) -> None:
+    record = Record.open(path)
+    for number in range(EACH):
+        record.keep_call(1, entrant, 1, said(f"{entrant}/{number}"), NOW)
+    record.close()
+
+
+def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
+    """All of one entrant's calls: each counts the attempts before it, then writes one more."""
+    path = str(record.engine.url.database)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_answer, args=(path, 1)) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
+    replies = sorted(str(call.reply) for call in record.calls(1, [1])[1])
+    assert replies == sorted([f"1/{number}" for number in range(EACH)] * PROCESSES)
+
+
+def test_threads_that_want_the_same_turn_leave_it_to_one(record: Record) -> None:
+    others = [Record.open(str(record.engine.url.database)) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(lambda pair: claim(pair[1], f"worker {pair[0]}"), enumerate(others)))
+    assert sorted(len(tokens) for tokens in taken) == [0] * 7 + [2]
+    for other in others:
+        other.close()
+
+
+def test_a_record_written_by_many_agrees_with_itself(record: Record) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: record.keep_call(1, 1 + k % 2, 1, said(str(k)), NOW), range(40)))
+    with reading(record.engine) as connection:
+        assert verify(connection) == []

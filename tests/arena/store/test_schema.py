@@ -1,0 +1,58 @@
+"""The migrations make exactly the tables of the code, on both databases."""
+
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import CheckConstraint, Connection, inspect
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlmodel import SQLModel
+
+from arena.store.database import connect, upgrade
+
+
+def _opened(path: Path) -> Connection:
+    engine = connect(path)
+    upgrade(engine)
+    return engine.connect()
+
+
+def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
+    with _opened(tmp_path / "record.db") as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, SQLModel.metadata) == []
+        connection.engine.dispose()
+
+
+def test_migrations_make_the_checks_of_the_code(tmp_path: Path) -> None:
+    """Alembic compares no checks, and no STRICT."""
+    with _opened(tmp_path / "record.db") as connection:
+        for name, table in SQLModel.metadata.tables.items():
+            ours = {str(check.sqltext) for check in table.constraints if isinstance(check, CheckConstraint)}
+            there = {check["sqltext"] for check in inspect(connection).get_check_constraints(name)}
+            assert there == ours, name
+            made = connection.exec_driver_sql(f"SELECT sql FROM sqlite_master WHERE name = '{name}'").scalar()
+            assert str(made).rstrip().endswith("STRICT"), name
+        connection.engine.dispose()
+
+
+def test_a_record_that_is_opened_again_stays_as_it_is(copy: Path) -> None:
+    engine = connect(copy)
+    upgrade(engine)
+    upgrade(engine)
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM turn").scalar() == 15
+    engine.dispose()
+
+
+def test_postgresql_takes_the_tables() -> None:
+    dialect = postgresql.dialect()
+    made = [str(CreateTable(table).compile(dialect=dialect)) for table in SQLModel.metadata.sorted_tables]
+    indexes = [index for table in SQLModel.metadata.sorted_tables for index in table.indexes]
+    made += [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
+    whole = "\n".join(made)
+    assert "STRICT" not in whole
+    assert "TIMESTAMP WITH TIME ZONE" in whole
+    assert "balance BIGINT" in whole
+    assert " INTEGER" not in whole

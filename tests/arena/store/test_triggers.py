@@ -1,0 +1,110 @@
+"""The database itself keeps facts as they were written."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import SQLModel
+
+from arena.store.database import connect
+
+FREE = {"claim": "a lease is renewed", "mark": "a cache of what can be worked out again"}
+"""Tables that are no facts: their rows may change."""
+MAY_GO = {"quote": "once nothing refers to it"}
+FACTS = [name for name in SQLModel.metadata.tables if name not in FREE]
+
+
+@pytest.fixture
+def connection(copy: Path) -> Iterator[Connection]:
+    engine = connect(copy)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+COLUMNS = [(name, column.name) for name in FACTS for column in SQLModel.metadata.tables[name].c]
+ONCE = {("cohort", "ended_at"), ("round", "done")}
+"""Columns that change once, and only so."""
+
+
+@pytest.mark.parametrize(("table", "column"), [pair for pair in COLUMNS if pair not in ONCE])
+def test_no_column_of_a_fact_is_changed(table: str, column: str, connection: Connection) -> None:
+    """Not even to what it was."""
+    played = "verdict <> 'failed'" if table == "turn" else "1"
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f'UPDATE "{table}" SET "{column}" = "{column}" WHERE {played}'))
+
+
+@pytest.mark.parametrize("table", [name for name in FACTS if name not in MAY_GO])
+def test_no_fact_is_deleted(table: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f'DELETE FROM "{table}"'))
+
+
+def test_a_fact_is_not_replaced_either(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE number = 1"))
+
+
+def test_a_quote_goes_only_when_nothing_refers_to_it(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="FOREIGN KEY"):
+        connection.execute(text("DELETE FROM quote"))
+
+
+@pytest.mark.parametrize("change", ["ended_at = '2027-01-03T12:00:00.000000Z'", "ended_at = NULL"])
+def test_a_cohort_ends_once(change: str, connection: Connection) -> None:
+    connection.execute(text("UPDATE cohort SET ended_at = '2027-01-03T12:00:00.000000Z' WHERE number = 2"))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2"))
+
+
+@pytest.mark.parametrize("change", ["number = 9", "starts_at = 'x'", "frozen = '{}'", "hash = ''", "id = 9"])
+def test_a_cohort_that_plays_is_frozen(change: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f"UPDATE cohort SET ended_at = 'x', {change} WHERE ended_at IS NULL"))
+
+
+def test_a_round_is_done_once(connection: Connection) -> None:
+    snapshot = "INSERT INTO snapshot VALUES (99, 2, '2027-01-03T12:00:00.000000Z', '')"
+    connection.execute(text(snapshot))
+    connection.execute(text("INSERT INTO round VALUES (99, 2, 9, '2027-01-03T12:00:00.000000Z', 99, 0)"))
+    connection.execute(text("UPDATE round SET done = 1 WHERE id = 99"))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("UPDATE round SET done = 0 WHERE id = 99"))
+
+
+def test_only_a_failed_turn_may_be_played_again(connection: Connection) -> None:
+    played = connection.execute(text("UPDATE turn SET verdict = 'played' WHERE verdict = 'failed'"))
+    assert played.rowcount == 1
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("UPDATE turn SET note = 'better' WHERE verdict = 'played'"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1, 99, '', 'buy', '', '', -1, 0, 0, 0, -1, 0, '', '', ''",
+        "1, 99, '', 'buy', '', '', 0, -1, 0, 0, 0, -1, '', '', ''",
+    ],
+)
+def test_cash_and_shares_stay_above_zero(row: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="CHECK"):
+        connection.execute(text(f"INSERT INTO entry VALUES (999, {row})"))
+
+
+def test_a_column_takes_only_what_it_is_for(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="cannot store TEXT"):
+        connection.execute(text("INSERT INTO rejection VALUES (1, 'first', '', '', '')"))
+
+
+def test_a_read_only_engine_cannot_write(copy: Path) -> None:
+    engine = connect(copy, read_only=True)
+    with engine.connect() as connection, pytest.raises(Exception, match="can only be read"):
+        connection.execute(text("DELETE FROM mark"))
+    engine.dispose()
+    database = sqlite3.connect(copy)
+    assert database.execute("SELECT count(*) > 0 FROM mark").fetchone() == (1,)
+    database.close()
