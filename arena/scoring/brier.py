@@ -1,0 +1,59 @@
+"""Brier score: how far a probability lay from what happened, squared.
+
+- Formula: BS = (f − o)², f the forecast probability of YES, o = 1 if YES happened and 0 if not; the
+  score is the mean over rows, or over markets of each market's mean.
+- Direction: lower is better.
+- Range: 0 (certain and right) to 1 (certain and wrong); a forecast of 0.5 always scores 0.25.
+- Edge cases: rows without an outcome of 0 or 1 are left out; no row at all gives NaN; a forecast
+  outside [0, 1] is an error.
+- Source: seed 002 sections 1.1 and 1.4, bands from its appendix B; Brier (1950), in the one-sided form.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scoring._bands import above, name_of
+from arena.scoring._columns import Floats, chances, mean, scored
+
+TITLE = "Brier score"
+DIRECTION = "lower"
+RANGE = (0.0, 1.0)
+
+BANDS = (
+    (0.0, "Perfect"),
+    (above(0.0), "Excellent"),
+    (0.10, "Good"),
+    (0.20, "Fair"),
+    (0.25, "Poor"),
+    (0.40, "Very Poor"),
+)
+
+
+def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
+    """(f − o)² row by row; NaN where the outcome is neither 0 nor 1.
+
+    >>> each([0.5, 0.5, 1.0, 0.5], [1, 0, 0, -1])
+    array([0.25, 0.25, 1.  ,  nan])
+    """
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    return np.where(scored(o), (chances(forecast) - o) ** 2, np.nan)
+
+
+def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> float:
+    """The mean of (f − o)²; with markets, within each market first.
+
+    >>> score([0.5, 0.5, 1.0], [1, 0, 0])
+    0.5
+    """
+    rows = each(forecast, outcome)
+    counted = scored(outcome)
+    return mean(rows[counted], None if market is None else np.asarray(market)[counted])
+
+
+def band(brier: float) -> str | None:
+    """What the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor.
+
+    >>> band(0.15)
+    'Good'
+    """
+    return name_of(brier, BANDS)

@@ -1,0 +1,83 @@
+"""Calibration: of all that was called 70% likely, did 70% happen?
+
+- Formula: the forecasts fall into ten half-open bins [0, .1), [.1, .2) … [.9, 1]; each shows its count,
+  mean forecast and observed share of YES, with Wilson's 95% interval of that share. The score is the
+  mean over rows of (mean forecast − observed share)² of the row's bin.
+- Direction: lower is better; it says nothing of how far the forecasts dared to go.
+- Range: 0 to 1.
+- Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at
+  all gives no bins and a score of NaN. Few rows give a bad score by chance alone: look at the intervals.
+- Source: Murphy (1973) for the term, Wilson (1927) for the interval.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scoring._columns import Floats, chances, mean, scored
+
+TITLE = "Calibration error"
+DIRECTION = "lower"
+RANGE = (0.0, 1.0)
+
+EDGES = tuple(edge / 10 for edge in range(11))
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came, from – to."""
+
+    low: float
+    high: float
+    count: int
+    forecast: float
+    observed: float
+    observed_low: float
+    observed_high: float
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The 95% interval of a share seen in `count` trials.
+
+    >>> low, high = wilson(0.5, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.2366, 0.7634)
+    """
+    spread = Z95**2 / count
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
+    """The bins that hold a resolved forecast, lowest first.
+
+    >>> [(b.low, b.count, b.forecast, b.observed) for b in bins([0.7, 0.75, 1.0], [1, 0, 1])]
+    [(0.7, 2, 0.725, 0.5), (0.9, 1, 1.0, 1.0)]
+    """
+    counted = scored(outcome)
+    f = chances(forecast)[counted]
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[counted]
+    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there
+    place = np.searchsorted(EDGES[1:-1], f.round(9), side="right")
+    return [_bin(int(k), f[place == k], o[place == k]) for k in np.unique(place)]
+
+
+def _bin(place: int, f: Floats, o: Floats) -> Bin:
+    share = mean(o)
+    return Bin(EDGES[place], EDGES[place + 1], f.size, mean(f), share, *wilson(share, f.size))
+
+
+def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
+    """The mean squared gap between what the bins forecast and what they saw.
+
+    >>> score([0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0])
+    0.0
+    """
+    found = bins(forecast, outcome)
+    total = sum(b.count for b in found)
+    gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in found)
+    return gaps / total if total else math.nan

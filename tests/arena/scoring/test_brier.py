@@ -1,0 +1,119 @@
+"""Brier score, skill and skill ratio, against the figures of seed 002 and a slow transcription."""
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scoring import brier, skill, skill_ratio
+
+
+@pytest.mark.parametrize(("forecast", "outcome", "scores"), [(0.8, 1, 0.04), (0.8, 0, 0.64)])
+def test_section_1_1_rain_at_80_percent(forecast: float, outcome: int, scores: float) -> None:
+    assert brier.score([forecast], [outcome]) == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "outcome", "scores"), [(1.0, 1, 0.0), (0.5, 1, 0.25), (0.5, 0, 0.25), (1.0, 0, 1.0)]
+)
+def test_section_1_1_perfect_random_and_completely_wrong(
+    forecast: float, outcome: int, scores: float
+) -> None:
+    assert brier.score([forecast], [outcome]) == scores
+
+
+def test_section_1_4_the_aggregate_is_the_mean_of_all_bets() -> None:
+    assert brier.score([0.8, 0.8, 0.2, 0.5], [1, 0, 1, 1]) == pytest.approx((0.04 + 0.64 + 0.64 + 0.25) / 4)
+
+
+def test_section_1_5_40_percent_better_than_random() -> None:
+    assert skill_ratio.ratio(0.15, 0.25) == 0.4
+    assert skill_ratio.ratio(0.15) == 0.4
+
+
+def test_section_1_5_the_sign_says_better_same_or_worse() -> None:
+    assert skill_ratio.ratio(0.2) > 0
+    assert skill_ratio.ratio(0.25) == 0
+    assert skill_ratio.ratio(0.3) < 0
+
+
+def test_appendix_b_brier_bands_are_half_open() -> None:
+    words = {
+        0.0: "Perfect", 1e-6: "Excellent", 0.0999: "Excellent", 0.10: "Good", 0.1999: "Good", 0.20: "Fair",
+        0.2499: "Fair", 0.25: "Poor", 0.3999: "Poor", 0.40: "Very Poor", 1.0: "Very Poor",
+    }  # fmt: skip
+    assert {value: brier.band(value) for value in words} == words
+
+
+def test_float_dust_moves_no_score_into_another_band() -> None:
+    assert brier.band(0.3 - 0.1) == "Fair"
+    assert brier.band(1 - 0.9) == "Good"
+
+
+def test_no_score_has_no_band() -> None:
+    assert brier.band(math.nan) is None
+
+
+def test_open_markets_fractions_and_refunds_are_left_out() -> None:
+    assert brier.score([0.5, 1.0, 1.0, 1.0], [1, -1, -2, 0.5]) == 0.25
+    assert np.isnan(brier.each([1.0, 0.5], [-1, 1])).tolist() == [True, False]
+
+
+def test_a_long_lived_market_does_not_drown_the_others() -> None:
+    forecasts, outcomes, markets = [0.0] * 9 + [1.0], [0] * 10, ["long"] * 9 + ["short"]
+    assert brier.score(forecasts, outcomes) == 0.1
+    assert brier.score(forecasts, outcomes, markets) == 0.5
+
+
+def test_an_open_market_takes_no_weight() -> None:
+    assert brier.score([0.5, 1.0, 1.0], [1, -1, -1], ["done", "open", "open"]) == 0.25
+
+
+def test_skill_is_the_market_less_the_agent_on_the_same_rows() -> None:
+    found = skill.score([0.7, 0.1], [1, 0], reference=[0.4, 0.2])
+    assert found == pytest.approx((0.36 + 0.04) / 2 - (0.09 + 0.01) / 2, abs=1e-15)
+
+
+def test_against_a_market_that_makes_no_error_there_is_a_difference_but_no_quotient() -> None:
+    assert skill.score([0.5], [1], reference=[1.0]) == -0.25
+    assert math.isnan(skill_ratio.score([0.5], [1], reference=[1.0]))
+
+
+chances = st.integers(0, 10**6)
+rows = st.lists(st.tuples(chances, chances, st.sampled_from([0, 1, -1]), st.integers(0, 4)), max_size=40)
+
+
+@given(rows)
+def test_who_says_what_the_market_says_has_a_skill_of_exactly_0(
+    rows: list[tuple[int, int, int, int]],
+) -> None:
+    price, _, outcome, market = ([row[k] for row in rows] for k in range(4))
+    said = np.array(price) / 10**6
+    found = skill.score(said, outcome, reference=said.copy(), market=market)
+    assert found == 0 or (math.isnan(found) and not any(o >= 0 for o in outcome))
+
+
+@given(rows)
+def test_scores_equal_a_slow_transcription_in_fractions(rows: list[tuple[int, int, int, int]]) -> None:
+    own: dict[int, list[Fraction]] = defaultdict(list)
+    prices: dict[int, list[Fraction]] = defaultdict(list)
+    for said, price, outcome, market in rows:
+        if outcome >= 0:
+            own[market].append((Fraction(said, 10**6) - outcome) ** 2)
+            prices[market].append((Fraction(price, 10**6) - outcome) ** 2)
+    said, price, outcome, market = ([row[k] for row in rows] for k in range(4))
+    columns = (np.array(said) / 10**6, outcome, np.array(price) / 10**6, market)
+    found = brier.score(columns[0], outcome, market), skill.score(*columns), skill_ratio.score(*columns)
+    if not own:
+        assert np.isnan(found).all()
+        return
+    slow, reference = (
+        sum(sum(each) / len(each) for each in kept.values()) / len(kept) for kept in (own, prices)
+    )
+    ratio = float(1 - slow / reference) if reference else math.nan
+    expected = [float(slow), float(reference - slow), ratio]
+    assert list(found) == pytest.approx(expected, abs=1e-12, rel=1e-9, nan_ok=True)

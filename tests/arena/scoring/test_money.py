@@ -1,0 +1,46 @@
+"""Returns and win rate, against the figures of seed 002."""
+
+import math
+
+import pytest
+
+from arena.scoring import returns, win_rate
+
+
+def test_section_2_4_700_dollars_on_10_000_is_7_percent() -> None:
+    cash, positions, bankroll = 7_500, 3_200, 10_000
+    assert returns.score([cash + positions - bankroll], [bankroll]) == 7.0
+
+
+def test_over_cohorts_the_sums_are_divided() -> None:
+    assert returns.score([500, -100], [10_000, 30_000]) == 1.0
+
+
+def test_millionths_give_the_same_percentage() -> None:
+    assert returns.score([700_000_000], [10_000_000_000]) == 7.0
+
+
+def test_without_a_bankroll_there_is_no_return() -> None:
+    assert math.isnan(returns.score([700], [0]))
+
+
+def test_appendix_b_return_bands() -> None:
+    words = {
+        80.0: "Exceptional", 50.1: "Exceptional", 50.0: "Excellent", 20.0: "Excellent", 19.99: "Good",
+        5.0: "Good", 4.99: "Neutral", 0.0: "Neutral", -5.0: "Neutral", -5.01: "Poor", -20.0: "Poor",
+        -20.01: "Very Poor", -100.0: "Very Poor",
+    }  # fmt: skip
+    assert {value: returns.band(value) for value in words} == words
+
+
+def test_section_3_a_bet_wins_if_its_side_is_the_outcome() -> None:
+    assert win_rate.score([True, True, False, False], [1, 0, 0, 1]) == 0.5
+
+
+def test_section_3_only_resolved_bets_count() -> None:
+    assert win_rate.score([True, False, True, False], [1, -1, -2, 0.5]) == 1.0
+
+
+@pytest.mark.parametrize(("bets", "rate"), [(([True], [1]), 1.0), (([False], [1]), 0.0)])
+def test_one_bet_is_won_or_lost(bets: tuple[list[bool], list[int]], rate: float) -> None:
+    assert win_rate.score(*bets) == rate

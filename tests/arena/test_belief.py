@@ -1,0 +1,112 @@
+"""The three readings of an agent, against every figure that seed 002 prints."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.belief import anchored, confidence, implied, stated
+from markets.millionths import ONE, millionths
+
+
+@pytest.mark.parametrize(
+    ("cash", "bet", "largest", "said"),
+    [
+        (10_000, 2_500, 2_500, 1.00),
+        (10_000, 1_250, 2_500, 0.50),
+        (10_000, 500, 2_500, 0.20),
+        (10_000, 50, 2_500, 0.02),
+        (8_000, 2_000, 2_000, 1.00),
+        (8_000, 500, 2_000, 0.25),
+    ],
+)
+def test_section_1_2_a_stake_is_a_confidence(cash: int, bet: int, largest: int, said: float) -> None:
+    assert float(confidence(bet, cash)) == said
+    assert float(confidence(bet * ONE, cash * ONE)) == said
+    assert bet / largest == said
+
+
+@pytest.mark.parametrize(
+    ("side", "says", "outcome", "scores"),
+    [("YES", "0.80", 1, 0.04), ("YES", "0.80", 0, 0.64), ("NO", "0.20", 1, 0.64), ("NO", "0.20", 0, 0.04)],
+)
+def test_section_1_3_a_no_bet_is_turned_into_the_chance_of_yes(
+    side: str, says: str, outcome: int, scores: float
+) -> None:
+    forecast = float(implied(side == "YES", 0.80))
+    assert forecast == pytest.approx(float(says), abs=1e-12)
+    assert (forecast - outcome) ** 2 == pytest.approx(scores, abs=1e-12)
+
+
+def test_section_1_3_no_at_80_percent_means_yes_at_20() -> None:
+    assert float(implied(False, 0.80)) == pytest.approx(0.20, abs=1e-12)
+
+
+def test_appendix_a_confidence_stops_at_one() -> None:
+    assert confidence([2_500, 4_000, 10_000], 10_000).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_appendix_a_forecast_from_a_bet() -> None:
+    assert implied([True, False], [0.5, 0.25]).tolist() == [0.5, 0.75]
+
+
+def test_the_largest_bet_is_the_one_the_rules_allow() -> None:
+    assert confidence(500, 10_000, max_bet=millionths("0.1")).tolist() == 0.5
+    assert confidence([500, 500], 10_000, max_bet=[100_000, 250_000]).tolist() == [0.5, 0.2]
+
+
+def test_where_no_bet_is_allowed_a_stake_says_nothing() -> None:
+    assert np.isnan(confidence([500, 500], [0, 10_000])).tolist() == [True, False]
+    assert np.isnan(confidence(500, 10_000, max_bet=0))
+
+
+def test_a_stake_of_nothing_agrees_with_the_market_when_anchored_and_says_never_when_implied() -> None:
+    assert anchored([True, False], 0.0, 0.37).tolist() == [0.37, 0.37]
+    assert implied(True, 0.0) == 0.0
+
+
+def test_the_largest_stake_is_certainty_in_both_readings() -> None:
+    assert anchored([True, False], 1.0, 0.37).tolist() == [1.0, 0.0]
+    assert implied([True, False], 1.0).tolist() == [1.0, 0.0]
+
+
+def test_a_small_right_bet_scores_badly_when_implied_and_well_when_anchored() -> None:
+    """$500 of YES at 0.40 with $10,000: the seed reads 20%, the anchored reading 52%."""
+    c = confidence(500, 10_000)
+    assert float(implied(True, c)) == 0.2
+    assert float(anchored(True, c, 0.4)) == pytest.approx(0.52, abs=1e-12)
+
+
+def test_what_was_stated_is_taken_at_its_word() -> None:
+    assert stated([0, 123_456, ONE]).tolist() == [0.0, 0.123456, 1.0]
+
+
+prices = st.integers(1, ONE - 1)
+
+
+@given(belief=st.integers(0, ONE), price=prices)
+def test_a_quarter_kelly_stake_read_back_gives_the_belief(belief: int, price: int) -> None:
+    """Kelly's fraction is (q − p)/(1 − p) on YES and (p − q)/p on NO; a quarter of it is staked."""
+    q, p, base = Fraction(belief, ONE), Fraction(price, ONE), 10_000
+    yes = q > p
+    stake = base * ((q - p) / (1 - p) if yes else (p - q) / p) / 4
+    read = anchored(yes, confidence(float(stake), base), float(p))
+    assert float(read) == pytest.approx(float(q), abs=1e-12)
+
+
+@given(yes=st.booleans(), stake=st.integers(0, 10**13), price=prices)
+def test_every_reading_is_a_probability(yes: bool, stake: int, price: int) -> None:
+    c = confidence(stake, 10_000 * ONE)
+    assert 0 <= implied(yes, c) <= 1
+    assert 0 <= anchored(yes, c, price / ONE) <= 1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 10**10), prices), min_size=1))
+def test_columns_read_as_single_bets_do(bets: list[tuple[bool, int, int]]) -> None:
+    yes, stakes, paid = (list(column) for column in zip(*bets, strict=True))
+    c = confidence(stakes, 10**10)
+    whole = anchored(yes, c, stated(paid))
+    one_by_one = [float(anchored(y, confidence(s, 10**10), stated(p))) for y, s, p in bets]
+    assert whole.tolist() == one_by_one

@@ -1,0 +1,366 @@
+"""The leaderboard over small records whose figures are worked by hand, and against a slow transcription."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from arena.frame import take
+from arena.leaderboard import Row, board, leaderboard
+from arena.store import tables
+from arena.store.accounts import read_accounts
+from arena.store.frame import read_bets, read_stated
+from markets.canonical import plain
+from markets.millionths import ONE
+from tests.arena.small_record import SmallRecord
+
+ROUGHLY = 1e-12
+
+
+@pytest.fixture
+def record() -> Iterator[SmallRecord]:
+    """Two rounds of ann and bob. Rain came, snow did not, the vote is open.
+
+    ann, squared errors: rain .3² and .1², in the mean .05; snow .1²; so (.05 + .01) / 2 = .03.
+    The market on the same rows: rain .6² and .4², in the mean .26; snow .2²; so (.26 + .04) / 2 = .15.
+    bob is malformed in round 1 (rain .36, snow .04) and failed in round 2: .20, as the market does there.
+    """
+    with SmallRecord() as record:
+        record.cohort(1, bob="llm", ann="llm")
+        record.market("rain", "weather")
+        record.market("snow", "weather")
+        record.market("vote")
+        record.round(1, 1, rain="0.40", snow="0.20", vote="0.50")
+        record.round(1, 2, rain="0.60", vote="0.50")
+        record.turn(1, 1, "ann", rain="0.7", snow="0.1")
+        record.turn(1, 2, "ann", rain="0.9", vote="0.5")
+        record.turn(1, 1, "bob", "malformed")
+        record.turn(1, 2, "bob", "failed")
+        record.resolved("rain", "1")
+        record.resolved("snow", "0")
+        yield record
+
+
+def rows_of(record: SmallRecord, cohort: int | None = None) -> dict[str, Row]:
+    return {row.agent: row for row in leaderboard(record.connection, cohort)}
+
+
+def test_what_was_stated_against_the_market(record: SmallRecord) -> None:
+    ann = rows_of(record)["ann"]
+    assert (ann.turns, ann.forecasts, ann.events, ann.coverage) == (2, 3, 1, 0.8)
+    assert ann.brier_stated == pytest.approx(0.03, abs=ROUGHLY)
+    assert ann.brier_market == pytest.approx(0.15, abs=ROUGHLY)
+    assert ann.skill == pytest.approx(0.12, abs=ROUGHLY)
+    assert ann.skill_ratio == pytest.approx(0.8, abs=ROUGHLY)
+
+
+def test_a_malformed_turn_agrees_with_the_market_and_a_failed_one_is_absent(record: SmallRecord) -> None:
+    bob = rows_of(record)["bob"]
+    assert (bob.turns, bob.malformed, bob.failed, bob.forecasts, bob.coverage) == (2, 1, 1, 2, 0.0)
+    assert bob.brier_stated == bob.brier_market == pytest.approx(0.20, abs=ROUGHLY)
+    assert (bob.skill, bob.skill_ratio) == (0, 0)
+
+
+def test_a_missing_answer_does_not_improve_a_score(record: SmallRecord) -> None:
+    """A skip takes the market's error on: the more it skips, the nearer is ann to the market."""
+    before = rows_of(record)["ann"].skill
+    record.round(1, 3, rain="0.10")
+    record.turn(1, 3, "ann")
+    after = rows_of(record)["ann"]
+    assert after.coverage == pytest.approx(4 / 6)
+    assert after.brier_stated == pytest.approx(((0.09 + 0.01 + 0.81) / 3 + 0.01) / 2, abs=ROUGHLY)
+    assert before is not None
+    assert after.skill is not None
+    assert after.skill < before
+
+
+def test_the_best_skill_comes_first_and_ties_go_by_name(record: SmallRecord) -> None:
+    assert [row.agent for row in leaderboard(record.connection)] == ["ann", "bob", "market"]
+
+
+def test_where_nobody_plays_the_market_it_is_a_row_over_all_that_was_shown(record: SmallRecord) -> None:
+    market = rows_of(record)["market"]
+    assert (market.kind, market.cohorts, market.turns, market.bets) == ("market", 1, 0, 0)
+    assert (market.forecasts, market.events, market.coverage, market.cost_usd) == (3, 1, 1.0, 0)
+    assert market.brier_stated == market.brier_market == pytest.approx(0.15, abs=ROUGHLY)
+    assert (market.skill, market.pnl, market.return_pct) == (0, None, None)
+
+
+def test_where_the_market_plays_its_row_is_not_added_and_its_skill_is_exactly_0(record: SmallRecord) -> None:
+    record.cohort(2, price="market")
+    record.round(2, 1, rain="0.333333", snow="0.777777", vote="0.1")
+    record.round(2, 2, rain="0.123457")
+    record.turn(2, 1, "price", rain="0.333333", snow="0.777777")
+    record.turn(2, 2, "price", rain="0.123457")
+    rows = rows_of(record)
+    assert sorted(rows) == ["ann", "bob", "price"]
+    assert rows["price"].skill == 0.0
+    assert rows["price"].coverage == 0.75
+
+
+def test_bets_are_read_twice_and_every_resolved_one_counts_once(record: SmallRecord) -> None:
+    """$500 of YES at .40 says .2 or .52; $1,250 of NO at .80 says .5 or .1; the third is open."""
+    record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.39", "600"), ("0.41", "600"))
+    record.fill((1, 1, "ann"), "snow", "NO", "1250", ("0.80", "1500"))
+    record.fill((1, 2, "ann"), "vote", "YES", "50", ("0.50", "100"))
+    record.fill((1, 2, "ann"), "rain", "YES", "600", ("0.60", "600"), action="sell")
+    ann = rows_of(record)["ann"]
+    assert (ann.bets, ann.sold, ann.win_rate) == (3, 1, 1.0)
+    assert ann.brier_implied == pytest.approx((0.8**2 + 0.5**2) / 2, abs=ROUGHLY)
+    assert ann.brier_anchored == pytest.approx((0.48**2 + 0.1**2) / 2, abs=ROUGHLY)
+
+
+def test_bets_are_not_weighted_by_market(record: SmallRecord) -> None:
+    """Two full bets on YES of rain (right: 0) and one on YES of snow (wrong: 1): a third, not a half."""
+    for number in (1, 2):
+        record.fill((1, number, "ann"), "rain", "YES", "2500", ("0.40", "6250"))
+    record.fill((1, 1, "ann"), "snow", "YES", "2500", ("0.20", "12500"))
+    ann = rows_of(record)["ann"]
+    assert (ann.brier_implied, ann.win_rate) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+
+
+def test_money_is_the_newest_mark_less_the_bankroll(record: SmallRecord) -> None:
+    entry = {"entrant_id": record.entrants[1, "ann"], "number": 2, "kind": "buy", "cash": -500 * ONE}
+    record.add(tables.ENTRY, **entry)
+    record.mark(1, "ann", 7, cash="9000", value="900")
+    record.mark(1, "ann", 14, cash="7500", value="3200")
+    ann = rows_of(record)["ann"]
+    assert (ann.pnl, ann.return_pct) == (700.0, 7.0)
+
+
+def test_before_the_first_mark_there_is_no_profit_and_none_is_not_0(record: SmallRecord) -> None:
+    ann = rows_of(record)["ann"]
+    assert (ann.pnl, ann.return_pct) == (None, None)
+
+
+def test_cost_is_every_attempt_and_unknown_if_one_is(record: SmallRecord) -> None:
+    record.cohort(2, coin="random")
+    record.call(1, 1, "ann", "1.25")
+    record.call(1, 1, "ann", "0.000001")
+    record.call(1, 2, "ann", "0.25")
+    record.call(1, 1, "bob", "3")
+    record.call(1, 2, "bob", None)
+    rows = rows_of(record)
+    assert (rows["ann"].cost_usd, rows["bob"].cost_usd, rows["coin"].cost_usd) == (1.500001, None, 0)
+
+
+def test_fractions_and_refunds_are_counted_apart(record: SmallRecord) -> None:
+    record.fill((1, 1, "ann"), "vote", "YES", "500", ("0.50", "1000"))
+    before = rows_of(record)["ann"]
+    record.resolved("vote", "0.5")
+    after = rows_of(record)["ann"]
+    assert (before.unscored, after.unscored) == (0, 2)
+    assert after.forecasts == before.forecasts
+    assert (after.bets, after.win_rate, after.brier_implied) == (1, None, None)
+    assert after.brier_stated == before.brier_stated
+
+
+def test_a_venue_that_takes_its_word_back_takes_the_score_back(record: SmallRecord) -> None:
+    record.resolved("rain", None, version=2)
+    ann = rows_of(record)["ann"]
+    assert (ann.forecasts, ann.unscored) == (1, 2)
+    assert ann.brier_stated == pytest.approx(0.01, abs=ROUGHLY)
+
+
+def test_cohorts_are_pooled_within_a_market_and_money_is_summed(record: SmallRecord) -> None:
+    """Rain: .3², .1² and .5² in the mean .35 / 3, snow .01. P/L 700 − 100 on 10,000 + 30,000."""
+    record.cohort(2, bankroll="30000", ann="llm")
+    record.round(2, 1, rain="0.50")
+    record.turn(2, 1, "ann", rain="0.5")
+    record.mark(1, "ann", 7, cash="7500", value="3200")
+    record.mark(2, "ann", 7, cash="29900", value="0")
+    ann = rows_of(record)["ann"]
+    assert (ann.cohorts, ann.turns, ann.forecasts, ann.events) == (2, 3, 4, 1)
+    assert ann.brier_stated == pytest.approx((0.35 / 3 + 0.01) / 2, abs=ROUGHLY)
+    assert (ann.pnl, ann.return_pct) == (600.0, 1.5)
+
+
+def test_one_cohort_alone(record: SmallRecord) -> None:
+    record.cohort(2, ann="llm")
+    record.round(2, 1, rain="0.50")
+    record.turn(2, 1, "ann", rain="0.5")
+    record.call(1, 1, "ann", "1")
+    rows = rows_of(record, cohort=2)
+    assert sorted(rows) == ["ann", "market"]
+    assert (rows["ann"].cohorts, rows["ann"].turns, rows["ann"].cost_usd) == (1, 1, 0)
+    assert rows["ann"].brier_stated == rows["market"].brier_stated == 0.25
+
+
+def test_a_turn_that_is_out_is_a_turn_without_forecasts(record: SmallRecord) -> None:
+    record.round(1, 3, rain="0.5")
+    record.turn(1, 3, "ann", "out")
+    ann = rows_of(record)["ann"]
+    assert (ann.turns, ann.forecasts, ann.coverage) == (3, 3, 0.8)
+
+
+def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord) -> None:
+    record.cohort(2, carl="llm")
+    record.round(2, 1, vote="0.5")
+    record.turn(2, 1, "carl", vote="0.9")
+    record.fill((2, 1, "carl"), "vote", "YES", "500", ("0.50", "1000"))
+    rows = leaderboard(record.connection)
+    assert [row.agent for row in rows] == ["ann", "bob", "market", "carl"]
+    carl = rows[-1]
+    assert (carl.bets, carl.forecasts, carl.events, carl.coverage) == (1, 0, 0, 1.0)
+    scores = (carl.brier_implied, carl.brier_anchored, carl.brier_stated, carl.brier_market)
+    assert (*scores, carl.skill, carl.skill_ratio, carl.win_rate) == (None,) * 7
+
+
+def test_an_empty_record_has_no_rows() -> None:
+    with SmallRecord() as record:
+        assert leaderboard(record.connection) == []
+
+
+def test_a_cohort_before_its_first_round_is_all_none() -> None:
+    with SmallRecord() as record:
+        record.cohort(1, ann="llm")
+        ann, market = leaderboard(record.connection)
+    assert (ann.agent, ann.turns, ann.coverage, ann.skill) == ("ann", 0, None, None)
+    assert (market.agent, market.coverage, market.skill) == ("market", None, None)
+
+
+def test_rows_are_plain_json(record: SmallRecord) -> None:
+    record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.40", "1250"))
+    record.mark(1, "ann", 7, cash="9500", value="600")
+    text = json.dumps(plain(leaderboard(record.connection)), allow_nan=False)
+    first = json.loads(text)[0]
+    assert (first["agent"], first["forecasts"], first["pnl"]) == ("ann", 3, 100.0)
+    asked = "agent cohorts turns bets forecasts events coverage brier_implied brier_anchored brier_stated"
+    more = "brier_market skill pnl return_pct win_rate cost_usd"
+    assert set(f"{asked} {more}".split()) <= set(first)
+
+
+def a_random_record(seed: int) -> SmallRecord:
+    """Some cohorts, agents, markets and rounds, with everything that can be missing now and then missing."""
+    chance = random.Random(f"{seed}/record")
+
+    def number() -> str:
+        return f"{chance.randint(0, 1000) / 1000}"
+
+    record = SmallRecord()
+    names = [f"m{k}" for k in range(6)]
+    for k, name in enumerate(names):
+        record.market(name, f"e{k // 2}")
+        for version in range(1, chance.randint(1, 3)):
+            record.resolved(name, chance.choice(["1", "0", "1", "0", "0.5", None]), version)
+    for cohort in range(1, chance.randint(2, 4)):
+        record.cohort(cohort, max_bet=chance.choice(["0.25", "0.1"]), ann="llm", bob="llm", price="constant")
+        for turn in range(1, chance.randint(2, 4)):
+            shown = {name: chance.choice([number(), number(), None, ""]) for name in names}
+            record.round(cohort, turn, **{k: v for k, v in shown.items() if chance.random() < 0.7})
+            for agent in ("ann", "bob", "price"):
+                verdict = chance.choice(["played", "played", "played", "malformed", "failed", "out"])
+                said = {name: number() for name in names if chance.random() < 0.6}
+                record.turn(cohort, turn, agent, verdict, **said)
+                for name in chance.sample(names, chance.randint(0, 3)):
+                    paid = [(f"0.{chance.randint(1, 9)}", f"{chance.randint(1, 900)}") for _ in range(2)]
+                    side, action = chance.choice(["YES", "NO"]), chance.choice(["buy", "buy", "sell"])
+                    base = f"{chance.randint(5000, 15000)}"
+                    size = f"{chance.randint(50, 3000)}"
+                    record.fill((cohort, turn, agent), name, side, size, *paid, base=base, action=action)
+    return record
+
+
+Facts = dict[str, list[Any]]
+
+
+def facts_of(record: SmallRecord) -> Facts:
+    tabs = (tables.COHORT, tables.ENTRANT, tables.ROUND, tables.ITEM, tables.QUOTE, tables.TURN)
+    more = (tables.FORECAST, tables.FILL, tables.LEVEL, tables.RESOLUTION)
+    return {t.name: list(record.connection.execute(select(t))) for t in (*tabs, *more)}
+
+
+def outcome_of(facts: Facts, market: str) -> int | None:
+    versions = [r for r in facts["resolution"] if r.market_id == market]
+    payout = max(versions, key=lambda r: r.version).payout if versions else None
+    return {ONE: 1, 0: 0}.get(payout)
+
+
+def slow_stated(facts: Facts, agent: str) -> tuple[Any, Any]:
+    """brier_stated and brier_market, written down as the design's sentences say."""
+    own, market = defaultdict(list), defaultdict(list)
+    entrants = {e.id for e in facts["entrant"] if e.name == agent}
+    rounds, quotes = ({r.id: r for r in facts[name]} for name in ("round", "quote"))
+    for turn in facts["turn"]:
+        if turn.entrant_id not in entrants or turn.verdict in ("failed", "out"):
+            continue
+        said = {f.market_id: f.probability for f in facts["forecast"] if f.turn_id == turn.id}
+        for item in facts["snapshot_item"]:
+            outcome = outcome_of(facts, item.market_id)
+            if item.snapshot_id != rounds[turn.round_id].snapshot_id or outcome is None:
+                continue
+            mid = quotes[item.quote_id].mid if item.quote_id else None
+            price = Fraction(1, 2) if mid is None else Fraction(mid, ONE)
+            heard = turn.verdict == "played" and item.market_id in said
+            belief = Fraction(said[item.market_id], ONE) if heard else price
+            own[item.market_id].append((belief - outcome) ** 2)
+            market[item.market_id].append((price - outcome) ** 2)
+    if not own:
+        return None, None
+    first, second = (sum(sum(x) / len(x) for x in kept.values()) / len(kept) for kept in (own, market))
+    return first, second
+
+
+def slow_bets(facts: Facts, agent: str) -> tuple[Any, Any, Any]:
+    """brier_implied, brier_anchored and win_rate, bet by bet."""
+    cohorts = {c.id: Fraction(json.loads(c.frozen)["rules"]["max_bet"], ONE) for c in facts["cohort"]}
+    caps = {e.id: cohorts[e.cohort_id] for e in facts["entrant"] if e.name == agent}
+    turns = {t.id: caps[t.entrant_id] for t in facts["turn"] if t.entrant_id in caps}
+    implied, anchored, won = [], [], []
+    for fill in facts["fill"]:
+        outcome = outcome_of(facts, fill.market_id)
+        if fill.turn_id not in turns or fill.action != "buy" or outcome is None:
+            continue
+        levels = [x for x in facts["fill_level"] if x.fill_id == fill.id]
+        paid = sum(Fraction(x.price, ONE) * x.shares for x in levels) / sum(x.shares for x in levels)
+        c = min(fill.wanted / (turns[fill.turn_id] * fill.base), Fraction(1))
+        yes, p = (fill.side == "YES", paid if fill.side == "YES" else 1 - paid)
+        implied.append(((c if yes else 1 - c) - outcome) ** 2)
+        anchored.append(((p + c * (1 - p) if yes else p * (1 - c)) - outcome) ** 2)
+        won.append(Fraction(yes == (outcome == 1)))
+    if not won:
+        return None, None, None
+    first, second, third = (sum(kept) / len(kept) for kept in (implied, anchored, won))
+    return first, second, third
+
+
+@given(st.integers(0, 10**6))
+def test_scores_equal_a_slow_transcription(seed: int) -> None:
+    with a_random_record(seed) as record:
+        facts, rows = facts_of(record), rows_of(record)
+        for agent in ("ann", "bob", "price"):
+            row = rows[agent]
+            found = (row.brier_stated, row.brier_market, row.brier_implied, row.brier_anchored, row.win_rate)
+            slow = [*slow_stated(facts, agent), *slow_bets(facts, agent)]
+            expected = [None if figure is None else float(figure) for figure in slow]
+            assert list(found) == pytest.approx(expected, abs=ROUGHLY)
+
+
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+@settings(max_examples=20)
+def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
+    with a_random_record(seed) as record:
+        accounts, stated, bets = (read(record.connection) for read in (read_accounts, read_stated, read_bets))
+    shuffled = (
+        take(rows, np.array(chance.sample(range(n), n), dtype=np.int64))
+        for rows, n in ((stated, stated.agent.size), (bets, bets.agent.size))
+    )
+    assert board(accounts, *shuffled) == board(accounts, stated, bets)
+
+
+def test_the_random_records_reach_every_case() -> None:
+    """The comparison above is worth something: its records hold scores of every kind, and skips."""
+    found = []
+    for seed in range(5):
+        with a_random_record(seed) as record:
+            found += [row for row in leaderboard(record.connection) if row.kind != "market"]
+    assert any(row.skill and row.brier_implied and row.brier_anchored and row.unscored for row in found)
+    assert any(0 < (row.coverage or 0) < 1 and row.malformed and row.failed and row.sold for row in found)

@@ -1,0 +1,104 @@
+"""What every rule in arena/scoring/ promises; a new file is tested by being there."""
+
+import inspect
+import math
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import arena.scoring
+from markets.registry import load, names
+
+RULES = names(Path(arena.scoring.__path__[0]))
+COLUMNS = ("forecast", "reference", "outcome", "yes", "pnl", "bankroll", "market")
+
+
+def columns_of(name: str) -> set[str]:
+    return set(inspect.signature(load("arena.scoring", name).score).parameters)
+
+
+WAITING = [name for name in RULES if "outcome" in columns_of(name)]
+FORECASTING = [name for name in RULES if "forecast" in columns_of(name)]
+
+probability = st.integers(0, 1000).map(lambda n: n / 1000)
+row = st.tuples(
+    probability,
+    probability,
+    st.sampled_from([1, 0, -1, -2]),
+    st.booleans(),
+    st.integers(-(10**10), 10**12),
+    st.just(10**10),
+    st.integers(0, 3),
+)
+
+
+@pytest.fixture(params=RULES)
+def rule(request: pytest.FixtureRequest) -> ModuleType:
+    return load("arena.scoring", request.param)
+
+
+def score(rule: ModuleType, rows: list[tuple[Any, ...]]) -> float:
+    columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+    asked = inspect.signature(rule.score).parameters
+    return rule.score(**{name: columns.get(name, []) for name in asked})
+
+
+def test_the_folder_holds_the_rules_of_seed_002() -> None:
+    assert {"brier", "skill", "skill_ratio", "win_rate", "returns", "calibration"} <= set(RULES)
+
+
+def test_a_rule_says_what_it_is(rule: ModuleType) -> None:
+    assert rule.TITLE
+    assert rule.DIRECTION in ("lower", "higher")
+    low, high = rule.RANGE
+    assert low < high
+    for part in ("- Formula:", "- Direction:", "- Range:", "- Edge cases:", "- Source:"):
+        assert part in (rule.__doc__ or "")
+    assert f"{rule.DIRECTION} is better" in (rule.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_asks_for_known_columns_only(name: str) -> None:
+    assert columns_of(name) <= set(COLUMNS)
+
+
+def test_nothing_to_score_is_nan_and_not_0(rule: ModuleType) -> None:
+    assert math.isnan(score(rule, []))
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_unresolved_rows_alone_are_nan_and_not_0(name: str) -> None:
+    rule = load("arena.scoring", name)
+    assert math.isnan(score(rule, [(0.5, 0.5, -1, True, 0, 1, 0), (0.5, 0.5, -2, True, 0, 1, 0)]))
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(rows=st.lists(row, min_size=1, max_size=30), chance=st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_digit(name: str, rows: list[tuple[Any, ...]], chance: Any) -> None:
+    rule = load("arena.scoring", name)
+    shuffled = chance.sample(rows, len(rows))
+    assert np.array_equal(score(rule, rows), score(rule, shuffled), equal_nan=True)
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(rows=st.lists(row, min_size=1, max_size=30))
+def test_a_score_is_a_plain_number_in_its_range(name: str, rows: list[tuple[Any, ...]]) -> None:
+    rule = load("arena.scoring", name)
+    low, high = rule.RANGE
+    found = score(rule, rows)
+    assert type(found) is float
+    assert math.isnan(found) or low <= found <= high
+
+
+@pytest.mark.parametrize("wrong", [-0.01, 1.01, math.nan, math.inf])
+@pytest.mark.parametrize("name", FORECASTING)
+def test_what_is_no_probability_is_refused_by_row(name: str, wrong: float) -> None:
+    rule = load("arena.scoring", name)
+    good = (0.5, 0.5, 1, True, 0, 1, 0)
+    with pytest.raises(ValueError, match=r"row 1: .* is not a probability"):
+        score(rule, [good, (wrong, *good[1:])])
