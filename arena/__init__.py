@@ -1,0 +1,1 @@
+"""The story, the record and the shell: who played what, when, and how well."""

@@ -1,13 +1,13 @@
 """The arena's own nouns: cohorts, entrants, rounds and turns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from agents.model import Decision
 from markets.universe import Universe
-from portfolio.model import Entry, Fill, Mark, Rejection
+from portfolio.model import Entry, Fill, Rejection
 from portfolio.rules import Rules
 
 
@@ -38,6 +38,7 @@ class Cohort:
     universe: Universe
     seed: int
     venue: str
+    venue_settings: Mapping[str, Any]
     stamp: str
     prompts: Mapping[str, str]
     entrants: tuple[Entrant, ...]
@@ -61,13 +62,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What playing a round did."""
+    """What playing a round did. `waiting` are the turns that another process holds."""
 
     cohort: int
     number: int
     at: datetime
-    turns: int = 0
-    fills: int = 0
-    rejections: int = 0
-    settled: int = 0
-    marks: Mapping[str, Mark] = field(default_factory=dict)
+    turns: tuple[Turn, ...] = ()
+    waiting: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """Whether every turn is in."""
+        return not self.waiting

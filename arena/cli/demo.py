@@ -1,0 +1,127 @@
+"""`arena demo`: a whole season, offline, without a key."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.dashboard import free_port, serve
+from arena.cli.leaderboard import print_board
+from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.output import print_json, progress
+from arena.cli.templates import template
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.store.record import Record
+
+FOLDER = Path(".demo")
+RECORD = FOLDER / "demo.db"
+
+
+def demo(
+    context: typer.Context,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Play and print, without a dashboard.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="Another world and other luck.", min=0)] = None,
+    rounds: Annotated[int | None, typer.Option(help="Stop after so many decision times.", min=1)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the record stops.")] = False,
+    port: Annotated[int, typer.Option(help="The dashboard's port; the next free one if taken.")] = 8501,
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Play a whole simulated season offline, without a key; then show the leaderboard and the dashboard.
+
+    The record goes to .demo/demo.db and is made anew each time, unless --resume or --database says
+    otherwise. Everything an arena does is in it: agents that play by rules, models asked over HTTP,
+    bets, settlements.
+
+    Example: arena demo --headless --json --seed 7
+
+    Next: arena dashboard --database .demo/demo.db
+    """
+    chosen = options(context, config, database)
+    address = chosen.database or str(RECORD)
+    settings = chosen.load(default=template("demo.yaml"))
+    settings = settings if seed is None else settings.with_seed(seed)
+    prepare(address, resume, default=chosen.database is None)
+    found = play(settings, address, rounds)
+    if as_json:
+        print_json(found)
+        return
+    print_board(found["leaderboard"])
+    print(summary(found))
+    if headless or not sys.stdout.isatty():
+        print(f"\nNext: arena dashboard --database {address}")
+        return
+    serve(address, free_port(port))
+
+
+def prepare(address: str, resume: bool, default: bool) -> None:
+    """Make room for a new season. Only the demo's own record is ever thrown away."""
+    from arena.store.record import Record
+
+    if default:
+        FOLDER.mkdir(exist_ok=True)
+        if not resume:
+            for path in FOLDER.glob(f"{RECORD.name}*"):
+                path.unlink()
+        return
+    record = Record.open(address)
+    try:
+        if not resume and not record.is_empty():
+            mend = "add --resume to go on with it, or name another record"
+            raise ArenaError("not_empty", f"{address} already holds a season", mend)
+    finally:
+        record.close()
+
+
+def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
+    """Play the season into the record; what it came to."""
+    from arena.clock import timer
+    from arena.plan import plan_of
+    from arena.season import play_season
+    from arena.store.record import Record
+    from arena.wiring import open_world
+
+    async def season() -> None:
+        async with open_world(config, record) as world:
+            with progress("Playing the season", None) as moved:
+                await play_season(plan_of(config, world.now()), world, record, rounds, moved)
+
+    started = timer()
+    record = Record.open(address)
+    try:
+        asyncio.run(season())
+        found = outcome(record)
+        return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
+    except KeyboardInterrupt:
+        mend = f"arena demo --resume --database {address} goes on where it stopped"
+        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
+    finally:
+        record.close()
+
+
+def outcome(record: "Record") -> dict[str, Any]:
+    """The record in figures: its hash, how much is in it, and the leaderboard."""
+    from dataclasses import asdict
+
+    from arena.leaderboard import leaderboard
+    from arena.store.database import reading
+    from arena.store.statehash import state_hash
+
+    with reading(record.engine) as connection:
+        board = [asdict(row) for row in leaderboard(connection)]
+        return {"state_hash": state_hash(connection)} | record.counts() | {"leaderboard": board}
+
+
+def summary(found: dict[str, Any]) -> str:
+    """What was played, in two lines."""
+    parts = ("cohorts", "rounds", "markets", "events", "turns", "fills", "settlements", "calls")
+    played = ", ".join(f"{found[part]:,} {part}" for part in parts)
+    return f"{played}, in {found['seconds']} s.\nState hash {found['state_hash']}"

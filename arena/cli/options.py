@@ -1,0 +1,73 @@
+"""What every command shares: which config, which record, and `--json`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.config import Config
+
+DEFAULT = Path("config.yaml")
+
+
+@dataclass
+class Options:
+    """What was chosen on the command line, before or after the command's name."""
+
+    config: Path | None = None
+    database: str | None = None
+    json: bool = False
+
+    def load(self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT) -> "Config":
+        """The config, with the database of `--database` in place of its own."""
+        from dataclasses import replace
+
+        from arena.config import load
+
+        config = load(self.config or default, environ)
+        return config if self.database is None else replace(config, database=self.database)
+
+    def record(self) -> str:
+        """The address of the record: what `--database` says, else what the config does."""
+        if self.database is not None:
+            return self.database
+        if self.config is None and not DEFAULT.exists():
+            mend = "name the record with --database PATH, or make a working folder: arena init DIR"
+            raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", mend)
+        return self.load().database
+
+
+def options(context: typer.Context, config: Path | None = None, database: str | None = None) -> Options:
+    """The options of the whole program; what stands after a command's name counts first."""
+    chosen = cast("Options", context.find_root().obj)
+    chosen.config, chosen.database = config or chosen.config, database or chosen.database
+    return chosen
+
+
+def _json(context: typer.Context, value: bool) -> bool:
+    options(context).json = value
+    return value
+
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Answer with one JSON document, errors too.", callback=_json)
+]
+"""The type of every command's last parameter: `as_json: Json = False`."""
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]
+"""Which config: understood before and after a command's name."""
+
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        help="The record, instead of the config's: a path or a URL.",
+        metavar="URL",
+    ),
+]
+"""Which record: understood before and after a command's name."""

@@ -1,0 +1,56 @@
+"""What commands print: tables and text for people, one JSON object for programs."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from arena.errors import ArenaError
+
+
+def print_json(value: object) -> None:
+    """One JSON document on standard output. NaN and infinity are mistakes here."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_error(error: ArenaError, as_json: bool) -> None:
+    """An expected error: as text on standard error, or as an object on standard output."""
+    if as_json:
+        print_json({"error": error.as_dict()})
+        return
+    print(error.message, file=sys.stderr)
+    if error.mend:
+        print(f"→ {error.mend}", file=sys.stderr)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
+    """A table on standard output. None is shown as a dash; numbers stand to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        numeric = any(isinstance(row[place], int | float) for row in rows)
+        table.add_column(Text(column), justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, soft_wrap=False).print(table)
+
+
+@contextmanager
+def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, where that is a terminal. The function given says how many of how many."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    with Progress(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)

@@ -1,0 +1,174 @@
+"""A YAML file as plain data that remembers its lines. No objects, no aliases, no surprises."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+from arena.config.errors import ConfigError, ConfigErrors, Key, dotted, shown
+
+MOST_BYTES = 256_000
+MOST_DEPTH = 20
+TAG = "tag:yaml.org,2002:"
+TEXT_TAGS = {f"{TAG}{name}" for name in ("str", "timestamp", "merge", "value")}
+NUMBER_TAGS = {f"{TAG}{name}" for name in ("int", "float")}
+
+
+@dataclass
+class Document:
+    """A config file's data, the line of every key, and the mistakes found so far."""
+
+    file: str
+    value: Any = None
+    lines: dict[Key, int] = field(default_factory=dict)
+    errors: list[ConfigError] = field(default_factory=list)
+
+    def line(self, key: Key) -> int:
+        """The line of a key; of the block it is missing from, where it isn't there."""
+        while key and key not in self.lines:
+            key = key[:-1]
+        return self.lines.get(key, 1)
+
+    def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
+        """Note a mistake at a key."""
+        words = message or f"found {found}, expected {meant}"
+        self.errors.append(ConfigError(self.file, self.line(key), dotted(key), found, meant, words))
+
+    def get(self, *key: str | int) -> Any:
+        """The value at a key, None where there is none."""
+        value = self.value
+        for part in key:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
+
+def read(path: Path) -> Document:
+    """The file's data with its lines; a file that can't be read as such raises ConfigErrors."""
+    document = Document(str(path))
+    text = _text(document, path)
+    try:
+        _refuse_tricks(document, text)
+        node = YAML(typ="safe", pure=True).compose(text)
+    except YAMLError as error:
+        raise _syntax(document, error, text) from error
+    if not isinstance(node, MappingNode):
+        found = "nothing" if node is None else shown(_value(document, node, ()))
+        raise _fatal(document, 1, found, "keys and values, such as `seed: 1`")
+    document.value = _value(document, node, ())
+    return document
+
+
+def _text(document: Document, path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        words = f"can't be read: {error.strerror}. `arena init DIR` makes a folder with a config"
+        raise _fatal(document, 1, "no file", "a config file", words) from error
+    if len(data) > MOST_BYTES:
+        raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", "a config file of a few pages")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _fatal(document, line, "bytes that are not text", "a text file in UTF-8") from error
+
+
+def _refuse_tricks(document: Document, text: str) -> None:
+    """Stop at anchors, aliases and deep nesting before any of them can grow."""
+    depth = 0
+    for event in YAML(typ="safe", pure=True).parse(text):
+        line = event.start_mark.line + 1
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if isinstance(event, NodeEvent) and event.anchor is not None:
+            found = f'the anchor or alias "{event.anchor}"'
+            raise _fatal(document, line, found, "every value written out (`ask` holds what models share)")
+        if depth > MOST_DEPTH:
+            raise _fatal(document, line, "blocks inside blocks without end", "the keys of a config")
+
+
+def _value(document: Document, node: Node, key: Key) -> Any:
+    document.lines.setdefault(key, node.start_mark.line + 1)
+    match node:
+        case MappingNode():
+            return dict(_pairs(document, node, key))
+        case SequenceNode():
+            return [_value(document, child, (*key, place)) for place, child in enumerate(node.value)]
+    return _scalar(document, node, key)
+
+
+def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[str, Any]]:
+    seen: dict[str, int] = {}
+    for name, child in node.value:
+        line = name.start_mark.line + 1
+        text = name.value if isinstance(name, ScalarNode) else shown([])
+        if text in seen:
+            where = ConfigError(
+                document.file, line, dotted((*key, text)), f'"{text}" again', "each key once",
+                f"this key is already on line {seen[text]}",
+            )  # fmt: skip
+            document.errors.append(where)
+            continue
+        seen[text] = line
+        document.lines[(*key, text)] = line
+        yield text, _value(document, child, (*key, text))
+
+
+def _scalar(document: Document, node: Node, key: Key) -> Any:
+    if node.tag in TEXT_TAGS:
+        return node.value
+    if node.tag == f"{TAG}null":
+        return None
+    if node.tag == f"{TAG}bool":
+        return node.value.lower() == "true"
+    if node.tag in NUMBER_TAGS:
+        return _number(document, node, key)
+    document.add(key, f"the tag {node.tag}", "a plain value")
+    return None
+
+
+def _number(document: Document, node: Node, key: Key) -> int | float | None:
+    """The number that YAML 1.2 reads here: 17, 017, 0x11, 0o21, 1_000, 1.5, 1e3."""
+    digits = node.value.replace("_", "")
+    try:
+        if node.tag == f"{TAG}int":
+            return int(digits, 0 if re.match(r"[-+]?0[xob]", digits) else 10)
+        if isfinite(number := float(digits)):
+            return number
+    except ValueError:
+        pass  # said below: neither .nan nor digits without end are a number here
+    document.add(key, shown(node.value), "a number of ordinary size")
+    return None
+
+
+def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
+    if isinstance(error, ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return _fatal(document, line, "characters that YAML does not allow", "a text file in UTF-8")
+    problem, line = "it can't be read", 1
+    if isinstance(error, MarkedYAMLError):
+        context = str(error.context or "")
+        parts = ("" if context.startswith("while") else context, str(error.problem or ""))
+        problem = " ".join(" ".join(parts).split()) or problem
+        ended = "stream end" in problem or "end of stream" in problem  # then it began before
+        mark = (ended and error.context_mark) or error.problem_mark or error.context_mark
+        line = 1 if mark is None else mark.line + 1
+    if "'\\t'" in problem:
+        return _fatal(document, line, "a tab", "spaces: YAML is indented with spaces only")
+    return _fatal(document, line, problem, "YAML", f"not YAML: {problem}")
+
+
+def _fatal(document: Document, line: int, found: str, meant: str, message: str = "") -> ConfigErrors:
+    words = message or f"found {found}, expected {meant}"
+    return ConfigErrors([*document.errors, ConfigError(document.file, line, "", found, meant, words)])

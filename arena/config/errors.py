@@ -1,0 +1,83 @@
+"""A mistake in the config: where it is, what was found and what is meant."""
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.errors import ArenaError
+
+Key = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigError:
+    """One mistake. `key` reads like `agents[2].model`; it is empty for the file as a whole."""
+
+    file: str
+    line: int
+    key: str
+    found: str
+    meant: str
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (f"{self.file}:{self.line}", self.key, self.message) if part)
+
+
+class ConfigErrors(ArenaError):
+    """All mistakes of a config, in the order of its lines."""
+
+    def __init__(self, errors: Iterable[ConfigError]):
+        self.errors = tuple(sorted(dict.fromkeys(errors), key=lambda error: (error.file, error.line)))
+        super().__init__("config", "\n".join(map(str, self.errors)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `--json` prints under "error": the mistakes one by one as well."""
+        return super().as_dict() | {"errors": [asdict(error) for error in self.errors]}
+
+
+def dotted(key: Key) -> str:
+    """The key as a reader would write it.
+
+    >>> dotted(("agents", 2, "price", "input"))
+    'agents[2].price.input'
+    """
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
+    return text.removeprefix(".")
+
+
+def shown(value: object) -> str:
+    """A value as it is quoted in a message: on one line, and not too long.
+
+    >>> shown("five"), shown(5), shown({"a": 1}), shown(None)
+    ('"five"', '5', 'a block', 'nothing')
+    """
+    match value:
+        case None:
+            return "nothing"
+        case dict():
+            return "a block"
+        case list():
+            return "a list"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word that is most likely meant.
+
+    >>> nearest("shwo", ["show", "venue"]), nearest("xyz", ["show", "venue"])
+    ('show', None)
+    """
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.6)), None)
+
+
+def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
+    """What is probably meant by a word that is not known, and the sentence that says so."""
+    near = nearest(word, known)
+    if near is not None:
+        return near, f'Did you mean "{near}"?'
+    listed = ", ".join(known) or "none"
+    return f"one of {listed}", f"Known here: {listed}"

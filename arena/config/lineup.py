@@ -1,0 +1,153 @@
+"""The `agents` list: each block by its kind's own settings, its name, and whose forecasts it needs."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from agents.model import ModelSettings
+from arena.config.document import Document
+from arena.config.errors import Key, shown, suggestion
+from arena.config.explain import validate
+from arena.config.extensions import kind_named
+from arena.config.model import AgentConfig
+from arena.config.units import DURATION, seconds
+
+NAME = r"[A-Za-z0-9._/:-]{1,64}"
+NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -"
+OWN_KEYS = ("kind", "name")
+NOT_SHARED = ("model", "price")
+
+Block = Mapping[str, Any]
+
+
+def read_agents(document: Document) -> dict[int, AgentConfig]:
+    """The agents by their place in the list; what is wrong with the others is noted."""
+    blocks = document.get("agents")
+    if not isinstance(blocks, list) or not blocks:
+        document.add(("agents",), shown(blocks), "a list with at least one agent, such as `- kind: market`")
+        return {}
+    shared = _shared(document)
+    agents: dict[int, AgentConfig] = {}
+    for place, block in enumerate(blocks):
+        key: Key = ("agents", place)
+        if not isinstance(block, dict):
+            document.add(key, shown(block), "a block such as `kind: market` or `model: anthropic/MODEL`")
+        elif (agent := _agent(document, key, block, shared)) is not None:
+            agents[place] = agent
+    names = _names(document, blocks)
+    _check_of(document, agents, names)
+    _check_cycles(document, agents)
+    return agents
+
+
+def _shared(document: Document) -> Block:
+    """The `ask` block's good keys, each held against the settings of the kind `llm`."""
+    ask = document.get("ask")
+    if ask is None:
+        return {}
+    llm = kind_named(document, ("ask",), "llm")
+    if not isinstance(ask, dict):
+        document.add(("ask",), shown(ask), "a block of keys and values")
+    if llm is None or not isinstance(ask, dict):
+        return {}
+    good = {}
+    for name, value in _in_seconds(document, ("ask",), ask).items():
+        if name in NOT_SHARED:
+            document.add(("ask", name), name, f"`{name}` in a block under agents",
+                         "this key is an agent's own: write it in a block under agents")  # fmt: skip
+        elif validate(llm.settings, {"model": "any/model", name: value}, document, ("ask",)) is not None:
+            good[name] = value
+    return good
+
+
+def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentConfig | None:
+    name = block.get("kind", "llm")
+    if not isinstance(name, str):
+        document.add((*key, "kind"), shown(name), "the name of a kind of agent")
+        return None
+    kind = kind_named(document, (*key, "kind"), name)
+    if kind is None:
+        return None
+    own = {k: value for k, value in block.items() if k not in OWN_KEYS}
+    inherited = {}
+    if issubclass(kind.settings, ModelSettings):
+        own = _in_seconds(document, key, own)
+        inherited = {k: value for k, value in shared.items() if k in kind.settings.model_fields}
+    settings = validate(kind.settings, inherited | own, document, key, OWN_KEYS)
+    if settings is None:
+        return None
+    return AgentConfig(_name(block), kind.name, settings, document.line(key))
+
+
+def _in_seconds(document: Document, key: Key, block: Block) -> dict[str, Any]:
+    """The block with its `timeout`, which is written "120s", as a number."""
+    result = dict(block)
+    if "timeout" in block:
+        try:
+            result["timeout"] = seconds(block["timeout"])
+        except PydanticCustomError:
+            document.add((*key, "timeout"), shown(block["timeout"]), DURATION)
+            del result["timeout"]
+    return result
+
+
+def _source(block: Block) -> str | None:
+    """The key that an agent is named by: its own name, else its model, else its kind."""
+    return next((key for key in ("name", "model", "kind") if key in block), None)
+
+
+def _name(block: Block) -> str:
+    return str(block.get(_source(block) or "", ""))
+
+
+def _names(document: Document, blocks: list[Any]) -> list[str]:
+    """All names, each good and met once, or it is noted; names of broken blocks are known too."""
+    first: dict[str, int] = {}
+    for place, block in enumerate(blocks):
+        source = _source(block) if isinstance(block, dict) else None
+        if source is None or (source != "name" and not isinstance(block[source], str)):
+            continue
+        name, key = _name(block), ("agents", place, source)
+        if not isinstance(block[source], str) or not re.fullmatch(NAME, name):
+            found, remedy = shown(block[source]), "" if source == "name" else ". Add a `name`"
+            document.add(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
+        elif name in first:
+            other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
+            words = f'the name "{name}" is taken by {other}. Give this agent a `name` of its own'
+            document.add(key, shown(name), "a name that no other agent has", words)
+        first.setdefault(name, place)
+    return list(first)
+
+
+def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list[str]) -> None:
+    for place, agent in agents.items():
+        for number, name in enumerate(agent.of):
+            if name not in names:
+                key: Key = ("agents", place, "of")
+                key = (*key, number) if (*key, number) in document.lines else key
+                meant, words = suggestion(name, names)
+                document.add(key, shown(name), meant, f"there is no agent {shown(name)}. {words}")
+
+
+def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+    """Note each ring of agents that wait for one another, at the first of them in the list."""
+    places = {agent.name: place for place, agent in reversed(list(agents.items()))}
+    waiting = {agent.name: [name for name in agent.of if name in places] for agent in agents.values()}
+    while waiting:
+        ready = [name for name, of in waiting.items() if not any(other in waiting for other in of)]
+        for name in ready or _note_ring(document, waiting, places):
+            del waiting[name]
+
+
+def _note_ring(document: Document, waiting: Mapping[str, list[str]], places: Mapping[str, int]) -> list[str]:
+    walk = [next(iter(waiting))]
+    while (step := next(name for name in waiting[walk[-1]] if name in waiting)) not in walk:
+        walk.append(step)
+    ring = walk[walk.index(step) :]
+    ring = ring[(start := ring.index(min(ring, key=places.__getitem__))) :] + ring[:start]
+    circle = " → ".join([*ring, ring[0]])
+    document.add(("agents", places[ring[0]], "of"), circle, "agents that don't wait for one another",
+                 f"these agents wait for one another: {circle}")  # fmt: skip
+    return ring

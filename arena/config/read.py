@@ -1,0 +1,109 @@
+"""From a file to a config that holds together, or to every mistake in it at once."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from agents.model import ModelSettings
+from arena.config.document import Document, read
+from arena.config.errors import ConfigErrors, shown
+from arena.config.explain import validate
+from arena.config.extensions import read_prompts, venue_named, venue_names
+from arena.config.keys import check_keys, environment
+from arena.config.lineup import read_agents
+from arena.config.model import AgentConfig, Config, Frame
+from portfolio.fills import __path__ as fill_folders
+
+APART = ("ask", "agents")
+"""The sections that are read by the settings of kinds, not by a fixed list of keys."""
+
+
+def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
+    """The config in a file, or ConfigErrors with all that is wrong with it.
+
+    With an environment, the API keys that the agents need are looked for in it and in `.env`.
+    """
+    document = read(path)
+    frame = _frame(document)
+    venue = _venue_settings(document, 1 if frame is None else frame.seed)
+    agents = read_agents(document)
+    prompts = read_prompts(document, agents)
+    if frame is not None and (frame.budget.call is not None or frame.budget.day is not None):
+        _check_prices(document, agents)
+    if environ is not None:
+        check_keys(document, agents, _with_env_file(document, path.parent, environ))
+    if document.errors or frame is None or venue is None:
+        raise ConfigErrors(document.errors)
+    return Config(
+        file=path,
+        database=_address(frame.database, path.parent),
+        seed=frame.seed,
+        markets=frame.markets,
+        venue_settings=venue,
+        cohorts=frame.cohorts,
+        budget=frame.budget,
+        agents=tuple(agents.values()),
+        prompts=prompts,
+    )
+
+
+def _frame(document: Document) -> Frame | None:
+    data: dict[str, Any] = {key: value for key, value in document.value.items() if key not in APART}
+    markets = data.get("markets")
+    blocks = venue_names(document)
+    if isinstance(markets, dict):
+        blocks = [*blocks, str(markets.get("venue"))]
+        data["markets"] = {key: value for key, value in markets.items() if key not in blocks}
+    frame = validate(Frame, data, document, (), APART)
+    if frame is not None:
+        _check_fill(document, frame.cohorts.rules_block.fill)
+    return frame
+
+
+def _check_fill(document: Document, fill: str | None) -> None:
+    known = sorted(path.stem for folder in fill_folders for path in Path(folder).glob("[!_]*.py"))
+    if fill is not None and fill not in known:
+        document.add(("cohorts", "rules", "fill"), shown(fill), f"one of {', '.join(known)}")
+
+
+def _venue_settings(document: Document, seed: int) -> BaseModel | None:
+    """The settings of the venue in use, from its block. A simulated world has the arena's seed by default."""
+    name = document.get("markets", "venue")
+    if not isinstance(name, str):
+        return None  # noted with its section
+    module = venue_named(document, ("markets", "venue"), name)
+    if module is None:
+        return None
+    block = document.get("markets", name)
+    if not isinstance(block, dict | None):
+        document.add(("markets", name), shown(block), "a block of keys and values")
+        return None
+    inherited = {"seed": seed} if "seed" in module.Settings.model_fields else {}
+    return validate(module.Settings, inherited | (block or {}), document, ("markets", name))
+
+
+def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+    """A budget can only be kept where prices are known."""
+    from agents.cost import price_for
+
+    for place, agent in agents.items():
+        settings = agent.settings
+        if isinstance(settings, ModelSettings) and price_for(settings) is None:
+            meant = "a `price: {input: …, output: …}` in dollars per million tokens"
+            words = f"no price is known for {settings.model}, so the budget can't be kept. Add {meant}"
+            document.add(("agents", place, "model"), shown(settings.model), meant, words)
+
+
+def _with_env_file(document: Document, folder: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
+    try:
+        return environment(folder, environ)
+    except ConfigErrors as errors:
+        document.errors.extend(errors.errors)
+        return environ
+
+
+def _address(database: str, folder: Path) -> str:
+    """A URL as it is; a path from the config's folder on."""
+    return database if "://" in database else str((folder / database).resolve())

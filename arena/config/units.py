@@ -1,0 +1,132 @@
+"""How amounts, times and counts are written in a config, and what they become."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from markets.millionths import ONE, decimal, millionths
+
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+LONGEST = 3_650 * UNITS["d"]
+BILLION = 1_000_000_000
+MOST = 1_000_000
+
+
+def unmeant(meant: str) -> PydanticCustomError:
+    """What a validator raises when a value isn't what is meant here."""
+    return PydanticCustomError("meant", "{meant}", {"meant": meant})
+
+
+def seconds(text: object) -> int:
+    """The length of a duration.
+
+    >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d")
+    (120, 900, 7200, 5184000)
+    """
+    match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
+    length = int(match[1]) * UNITS[match[2]] if match else 0
+    if not 0 < length <= LONGEST:
+        raise unmeant(DURATION)
+    return length
+
+
+DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
+EVERY = f'"weekly", "daily" or {DURATION}'
+START = 'a weekday and a time in UTC, such as "sun 00:00"'
+
+
+def every(text: object) -> timedelta:
+    """The time from one decision to the next.
+
+    >>> every("weekly"), every("12h")
+    (datetime.timedelta(days=7), datetime.timedelta(seconds=43200))
+    """
+    word = {"weekly": "7d", "daily": "1d"}.get(text, text) if isinstance(text, str) else text
+    try:
+        return timedelta(seconds=seconds(word))
+    except PydanticCustomError as error:
+        raise unmeant(EVERY) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The instant of the week at which cohorts start, in UTC. Monday is day 0."""
+
+    day: int
+    time: time
+
+    def on_or_after(self, at: datetime) -> datetime:
+        """The first start that isn't before an instant.
+
+        >>> Start(6, time(0)).on_or_after(datetime(2026, 1, 5, tzinfo=UTC)).isoformat()
+        '2026-01-11T00:00:00+00:00'
+        """
+        today = datetime.combine(at.astimezone(UTC).date(), self.time, UTC)
+        start = today + timedelta(days=(self.day - today.weekday()) % 7)
+        return start if start >= at else start + timedelta(days=7)
+
+    def __str__(self) -> str:
+        return f"{DAYS[self.day]} {self.time:%H:%M}"
+
+
+def start(text: object) -> Start:
+    """A weekday and a time of day.
+
+    >>> str(start("sun 00:00"))
+    'sun 00:00'
+    """
+    pattern = rf"({'|'.join(DAYS)})\s+([01]\d|2[0-3]):([0-5]\d)"
+    match = re.fullmatch(pattern, text.lower()) if isinstance(text, str) else None
+    if match is None:
+        raise unmeant(START)
+    return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
+
+
+def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
+    """A reader of plain numbers into millionths, between two bounds in millionths."""
+
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise unmeant(meant)
+        if not float(decimal(least)) <= value <= float(decimal(most)):
+            raise unmeant(meant)
+        exact = millionths(value)
+        if float(decimal(exact)) != value:
+            raise unmeant(f"{meant}, with at most six decimals")
+        return exact
+
+    return read
+
+
+def _countable(number: int) -> int:
+    """A count that no one meant as an endless one."""
+    if number > MOST:
+        raise unmeant(f"a whole number of at most {MOST:,}")
+    return number
+
+
+def _meant(words: str) -> WithJsonSchema:
+    """The words by which `arena.config.explain` names this type."""
+    return WithJsonSchema({"meant": words})
+
+
+_SPEND = "dollars, such as 0.50 or 20, from 0 to a billion"
+_STAKE = "dollars, above 0 and at most a billion"
+_PRICE = "dollars a share, such as 0.05, from 0 to 1"
+_SHARE = "a part of the cash, such as 0.25, above 0 and at most 1"
+
+Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND)]
+Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE)]
+PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE)]
+Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE)]
+Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION)]
+Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
+Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
+Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]

@@ -1,0 +1,23 @@
+"""What can go wrong in ways that a user can mend."""
+
+from typing import Any
+
+
+class ArenaError(Exception):
+    """An expected failure: a stable code, what happened, and how to mend it.
+
+    The command line prints it in a line or two, without a traceback, and exits with `status`:
+    1 when nothing was done, 2 when part of it was.
+    """
+
+    def __init__(self, code: str, message: str, mend: str = "", status: int = 1):
+        super().__init__(message)
+        self.code, self.message, self.mend, self.status = code, message, mend, status
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `--json` prints under "error".
+
+        >>> ArenaError("no_record", "there is no record yet", "run `arena demo`").as_dict()
+        {'code': 'no_record', 'message': 'there is no record yet', 'mend': 'run `arena demo`'}
+        """
+        return {"code": self.code, "message": self.message, "mend": self.mend}

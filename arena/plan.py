@@ -1,0 +1,67 @@
+"""From a config to what a cohort freezes: the plan of a season."""
+
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from agents.registry import prompt_names
+from arena.cohort import seed_for
+from arena.config import Config
+from arena.model import Cohort, Entrant
+from arena.season import Plan
+from markets.canonical import digest
+from markets.registry import load
+
+
+def plan_of(config: Config, at: datetime) -> Plan:
+    """When the config's cohorts start, seen from an instant, and who plays in them."""
+    cohorts = config.cohorts
+
+    def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
+        return frozen(config, number, starts_at)
+
+    return Plan(
+        first=config.first_start(at),
+        decide=cohorts.decide,
+        rounds=cohorts.rounds,
+        count=cohorts.count,
+        keep_deciding=cohorts.keep_deciding,
+        freeze=freeze,
+    )
+
+
+def frozen(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
+    """The cohort that the config starts at a time, and the texts of its prompts by hash."""
+    names = sorted({name for agent in config.agents for name in prompt_names(agent.settings)})
+    prompts = {name: digest(config.prompts[name]) for name in names}
+    cohort = Cohort(
+        number=number,
+        starts_at=starts_at,
+        rounds=config.cohorts.rounds,
+        every=config.cohorts.decide,
+        bankroll=config.cohorts.bankroll,
+        rules=config.cohorts.rules,
+        universe=config.markets.universe,
+        seed=seed_for(config.seed, "cohort", number),
+        venue=config.markets.venue,
+        venue_settings=config.venue_settings.model_dump(mode="json"),
+        stamp=stamp_of(config),
+        prompts=prompts,
+        entrants=tuple(
+            Entrant(place, agent.name, agent.kind, agent.settings.model_dump(mode="json"))
+            for place, agent in enumerate(config.agents)
+        ),
+    )
+    return cohort, {prompts[name]: config.prompts[name] for name in names}
+
+
+def stamp_of(config: Config) -> str:
+    """Where the config's markets come from: `live`, `simulated` or `replay`."""
+    return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
+
+
+def code_version() -> str:
+    """The version of the package that is running, stamped on every turn."""
+    try:
+        return version("paper-arena")
+    except PackageNotFoundError:
+        return "unreleased"

@@ -1,0 +1,130 @@
+"""Many decision times: cohorts started when due, each played or tracked, until all is over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from arena.cohort import deciding, number_at
+from arena.model import Cohort, RoundReport
+from arena.round import play_round, track
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.world import World
+from portfolio.ledger import open_account
+
+WEEK = timedelta(weeks=1)
+LONGEST_TAIL = 26
+"""How many more times a season looks whether what is still open has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The config's part in a season: when cohorts start, when they decide, and who they are.
+
+    A cohort starts every week from `first` on, `count` of them or without end. `freeze` makes the one
+    of a number and a time, with the texts of its prompts by hash.
+    """
+
+    first: datetime
+    decide: timedelta
+    rounds: int
+    count: int | None
+    keep_deciding: int
+    freeze: Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
+
+    def starting(self, at: datetime) -> int | None:
+        """The number of the cohort that starts at that time, if one does."""
+        passed = at - self.first
+        if passed < timedelta() or passed % WEEK:
+            return None
+        number = passed // WEEK + 1
+        return number if self.count is None or number <= self.count else None
+
+    def decision_times(self, until: datetime | None = None) -> list[datetime]:
+        """The times at which some cohort decides; a plan without end needs a bound."""
+        whole = self.count
+        if until is not None:
+            begun = max(0, (until - self.first) // WEEK + 1)
+            whole = begun if whole is None else min(whole, begun)
+        if whole is None:
+            raise ValueError("cohorts start without end here: say until when")
+        starts = (self.first + number * WEEK for number in range(whole))
+        times = {start + number * self.decide for start in starts for number in range(self.rounds)}
+        return sorted(at for at in times if until is None or at <= until)
+
+    def next_after(self, at: datetime) -> datetime | None:
+        """The first decision time after an instant, if there is one."""
+        return next((time for time in self.decision_times(at + self.decide + WEEK) if time > at), None)
+
+
+async def play_season(
+    plan: Plan,
+    world: World,
+    record: Record,
+    most: int | None = None,
+    played: Callable[[int, int], None] = print,
+) -> list[RoundReport]:
+    """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
+
+    `played` is told after each decision time how many of how many are done.
+    """
+    reports: list[RoundReport] = []
+    times = season_times(plan, most)
+    for number, at in enumerate(times, 1):
+        reports += await play_time(at, plan, world, record)
+        played(number, len(times))
+    if most is None:
+        for at in (times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)):
+            if not open_cohorts(record):
+                break
+            await play_time(at, plan, world, record)
+    return reports
+
+
+def season_times(plan: Plan, most: int | None) -> list[datetime]:
+    """The first so many decision times, or all of a plan that ends."""
+    until = None if most is None else plan.first + most * max(WEEK, plan.decide)
+    return plan.decision_times(until)[:most]
+
+
+async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
+    """One decision time: start the cohort that is due, play the rounds that are due, track the rest."""
+    start_due(at, plan, record)
+    begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
+    newest = deciding((stored.cohort for stored in begun), at, plan.keep_deciding)
+    reports = []
+    for stored in begun:
+        if stored.ended_at is not None:
+            continue
+        number = number_at(stored.cohort, at) if stored.cohort.number in newest else None
+        if number is None:
+            await track(stored, at, world, record)
+        else:
+            reports.append(await play_round(stored, number, world, record))
+        end_if_over(stored, at, stored.cohort.number in newest, record)
+    return reports
+
+
+def start_due(at: datetime, plan: Plan, record: Record) -> None:
+    """Start the cohort that the plan wants at that time, once."""
+    number = plan.starting(at)
+    if number is None or any(stored.cohort.starts_at == at for stored in record.cohorts()):
+        return
+    cohort, texts = plan.freeze(number, at)
+    deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
+    record.add_cohort(cohort, texts, deposits)
+
+
+def end_if_over(stored: StoredCohort, at: datetime, decides: bool, record: Record) -> None:
+    """A cohort has ended when it has no round to come and nobody holds anything."""
+    rounds = record.rounds(stored.id)
+    if not rounds or not all(round.done for round in rounds):
+        return
+    to_come = decides and rounds[-1].number < stored.cohort.rounds
+    if not to_come and not any(account.lots for account in record.holdings(stored.id).values()):
+        record.end_cohort(stored.id, at)
+
+
+def open_cohorts(record: Record) -> list[StoredCohort]:
+    """Cohorts that still have something to come."""
+    return [stored for stored in record.cohorts() if stored.ended_at is None]

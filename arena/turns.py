@@ -1,0 +1,160 @@
+"""The turns of a round: asked all at once, written one by one in line-up order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Set
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from agents.model import Ask, Call, Decision, View
+from arena.asking import recorded
+from arena.budget import budgeted
+from arena.cohort import leaders, seed_for, waves
+from arena.lease import LEASE, is_gone
+from arena.model import Cohort, Entrant, Turn
+from arena.store.read import StoredCohort, StoredRound
+from arena.store.record import Record
+from arena.store.write import LostClaim
+from arena.world import Mind, World
+from markets.model import Snapshot
+from portfolio.execute import execute, is_out
+from portfolio.ledger import post
+from portfolio.rules import Rules
+from portfolio.value import mark
+
+NONE: Set[str] = frozenset()
+WINDOW = timedelta(hours=6)
+"""How long after a live round's time a turn may still be played on its snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One entrant at the table: what it sees, the mind behind it, and its claim on the turn."""
+
+    entrant: Entrant
+    entrant_id: int
+    token: int
+    mind: Mind
+    ask: Ask
+    view: View
+    late: bool
+
+
+async def play_turns(
+    stored: StoredCohort, round: StoredRound, world: World, record: Record
+) -> AsyncIterator[Turn]:
+    """The turns that are missing, each written before it is given; those it depends on come first."""
+    found = record.snapshot(stored.id, round.at)
+    if found is None:
+        raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
+    late = is_late(stored.cohort, round.at, world.now())
+    for wave in waves(stored.cohort.entrants):
+        missing = unfinished(stored, round, record, settled_for={"failed"} if late else NONE)
+        todo = [entrant for entrant in wave if entrant.name in missing]
+        seats = list(take_seats(todo, stored, round, found[1], world, record))
+        tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
+        try:
+            for seat, task in zip(seats, tasks, strict=True):
+                turn = await task
+                if write(turn, seat, stored, round, world, record):
+                    yield turn
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+def unfinished(
+    stored: StoredCohort, round: StoredRound, record: Record, settled_for: Set[str] = NONE
+) -> tuple[str, ...]:
+    """Entrants whose turn is missing; a failed one is tried again, unless it is settled for."""
+    verdicts = record.verdicts(round.id)
+    open_ones = {None, "failed"} - settled_for
+    return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in open_ones)
+
+
+def is_late(cohort: Cohort, at: datetime, now: datetime) -> bool:
+    """Whether the world has moved on: a live turn must not be decided on prices that are history."""
+    return cohort.stamp == "live" and now - at > WINDOW
+
+
+def quote_age(rules: Rules) -> timedelta:
+    """How old a quote may be before what it values counts as stale."""
+    return timedelta(seconds=rules.max_quote_age)
+
+
+def take_seats(
+    todo: list[Entrant],
+    stored: StoredCohort,
+    round: StoredRound,
+    snapshot: Snapshot,
+    world: World,
+    record: Record,
+) -> Iterator[Seat]:
+    """Claim the turns that nobody else holds, and gather what each entrant may see."""
+    if not todo:
+        return
+    cohort = stored.cohort
+    ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
+    now = world.now()
+    tokens = record.claim(round.id, [*ids.values()], world.holder, now, now + LEASE, is_gone)
+    accounts, stated = record.holdings(stored.id), record.stated(round.id)
+    calls = record.calls(round.id, [*ids.values()])
+    for entrant in todo:
+        key, account = ids[entrant.name], accounts[entrant.name]
+        if key not in tokens:
+            continue
+
+        def keep(attempt: int, call: Call, key: int = key) -> None:
+            record.keep_call(round.id, key, attempt, call, world.now())
+
+        mind = world.mind(cohort, entrant)
+        ask = recorded(budgeted(mind.ask, world.budget, mind.worst_case), calls.get(key, ()), keep)
+        view = View(
+            snapshot=snapshot,
+            holdings=account,
+            mark=mark(account, snapshot, quote_age(cohort.rules)),
+            rules=cohort.rules,
+            seed=seed_for(cohort.seed, round.number, entrant.name),
+            round=round.number,
+            rounds=cohort.rounds,
+            stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
+        )
+        yield Seat(entrant, key, tokens[key], mind, ask, view, is_late(cohort, round.at, now))
+
+
+async def take_turn(seat: Seat, number: int) -> Turn:
+    """Ask the agent, then meet its wishes with the prices: decide and execute, no writing."""
+    view = seat.view
+    decision = await decide(seat)
+    fills, refused = execute(decision.bets, decision.sales, view.holdings, view.snapshot, view.rules)
+    return Turn(
+        entrant=seat.entrant.name,
+        cash=view.holdings.cash,
+        decision=decision,
+        fills=tuple(fills),
+        rejections=(*decision.rejections, *refused),
+        entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
+    )
+
+
+async def decide(seat: Seat) -> Decision:
+    """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
+    if seat.late:
+        return Decision(verdict="failed", note="not played within 6 hours of the round")
+    if is_out(seat.view.holdings, seat.view.rules):
+        return Decision(verdict="out", note="no cash for a legal bet and nothing held")
+    try:
+        return await seat.mind.agent(seat.view, seat.ask)
+    except Exception as error:  # noqa: BLE001 - an agent may be anyone's code: it must not stop the others
+        return Decision(verdict="failed", note=f"{type(error).__name__}: {error}")
+
+
+def write(
+    turn: Turn, seat: Seat, stored: StoredCohort, round: StoredRound, world: World, record: Record
+) -> bool:
+    """Put a turn in the record; False if it was taken over meanwhile, and the other one's counts."""
+    keys, place = (round.id, seat.entrant_id, seat.token), (stored.cohort.number, round.number)
+    try:
+        record.keep_turn(keys, place, turn, world.code_version)
+    except LostClaim:
+        return False
+    return True

@@ -1,0 +1,107 @@
+"""The composition root: the only place where the doors to the world are opened."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from typing import Any
+
+from agents.cost import worst_case
+from agents.demo.provider import running
+from agents.llm import close, make_ask
+from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt
+from agents.registry import kind
+from arena.budget import Budget
+from arena.clock import now, timer
+from arena.config import Config, environment
+from arena.lease import holder
+from arena.model import Cohort, Entrant
+from arena.plan import code_version
+from arena.store.record import Record
+from arena.world import Mind, World
+from markets.canonical import canonical
+from markets.registry import load
+from markets.venue import Venue
+
+DEMO = "demo/"
+DEMO_URL = "ARENA_DEMO_PROVIDER"
+"""Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
+
+
+@asynccontextmanager
+async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
+    """Everything a round needs from outside the record, closed again at the end."""
+    os.environ.update(environment(config.folder, os.environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close)
+        doors = Doors(config, record, stack)
+        yield World(
+            venue=doors.venue,
+            mind=doors.mind,
+            now=now,
+            holder=holder(),
+            budget=Budget(lambda: record.spent_since(_today()), config.budget.call, config.budget.day),
+            code_version=code_version(),
+        )
+
+
+@dataclass
+class Doors:
+    """Venues and minds by what a cohort has frozen, each opened once."""
+
+    config: Config
+    record: Record
+    stack: AsyncExitStack
+    venues: dict[str, Any] = field(default_factory=dict)
+    minds: dict[str, Mind] = field(default_factory=dict)
+    demo_url: str | None = None
+
+    def venue(self, cohort: Cohort) -> Venue:
+        """The venue that a cohort plays at, with the settings that it has frozen."""
+        key = canonical([cohort.venue, cohort.venue_settings])
+        if key not in self.venues:
+            module = load("markets.venues", cohort.venue, self.config.extensions("venues"))
+            settings = module.Settings.model_validate(cohort.venue_settings)
+            self.venues[key] = module.venue(settings)
+        found: Venue = self.venues[key]
+        return found
+
+    def mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
+        """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
+        key = canonical([entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings])
+        if key not in self.minds:
+            self.minds[key] = self._mind(cohort, entrant)
+        return self.minds[key]
+
+    def _mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
+        found = kind(entrant.kind, self.config.extensions("kinds"))
+        settings = found.settings.model_validate(entrant.settings)
+        texts = self.record.prompts(list(cohort.prompts.values()))
+        prompts = {name: texts[key] for name, key in cohort.prompts.items()}
+        truth = getattr(self.venue(cohort), "truth", None)
+        agent = found.agent(settings, Given(truth, prompts))
+        if not isinstance(settings, ModelSettings):
+            return Mind(agent, _nobody, lambda _: 0)
+        return Mind(agent, self._ask(settings), lambda prompt: worst_case(prompt, settings))
+
+    def _ask(self, settings: ModelSettings) -> Ask:
+        if settings.model.startswith(DEMO):
+            name = "openai/" + settings.model.removeprefix(DEMO)
+            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
+        return make_ask(settings, timer, os.environ)
+
+    def _demo(self) -> str:
+        if self.demo_url is None:
+            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
+        return self.demo_url
+
+
+async def _nobody(prompt: Prompt) -> Call:
+    """The `ask` of agents without a model."""
+    error = CallError("other", "this kind of agent has no model to ask: its settings name none", retry=False)
+    return Call(prompt, None, cost=0, error=error)
+
+
+def _today() -> datetime:
+    return datetime.combine(now().date(), time(), UTC)

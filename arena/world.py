@@ -1,0 +1,31 @@
+"""What a round needs from outside the record: venues, minds, the clock, a name for its claims."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents.model import Agent, Ask, Prompt
+from arena.budget import Budget
+from arena.model import Cohort, Entrant
+from markets.venue import Venue
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """An agent ready to play: its function, its model, and what a question can cost at most."""
+
+    agent: Agent
+    ask: Ask
+    worst_case: Callable[[Prompt], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The doors, as the composition root has opened them."""
+
+    venue: Callable[[Cohort], Venue]
+    mind: Callable[[Cohort, Entrant], Mind]
+    now: Callable[[], datetime]
+    holder: str
+    budget: Budget
+    code_version: str

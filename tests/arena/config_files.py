@@ -1,0 +1,46 @@
+"""Small configs for tests: written to a folder, changed in one place, their mistakes read off."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from arena.config import ConfigError, ConfigErrors, load
+
+SMALL = """\
+markets:
+  venue: simulator
+cohorts:
+  rounds: 5
+agents:
+  - kind: market
+"""
+
+
+def write(folder: Path, text: str, name: str = "config.yaml") -> Path:
+    """The text as a file in the folder."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def with_agents(*blocks: str) -> str:
+    """A small config with these agents, each a line of YAML in braces; the first stands on line 4."""
+    return "\n".join(["markets:", "  venue: simulator", "agents:", *(f"  - {block}" for block in blocks), ""])
+
+
+def mistakes(folder: Path, text: str, environ: Mapping[str, str] | None = None) -> list[ConfigError]:
+    """What is wrong with a config, its file's name without the folder."""
+    path = write(folder, text)
+    with pytest.raises(ConfigErrors) as caught:
+        load(path, environ)
+    found = caught.value.errors
+    assert found
+    assert all(error.file == str(path) for error in found)
+    return list(found)
+
+
+def told(folder: Path, text: str, environ: Mapping[str, str] | None = None) -> list[str]:
+    """The mistakes as they are printed, from the file's name on."""
+    return [str(error).removeprefix(f"{folder}/") for error in mistakes(folder, text, environ)]

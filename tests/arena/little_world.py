@@ -1,0 +1,135 @@
+"""A world small enough to hold in the hand: a venue that says what it is told to, and minds of a line."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
+from arena.budget import Budget
+from arena.lease import holder
+from arena.model import Cohort, Entrant
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.world import Mind, World
+from markets.model import Listing, MarketId, Resolution
+from markets.universe import Universe
+from markets.venue import Venue
+from portfolio.ledger import open_account
+from portfolio.rules import REALISTIC, Rules
+from tests.builders import NOW, RAIN, a_bet, a_book, usd
+
+WEEK = timedelta(weeks=1)
+RULES = REALISTIC.model_copy(update={"fill": "quote", "fee": "none"})
+
+
+@dataclass
+class LittleVenue:
+    """Markets at prices of its own; those in `silent` it no longer knows."""
+
+    mids: dict[str, int] = field(default_factory=lambda: {RAIN: 40, "sim:snow": 60})
+    endings: list[Resolution] = field(default_factory=list)
+    silent: set[str] = field(default_factory=set)
+    looks: int = 0
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        self.looks += 1
+        return [self._listing(market, at) for market in self.mids if market not in self.silent]
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        return [self._listing(market, at) for market in markets if market not in self.silent]
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        return [ending for ending in self.endings if ending.market_id in markets and ending.known_at <= at]
+
+    def _listing(self, market: str, at: datetime) -> Listing:
+        mid = self.mids[market]
+        bid, ask = (f"0.{mid - 1}", "10000"), (f"0.{mid + 1}", "10000")
+        return a_book([bid], [ask], market, at=at, closes_at=NOW + 10 * WEEK)
+
+
+def says(probability: str, *bets: tuple[str, str]) -> Agent:
+    """An agent that states one probability for everything and buys YES: `says("0.7", ("500", RAIN))`."""
+
+    async def decide(view: View, ask: Ask) -> Decision:
+        shown = [listing.market.id for listing in view.snapshot.shown]
+        wanted = tuple(a_bet(amount, "YES", market) for amount, market in bets if view.round == 1)
+        return Decision(tuple(Forecast(market, usd(probability)) for market in shown), wanted)
+
+    return decide
+
+
+async def asks(view: View, ask: Ask) -> Decision:
+    """An agent that asks its model one thing and says nothing; without an answer it has failed."""
+    call = await ask(Prompt((Message("user", f"round {view.round}"),), view.seed))
+    return Decision(verdict="failed", note=call.error.code) if call.error else Decision()
+
+
+async def breaks(view: View, ask: Ask) -> Decision:
+    """An agent with a bug."""
+    raise ZeroDivisionError("no such luck")
+
+
+@dataclass
+class LittleModel:
+    """Answers every question, except the first `down` of them."""
+
+    down: int = 0
+    asked: int = 0
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked += 1
+        if self.asked <= self.down:
+            return Call(prompt, None, cost=0, error=CallError("refused", "not today", retry=False))
+        return Call(prompt, f"answer {self.asked}", cost=5)
+
+
+def a_world(
+    venue: Venue,
+    agents: Mapping[str, Agent],
+    model: Callable[[Prompt], Awaitable[Call]] | None = None,
+    now: datetime = NOW,
+) -> World:
+    """The doors, with this venue and these minds behind them."""
+    answer = model or LittleModel()
+    return World(
+        venue=lambda cohort: venue,
+        mind=lambda cohort, entrant: Mind(agents[entrant.name], answer, lambda prompt: 0),
+        now=lambda: now,
+        holder=holder(),
+        budget=Budget(lambda: 0),
+        code_version="test",
+    )
+
+
+def a_cohort(names: Sequence[str], rules: Rules = RULES, bankroll: int = 10_000, **of: str) -> Cohort:
+    """A cohort of these agents that decides weekly from NOW on; `kelly="ann"` makes one of the other."""
+    return Cohort(
+        number=1,
+        starts_at=NOW,
+        rounds=5,
+        every=WEEK,
+        bankroll=usd(bankroll),
+        rules=rules,
+        universe=Universe(show=9, per_event=9, closes_within=10**8, min_volume=0, max_spread=usd("0.10")),
+        seed=1,
+        venue="little",
+        venue_settings={},
+        stamp="simulated",
+        prompts={},
+        entrants=tuple(
+            Entrant(place, name, "little", {"of": of[name]} if name in of else {})
+            for place, name in enumerate(names)
+        ),
+    )
+
+
+def begun(record: Record, cohort: Cohort) -> StoredCohort:
+    """The cohort, started in the record."""
+    deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
+    record.add_cohort(cohort, {}, deposits)
+    return record.cohorts()[-1]
+
+
+def live(cohort: Cohort) -> Cohort:
+    """The same cohort at a venue where time is real."""
+    return replace(cohort, stamp="live")

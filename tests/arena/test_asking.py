@@ -1,0 +1,93 @@
+"""An answer is bought once, and every attempt at it is kept."""
+
+import asyncio
+
+import pytest
+
+from agents.model import Call, CallError, Message, Prompt
+from arena import asking
+from arena.asking import recorded
+
+QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
+OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
+BUSY = CallError("overloaded", "come back later", retry=True)
+WRONG_KEY = CallError("refused", "no such key", retry=False)
+
+
+class Provider:
+    """Answers in the order given, and counts."""
+
+    def __init__(self, *errors: CallError | None):
+        self.errors, self.asked = list(errors), 0
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked += 1
+        error = self.errors.pop(0) if self.errors else None
+        return Call(prompt, None if error else f"answer {self.asked}", error=error)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "WAITS", (0.0, 0.0))
+
+
+def play(
+    provider: Provider, stored: list[Call], *prompts: Prompt
+) -> tuple[list[Call], list[tuple[int, Call]]]:
+    kept: list[tuple[int, Call]] = []
+    ask = recorded(provider, stored, lambda attempt, call: kept.append((attempt, call)))
+
+    async def all_of_them() -> list[Call]:
+        return [await ask(prompt) for prompt in prompts]
+
+    return asyncio.run(all_of_them()), kept
+
+
+def test_a_stored_answer_is_used_and_nobody_is_asked() -> None:
+    provider = Provider()
+    answers, kept = play(provider, [Call(QUESTION, "stored")], QUESTION)
+    assert [answer.reply for answer in answers] == ["stored"]
+    assert (provider.asked, kept) == (0, [])
+
+
+def test_another_question_is_asked_and_numbered_after_those_stored() -> None:
+    provider = Provider()
+    answers, kept = play(provider, [Call(QUESTION, "stored")], QUESTION, OTHER)
+    assert [answer.reply for answer in answers] == ["stored", "answer 1"]
+    assert [attempt for attempt, _ in kept] == [2]
+
+
+def test_the_same_question_asked_twice_is_two_answers() -> None:
+    answers, kept = play(Provider(), [Call(QUESTION, "stored")], QUESTION, QUESTION)
+    assert [answer.reply for answer in answers] == ["stored", "answer 1"]
+    assert len(kept) == 1
+
+
+def test_another_seed_is_another_question() -> None:
+    reseeded = Prompt(QUESTION.messages, seed=2)
+    answers, _ = play(Provider(), [Call(QUESTION, "stored")], reseeded)
+    assert answers[0].reply == "answer 1"
+
+
+def test_a_passing_failure_is_tried_again_and_each_attempt_kept() -> None:
+    answers, kept = play(Provider(BUSY, BUSY, None), [], QUESTION)
+    assert answers[0].reply == "answer 3"
+    assert [(attempt, call.error is None) for attempt, call in kept] == [(1, False), (2, False), (3, True)]
+
+
+def test_after_three_attempts_the_failure_stands() -> None:
+    provider = Provider(BUSY, BUSY, BUSY, None)
+    answers, _ = play(provider, [], QUESTION)
+    assert (answers[0].error, provider.asked) == (BUSY, 3)
+
+
+def test_a_lasting_failure_is_not_tried_again() -> None:
+    provider = Provider(WRONG_KEY, None)
+    answers, _ = play(provider, [], QUESTION)
+    assert (answers[0].error, provider.asked) == (WRONG_KEY, 1)
+
+
+def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:
+    answers, kept = play(Provider(), [Call(QUESTION, None, error=BUSY)], QUESTION)
+    assert answers[0].reply == "answer 1"
+    assert [attempt for attempt, _ in kept] == [2]

@@ -1,0 +1,278 @@
+"""The line-up in a config: kinds and their settings, names, who is derived from whom, keys and prices."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.model import ModelSettings
+from arena.config import ConfigErrors, environment, key_variables, load
+from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
+
+MINE = '''
+"""Says 0.9."""
+from agents.model import Agent, Decision, Settings as Common
+
+class Settings(Common):
+    p: float = 0.9
+
+def agent(settings, given) -> Agent:
+    async def decide(view, ask):
+        return Decision()
+    return decide
+'''
+
+
+def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Path) -> None:
+    text = with_agents("{model: openai/a}", "{kind: market}", "{kind: constant, name: half}")
+    config = load(write(tmp_path, text))
+    assert [(agent.name, agent.kind, agent.line) for agent in config.agents] == [
+        ("openai/a", "llm", 4),
+        ("market", "market", 5),
+        ("half", "constant", 6),
+    ]
+
+
+def test_what_ask_says_holds_for_every_model_and_an_agents_own_word_goes_before(tmp_path: Path) -> None:
+    text = "ask: {timeout: 2m, temperature: 0.5, prices: hidden}\n" + with_agents(
+        "{model: openai/a}",
+        "{model: openai/b, timeout: 30s, temperature: 1, prices: after}",
+        "{kind: market}",
+    )
+    config = load(write(tmp_path, text))
+    fields = {"timeout", "temperature", "prices"}
+    settings = [agent.settings.model_dump(include=fields) for agent in config.agents]
+    assert settings == [
+        {"timeout": 120.0, "temperature": 0.5, "prices": "hidden"},
+        {"timeout": 30.0, "temperature": 1.0, "prices": "after"},
+        {},
+    ]
+    assert set(config.prompts) == {"bet", "blind"}
+
+
+def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
+    text = "ask:\n  timeout: 120\n  prizes: shown\n  model: openai/c\n" + with_agents(
+        "{model: openai/a}", "{model: openai/b}"
+    )
+    assert told(tmp_path, text) == [
+        'config.yaml:2: ask.timeout: found 120, expected a duration such as "120s", "15m", "2h" or "60d"',
+        'config.yaml:3: ask.prizes: unknown key. Did you mean "prices"?',
+        "config.yaml:4: ask.model: this key is an agent's own: write it in a block under agents",
+    ]
+
+
+NAME = "a name of 1 to 64 letters, digits or . _ / : -"
+WRONG = {
+    "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
+    "{kind: 5}": "agents[0].kind: found 5, expected the name of a kind of agent",
+    "{kind: market, modle: x}": "agents[0].modle: unknown key. Known here: kind, name",
+    "{modle: openai/a, name: a}": 'agents[0].modle: unknown key. Did you mean "model"?',
+    "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number of at least 0 and at most 1",
+    "{kind: constant, p: half}": 'agents[0].p: found "half", expected a number of at least 0 and at most 1',
+    "{kind: kelly}": "agents[0].of: this key is missing; expected text",
+    "{model: openai/a, prices: show}": (
+        'agents[0].prices: found "show", expected one of shown, hidden, after. Did you mean "shown"?'
+    ),
+    "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected a number",
+    "{model: openai/a, price: {input: x, output: 1}}": 'agents[0].price.input: found "x", expected a number',
+    "{model: openai/a, price: 3}": "agents[0].price: found 3, expected a block of keys and values",
+    "{model: openai/a, reasoning: 3}": "agents[0].reasoning: found 3, expected one of low, medium, high",
+    "{model: openai/a, prompt: bat}": 'agents[0].prompt: there is no prompt "bat". Did you mean "bet"?',
+    "{model: 'openai/a b'}": (
+        f'agents[0].model: found "openai/a b", expected {NAME}. Add a `name`'
+    ),
+    "{kind: market, name: ''}": f'agents[0].name: found "", expected {NAME}',
+    "{kind: market, name: 7}": f"agents[0].name: found 7, expected {NAME}",
+    "5": "agents[0]: found 5, expected a block such as `kind: market` or `model: anthropic/MODEL`",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("block", "said"), WRONG.items(), ids=list(WRONG))
+def test_a_mistake_in_an_agent_is_told_with_its_place(tmp_path: Path, block: str, said: str) -> None:
+    found = told(tmp_path, with_agents(block, "{kind: random}"))
+    assert f"config.yaml:4: {said}" in found
+    assert all(line.startswith("config.yaml:4: agents[0]") for line in found)
+
+
+@pytest.mark.parametrize("agents", ["agents: []", "agents:", "agents: market", ""])
+def test_a_config_without_agents_is_told_so(tmp_path: Path, agents: str) -> None:
+    (said,) = told(tmp_path, f"markets: {{venue: simulator}}\n{agents}\n")
+    assert said.endswith("expected a list with at least one agent, such as `- kind: market`")
+
+
+def test_a_name_can_be_had_once(tmp_path: Path) -> None:
+    mend = "Give this agent a `name` of its own"
+    text = with_agents("{kind: market}", "{kind: random}", "{kind: constant, name: market}", "{kind: random}")
+    assert told(tmp_path, text) == [
+        f'config.yaml:6: agents[2].name: the name "market" is taken by agents[0] on line 4. {mend}',
+        f'config.yaml:7: agents[3].kind: the name "random" is taken by agents[1] on line 5. {mend}',
+    ]
+
+
+def test_an_agent_is_of_one_that_plays(tmp_path: Path) -> None:
+    text = with_agents("{model: openai/sharp, name: sharp}", "{kind: kelly, of: shrap}", "{kind: market}")
+    (error,) = mistakes(tmp_path, text)
+    assert (error.line, error.key, error.found, error.meant) == (5, "agents[1].of", '"shrap"', "sharp")
+    assert error.message == 'there is no agent "shrap". Did you mean "sharp"?'
+
+
+def test_an_agent_of_one_that_is_misconfigured_is_not_told_that_it_is_missing(tmp_path: Path) -> None:
+    text = with_agents("{kind: constant, name: half, p: 7}", "{kind: kelly, of: half}")
+    assert [error.key for error in mistakes(tmp_path, text)] == ["agents[0].p"]
+
+
+def kelly(name: str, of: str) -> str:
+    return f"{{kind: kelly, name: {name}, of: {of}}}"
+
+
+def test_agents_that_wait_for_one_another_are_told_once_as_a_ring(tmp_path: Path) -> None:
+    text = with_agents(
+        kelly("tail", "b"), kelly("c", "a"), kelly("b", "c"), kelly("a", "b"), kelly("me", "me")
+    )
+    assert told(tmp_path, text) == [
+        "config.yaml:5: agents[1].of: these agents wait for one another: c → a → b → c",
+        "config.yaml:8: agents[4].of: these agents wait for one another: me → me",
+    ]
+
+
+def test_agents_may_be_derived_from_derived_ones_in_any_order(tmp_path: Path) -> None:
+    text = with_agents(kelly("c", "b"), kelly("b", "a"), "{kind: constant, name: a}", kelly("d", "a"))
+    assert [agent.of for agent in load(write(tmp_path, text)).agents] == [("b",), ("a",), (), ("a",)]
+
+
+@pytest.mark.parametrize("place", ["extensions/mine.py", "extensions/kinds/mine.py"])
+def test_a_kind_beside_the_config_is_one_file_and_one_line(tmp_path: Path, place: str) -> None:
+    write(tmp_path, MINE, place)
+    config = load(write(tmp_path, with_agents("{kind: mine, p: 0.25}")))
+    assert config.agents[0].settings.model_dump() == {"p": 0.25}
+
+
+def test_a_kind_that_fails_to_load_or_makes_no_agents_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "def broken(:\n", "extensions/broken.py")
+    write(tmp_path, "x = 1 / 0\n", "extensions/kinds/failing.py")
+    write(tmp_path, "x = 1\n", "extensions/empty.py")
+    found = mistakes(tmp_path, with_agents("{kind: broken}", "{kind: failing}", "{kind: empty}"))
+    assert [error.message for error in found] == [
+        "broken can't be loaded: SyntaxError: invalid syntax (broken.py, line 1)",
+        "failing can't be loaded: ZeroDivisionError: division by zero",
+        "empty.py is no kind of agent: it needs a class Settings and a function agent",
+    ]
+
+
+def test_a_venue_beside_the_config_has_a_block_of_its_own(tmp_path: Path) -> None:
+    text = (
+        "from pydantic import BaseModel\nclass Settings(BaseModel):\n    x: int\ndef venue(settings): ...\n"
+    )
+    write(tmp_path, text, "extensions/venues/mine.py")
+    good = SMALL.replace("venue: simulator", "venue: mine\n  mine: {x: 3}")
+    assert load(write(tmp_path, good)).venue_settings.model_dump() == {"x": 3}
+    assert told(tmp_path, good.replace("x: 3", "x: three")) == [
+        'config.yaml:3: markets.mine.x: found "three", expected a whole number'
+    ]
+    write(tmp_path, "x = 1\n", "extensions/venues/none.py")
+    assert told(tmp_path, SMALL.replace("simulator", "none")) == [
+        "config.yaml:2: markets.venue: none.py is no venue: it needs a class Settings and a function venue"
+    ]
+
+
+def test_a_prompt_is_a_name_a_path_or_a_file_beside_the_config(tmp_path: Path) -> None:
+    write(tmp_path, "By path.", "texts/mine.md")
+    write(tmp_path, "By name.", "extensions/prompts/short.md")
+    text = with_agents(
+        "{model: openai/a, prompt: texts/mine.md}", "{model: openai/b, prompt: short}", "{model: openai/c}"
+    )
+    prompts = load(write(tmp_path, text)).prompts
+    assert set(prompts) == {"texts/mine.md", "short", "bet"}
+    assert (prompts["texts/mine.md"], prompts["short"]) == ("By path.", "By name.")
+    write(tmp_path, " \n", "empty.md")
+    assert [
+        error.key for error in mistakes(tmp_path, with_agents("{model: openai/a, prompt: empty.md}"))
+    ] == ["agents[0].prompt"]
+    shared = "ask: {prompt: gone.md}\n" + with_agents("{model: openai/a}", "{model: openai/b}")
+    assert [error.key for error in mistakes(tmp_path, shared)] == ["ask.prompt"]
+
+
+def test_a_model_whose_key_is_in_no_variable_is_told_which_one_to_set(tmp_path: Path) -> None:
+    text = with_agents("{model: demo/sharp}", "{model: anthropic/some, name: some}", "{kind: market}")
+    (error,) = mistakes(tmp_path, text, environ={"ANTHROPIC_API_KEY": ""})
+    assert (error.line, error.key) == (5, "agents[1].model")
+    assert error.found == "no ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN in the environment"
+    assert error.meant == "ANTHROPIC_API_KEY set"
+    assert error.message == ("ANTHROPIC_API_KEY is not set, and some needs it. Set it, or write it into .env")
+    path = write(tmp_path, text)
+    assert load(path, {"ANTHROPIC_API_KEY": "k"}).agents[1].model == "anthropic/some"
+    assert load(path).agents[1].model == "anthropic/some"
+
+
+def test_a_key_may_be_in_a_file_beside_the_config(tmp_path: Path) -> None:
+    path = write(tmp_path, with_agents("{model: gemini/some}"))
+    write(tmp_path, "# keys\nexport GEMINI_API_KEY='k'\n", ".env")
+    assert load(path, {}).agents[0].model == "gemini/some"
+
+
+@pytest.mark.parametrize(
+    ("block", "needed"),
+    [
+        ("model: openrouter/a/b", ("OPENROUTER_API_KEY",)),
+        ("model: mistral/a", ("MISTRAL_API_KEY",)),
+        ("model: openai/a", ("OPENAI_API_KEY",)),
+        ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1'", ()),
+        ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1', api_key_env: MINE", ("MINE",)),
+        ("model: openai/a, api_key_env: MINE", ("MINE",)),
+        ("model: demo/sharp", ()),
+        ("model: ollama/a", ()),
+        ("model: plain-name", ()),
+    ],
+)
+def test_which_variable_a_model_needs(tmp_path: Path, block: str, needed: tuple[str, ...]) -> None:
+    settings = load(write(tmp_path, with_agents("{" + block + "}"))).agents[0].settings
+    assert isinstance(settings, ModelSettings)
+    assert key_variables(settings) == needed
+
+
+def test_a_key_in_the_place_of_its_variables_name_is_not_repeated(tmp_path: Path) -> None:
+    text = with_agents("{model: openai/a, api_key_env: sk-canary-123}")
+    (error,) = mistakes(tmp_path, text, environ={})
+    assert error.meant == "the name of an environment variable (not the key itself)"
+    assert "canary" not in str(error) + error.found
+    (error,) = mistakes(tmp_path, with_agents("{model: openai/a, api_key: sk-canary-123}"), environ={})
+    assert error.meant == "api_key_env"
+    assert "canary" not in str(error) + error.found
+
+
+def test_env_files_never_override_the_environment_and_are_read_to_the_letter(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "A=file\n\n# note\nB = two words # and why\nexport C='a # b' # c\nD=\"q\"\nE=a#b\nF=\nG= # none\n",
+        ".env",
+    )
+    assert environment(tmp_path, {"A": "set"}) == {
+        "A": "set", "B": "two words", "C": "a # b", "D": "q", "E": "a#b", "F": "", "G": "",
+    }  # fmt: skip
+    assert environment(tmp_path / "elsewhere", {"A": "set"}) == {"A": "set"}
+
+
+def test_a_line_of_an_env_file_that_makes_no_sense_is_told_without_its_words(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL)
+    write(tmp_path, "A=1\nsk-canary-123\n", ".env")
+    with pytest.raises(ConfigErrors) as caught:
+        load(path, {})
+    (error,) = caught.value.errors
+    assert (
+        str(error)
+        == f"{tmp_path}/.env:2: this line is not understood, expected NAME=value, or # and a comment"
+    )
+    assert "canary" not in repr(error)
+
+
+def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
+    lineup = with_agents(
+        "{model: nobody/knows, name: unknown}",
+        "{model: nobody/told, price: {input: 0, output: 0}}",
+        "{model: openai/gpt-4o}",
+    )
+    (error,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
+    assert (error.line, error.key, error.found) == (5, "agents[0].model", '"nobody/knows"')
+    assert error.message.startswith(
+        "no price is known for nobody/knows, so the budget can't be kept. Add a `price:"
+    )
+    assert len(load(write(tmp_path, lineup)).agents) == 3

@@ -1,0 +1,244 @@
+"""A round from settling to marks: what it writes, and what it leaves alone when played again."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.model import Agent, Ask, Decision, Forecast, View
+from arena.model import RoundReport, Turn
+from arena.round import play_round, track
+from arena.store.database import reading
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.store.verify import verify
+from arena.store.write import LostClaim
+from arena.world import World
+from tests.arena.little_world import (
+    WEEK,
+    LittleModel,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    asks,
+    begun,
+    breaks,
+    live,
+    says,
+)
+from tests.builders import NOW, RAIN, a_resolution, usd
+
+BUYER = says("0.7", ("500", RAIN))
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    with reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def hash_of(record: Record) -> str:
+    with reading(record.engine) as connection:
+        return state_hash(connection)
+
+
+def turn_of(report: RoundReport, name: str) -> Turn:
+    return next(turn for turn in report.turns if turn.entrant == name)
+
+
+def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
+    agents = {"ann": BUYER, "bob": says("0.5")}
+    stored = begun(record, a_cohort(["ann", "bob"]))
+    report = play(stored, 1, a_world(LittleVenue(), agents), record)
+    assert report.done
+    assert [turn.entrant for turn in report.turns] == ["ann", "bob"]
+    accounts = record.holdings(stored.id)
+    assert accounts["ann"].cash == usd(9_500)
+    assert accounts["ann"].lots[RAIN, "YES"].shares == usd(500) * 10**6 // usd("0.41")
+    assert accounts["bob"].cash == usd(10_000)
+    assert record.rounds(stored.id)[0].done
+
+
+def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None:
+    model, venue = LittleModel(), LittleVenue()
+    stored = begun(record, a_cohort(["ann", "eve"]))
+    world = a_world(venue, {"ann": BUYER, "eve": asks}, model)
+    play(stored, 1, world, record)
+    before, counts = hash_of(record), record.counts()
+    venue.mids[RAIN] = 90
+    again = play(stored, 1, world, record)
+    assert (again.turns, again.done) == ((), True)
+    assert (hash_of(record), record.counts()) == (before, counts)
+    assert (model.asked, venue.looks) == (1, 1)
+
+
+def test_what_ended_is_paid_before_anyone_decides(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": BUYER})
+    play(stored, 1, world, record)
+    shares = record.holdings(stored.id)["ann"].lots[RAIN, "YES"].shares
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    report = play(stored, 2, world, record)
+    assert turn_of(report, "ann").cash == usd(9_500) + shares
+    assert not record.holdings(stored.id)["ann"].lots
+
+
+def test_how_a_market_ended_is_learnt_though_nobody_bet_on_it(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["bob"]))
+    world = a_world(venue, {"bob": says("0.5")})
+    play(stored, 1, world, record)
+    venue.endings.append(a_resolution("0", at=NOW + timedelta(days=3)))
+    play(stored, 2, world, record)
+    assert [known.payout for known in record.resolutions([RAIN], NOW + WEEK)] == [0]
+
+
+def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_stale(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": BUYER})
+    play(stored, 1, world, record)
+    venue.silent.add(RAIN)
+    report = play(stored, 2, world, record)
+    assert report.done
+    found = record.snapshot(stored.id, NOW + WEEK)
+    assert found is not None
+    (held,) = found[1].held
+    assert (held.market.id, held.mid) == (RAIN, usd("0.40"))
+    assert held.quote is not None
+    assert held.quote.at == NOW
+    assert _marks(record)[-1] == ("ann", 1)
+
+
+def _marks(record: Record) -> list[tuple[str, int]]:
+    """Who held how many stale lots, mark by mark."""
+    query = "SELECT e.name, m.stale FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
+    with reading(record.engine) as connection:
+        return [(name, stale) for name, stale in connection.exec_driver_sql(query)]
+
+
+def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
+    seen: list[tuple[Forecast, ...]] = []
+
+    async def follows(view: View, ask: Ask) -> Decision:
+        seen.append(view.stated["ann"])
+        return Decision(view.stated["ann"])
+
+    stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
+    report = play(stored, 1, a_world(LittleVenue(), {"kim": follows, "ann": says("0.7")}), record)
+    assert [turn.entrant for turn in report.turns] == ["ann", "kim"]
+    assert [forecast.probability for forecast in seen[0]] == [usd("0.7")] * 2
+
+
+def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None:
+    stored = begun(record, a_cohort(["bug", "ann"]))
+    report = play(stored, 1, a_world(LittleVenue(), {"bug": breaks, "ann": BUYER}), record)
+    broken = turn_of(report, "bug").decision
+    assert (broken.verdict, broken.note) == ("failed", "ZeroDivisionError: no such luck")
+    assert turn_of(report, "ann").fills
+    assert report.done
+
+
+def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> None:
+    model = LittleModel(down=1)
+    stored = begun(record, a_cohort(["eve"]))
+    world = a_world(LittleVenue(), {"eve": asks}, model)
+    assert turn_of(play(stored, 1, world, record), "eve").decision.verdict == "failed"
+    assert turn_of(play(stored, 1, world, record), "eve").decision.verdict == "played"
+    assert play(stored, 1, world, record).turns == ()
+    assert (model.asked, record.counts()["calls"], record.counts()["turns"]) == (2, 2, 1)
+
+
+def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
+    model = LittleModel(down=1)
+    stored = begun(record, live(a_cohort(["eve", "ann"])))
+    soon = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model, now=NOW + timedelta(hours=1))
+    play(stored, 1, soon, record)
+    late = replace(soon, now=lambda: NOW + timedelta(hours=7))
+    assert play(stored, 1, late, record).turns == ()
+    assert model.asked == 1
+
+
+def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record) -> None:
+    model = LittleModel()
+    stored = begun(record, live(a_cohort(["eve"])))
+    late = a_world(LittleVenue(), {"eve": asks}, model, now=NOW + timedelta(hours=7))
+    decision = turn_of(play(stored, 1, late, record), "eve").decision
+    assert (decision.verdict, model.asked) == ("failed", 0)
+    assert "6 hours" in decision.note
+
+
+def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Record) -> None:
+    model = LittleModel()
+    stored = begun(record, a_cohort(["eve"], bankroll=100))
+    report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model), record)
+    assert (turn_of(report, "eve").decision.verdict, model.asked) == ("out", 0)
+
+
+def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None:
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(LittleVenue(), {"ann": BUYER})
+    _open_round(stored, world, record)
+    round = record.rounds(stored.id)[0]
+    theirs = ("elsewhere/1/x", NOW, NOW + timedelta(minutes=30), lambda name: False)
+    record.claim(round.id, [stored.entrant_ids["ann"]], *theirs)
+    waiting = play(stored, 1, world, record)
+    assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
+    later = replace(world, now=lambda: NOW + timedelta(hours=1))
+    assert play(stored, 1, later, record).done
+
+
+def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
+    """The round up to its snapshot, as a process leaves it that is killed there."""
+    asyncio.run(_look_only(stored, world, record))
+
+
+async def _look_only(stored: StoredCohort, world: World, record: Record) -> None:
+    from arena.round import look, settle
+
+    await settle(stored, NOW, world, record)
+    record.keep_snapshot(stored.id, 1, await look(stored, NOW, world, record, 1), 1)
+
+
+def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> None:
+    stored = begun(record, a_cohort(["ann"]))
+    venue = LittleVenue()
+
+    def taken_over_by_another() -> Agent:
+        async def decide(view: View, ask: Ask) -> Decision:
+            round = record.rounds(stored.id)[0]
+            record.claim(round.id, [stored.entrant_ids["ann"]], "x/1/y", NOW, NOW + WEEK, lambda name: True)
+            return await BUYER(view, ask)
+
+        return decide
+
+    report = play(stored, 1, a_world(venue, {"ann": taken_over_by_another()}), record)
+    assert (report.turns, report.waiting) == ((), ("ann",))
+    assert record.counts()["fills"] == 0
+    with pytest.raises(LostClaim):
+        record.keep_turn((1, stored.entrant_ids["ann"], 1), (1, 1), Turn("ann", 0, Decision()), "test")
+
+
+def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": BUYER})
+    play(stored, 1, world, record)
+    venue.endings.append(a_resolution("0", at=NOW + timedelta(days=3)))
+    asyncio.run(track(stored, NOW + WEEK, world, record))
+    asyncio.run(track(stored, NOW + WEEK, world, record))
+    assert record.holdings(stored.id)["ann"].lots == {}
+    assert len(record.rounds(stored.id)) == 1
+    assert len(_marks(record)) == 2
