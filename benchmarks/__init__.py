@@ -1,0 +1,1 @@
+"""Questions that take minutes, answered with a table. Run as `python -m benchmarks.NAME`."""

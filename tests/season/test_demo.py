@@ -1,0 +1,115 @@
+"""`arena demo`: a whole season by the command line, the same every time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.season.running import agents_of, arena, arena_json
+
+FIELDS = {
+    "agent", "cohorts", "turns", "bets", "forecasts", "events", "coverage", "brier_implied", "brier_anchored",
+    "brier_stated", "brier_market", "skill", "pnl", "return_pct", "win_rate", "cost_usd",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def season(folder: Path) -> Any:
+    """The demo as it comes, played once for this file."""
+    return arena_json(folder, "demo", "--headless")
+
+
+def test_it_is_a_whole_season(season: Any) -> None:
+    assert season["cohorts"] >= 3
+    assert season["decision_times"] == 20
+    assert (season["markets"], season["events"]) == (200, 60)
+    assert season["turns"] == season["rounds"] * len(season["leaderboard"])
+    assert season["settlements"] > 1000
+    assert season["fills"] > 1000
+    assert season["entries"] > season["fills"]
+
+
+def test_every_row_of_the_board_has_its_fields(season: Any) -> None:
+    assert all(set(row) >= FIELDS for row in season["leaderboard"])
+    assert all(row["turns"] == season["rounds"] for row in season["leaderboard"])
+
+
+def test_the_market_has_no_skill_and_skill_is_the_difference_of_the_scores(season: Any) -> None:
+    rows = agents_of(season["leaderboard"])
+    assert rows["market"]["skill"] == 0
+    assert rows["market"]["brier_stated"] == rows["market"]["brier_market"]
+    for row in rows.values():
+        assert row["skill"] == pytest.approx(row["brier_market"] - row["brier_stated"], abs=1e-12)
+
+
+def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any) -> None:
+    rows = agents_of(season["leaderboard"])
+    assert rows["oracle"]["cost_usd"] == 0
+    assert all(rows[name]["cost_usd"] > 0.1 for name in ("sharp", "hasty", "blind", "clumsy"))
+
+
+def test_the_record_verifies(season: Any, folder: Path) -> None:
+    found = arena_json(folder, "verify", "--database", season["database"])
+    assert found == {"ok": True, "differences": []}
+
+
+def test_the_leaderboard_command_says_the_same(season: Any, folder: Path) -> None:
+    found = arena_json(folder, "leaderboard", "--database", season["database"])
+    assert found["leaderboard"] == season["leaderboard"]
+
+
+def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
+    found = arena_json(folder, "leaderboard", "--cohort", "2", "--database", season["database"])
+    assert all(row["cohorts"] == 1 for row in found["leaderboard"])
+    missing = arena(folder, "leaderboard", "--cohort", "99", "--database", season["database"])
+    assert missing.returncode == 1
+    assert "there is no cohort 99" in missing.stderr
+
+
+def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_seed(
+    season: Any, tmp_path: Path, thorough: bool
+) -> None:
+    """The whole season with THOROUGH=1, the first four decision times otherwise."""
+    words = ["demo", "--headless"] if thorough else ["demo", "--headless", "--rounds", "4"]
+    here = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
+    there = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
+    hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
+    assert hashes[0] == hashes[1]
+    assert not thorough or hashes[0] == season["state_hash"]
+
+
+def test_resuming_a_finished_season_changes_nothing(season: Any, folder: Path) -> None:
+    again = arena_json(folder, "demo", "--headless", "--resume", "--database", season["database"])
+    timeless = {"seconds", "database"}
+    assert {k: v for k, v in again.items() if k not in timeless} == {
+        k: v for k, v in season.items() if k not in timeless
+    }
+
+
+def test_a_record_that_is_named_is_never_thrown_away(season: Any, folder: Path) -> None:
+    refused = arena(folder, "demo", "--headless", "--database", season["database"])
+    assert refused.returncode == 1
+    assert "already holds a season" in refused.stderr
+    assert "--resume" in refused.stderr
+
+
+def test_before_anything_is_resolved_scores_are_null_and_never_zero(tmp_path: Path) -> None:
+    found = arena_json(tmp_path, "demo", "--headless", "--rounds", "1")
+    rows = agents_of(found["leaderboard"])
+    for row in rows.values():
+        assert row["forecasts"] == 0
+        assert [row[key] for key in ("brier_stated", "brier_market", "skill", "win_rate")] == [None] * 4
+        assert row["coverage"] == 1
+        assert row["pnl"] is not None
+
+
+def test_without_a_terminal_it_prints_the_board_and_says_how_to_open_the_dashboard(tmp_path: Path) -> None:
+    done = arena(tmp_path, "demo", "--rounds", "1")
+    assert done.returncode == 0
+    assert "oracle-noisy" in done.stdout
+    assert "arena dashboard --database" in done.stdout
