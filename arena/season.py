@@ -54,7 +54,8 @@ class Plan:
 
     def next_after(self, at: datetime) -> datetime | None:
         """The first decision time after an instant, if there is one."""
-        return next((time for time in self.decision_times(at + self.decide + WEEK) if time > at), None)
+        until = max(at, self.first) + self.decide + WEEK
+        return next((time for time in self.decision_times(until) if time > at), None)
 
 
 async def play_season(

@@ -24,6 +24,7 @@ COLUMNS = (
     ("win", "win_rate", ".0%"),
     ("cost $", "cost_usd", ".4f"),
 )
+LEGEND = "stated, market, anchored and implied are Brier scores, lower is better; skill = market − stated."
 
 
 def leaderboard(
@@ -78,6 +79,7 @@ def print_board(board: Sequence[Mapping[str, Any]]) -> None:
         return
     rows = [[_cell(row[key], form) for _, key, form in COLUMNS] for row in board]
     print_table([title for title, _, _ in COLUMNS], rows)
+    print(LEGEND)
 
 
 def _cell(value: Any, form: str | None) -> str | None:

@@ -161,11 +161,6 @@ class Record:
             if round_id is not None:
                 write.close_round(connection, round_id)
 
-    def has_marks(self, snapshot_id: int) -> bool:
-        """Whether holdings were already valued at a snapshot."""
-        with reading(self.engine) as connection:
-            return read.has_marks(connection, snapshot_id)
-
     def spent_since(self, since: datetime) -> int:
         """What calls made since then cost, where it is known."""
         with reading(self.engine) as connection:

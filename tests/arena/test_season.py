@@ -51,5 +51,6 @@ def test_an_endless_plan_without_a_bound_is_refused() -> None:
 def test_the_next_decision_is_found_from_any_instant() -> None:
     assert a_plan().next_after(SUNDAY - timedelta(hours=1)) == SUNDAY
     assert a_plan().next_after(SUNDAY) == SUNDAY + WEEK
+    assert a_plan().next_after(SUNDAY - 50 * WEEK) == SUNDAY
     assert a_plan().next_after(SUNDAY + 6 * WEEK) is None
     assert a_plan(count=None).next_after(SUNDAY + 300 * WEEK) == SUNDAY + 301 * WEEK
