@@ -62,12 +62,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What playing a round did. `waiting` are the turns that another process holds."""
+    """What playing a round did: the turns now played, and who failed or is `waiting` for another process."""
 
     cohort: int
     number: int
     at: datetime
     turns: tuple[Turn, ...] = ()
+    failed: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
 
     @property

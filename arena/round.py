@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from arena.cohort import seed_for
-from arena.model import RoundReport
-from arena.store.read import StoredCohort
+from arena.model import RoundReport, Turn
+from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
-from arena.turns import play_turns, quote_age, unfinished
+from arena.turns import is_late, play_turns, quote_age, unfinished
 from arena.world import World
 from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
@@ -18,32 +18,60 @@ from portfolio.value import mark
 async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     """Settle, take the snapshot, let everyone play, mark: one decision time of a cohort."""
     at = stored.cohort.decides_at(number)
+    await finish_earlier(stored, at, world, record)
     if record.snapshot(stored.id, at) is None:
         await settle(stored, at, world, record)
         snapshot = await look(stored, at, world, record, number)
         record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
     round = next(round for round in record.rounds(stored.id) if round.number == number)
-    turns = [turn async for turn in play_turns(stored, round, world, record)]
-    waiting = unfinished(stored, round, record, settled_for={"failed"})
-    if not waiting:
-        value(stored, at, record, round.id)
-    return RoundReport(stored.cohort.number, number, at, tuple(turns), waiting)
+    late = is_late(stored.cohort, at, world.now())
+    turns = [] if round.done else await finish(stored, round, world, record, late)
+    return RoundReport(
+        stored.cohort.number,
+        number,
+        at,
+        tuple(turns),
+        failed=tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed"),
+        waiting=unfinished(stored, round, record),
+    )
 
 
 async def track(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Settle and mark a cohort that decides nothing at this time."""
+    await finish_earlier(stored, at, world, record)
     if record.snapshot(stored.id, at) is None:
         await settle(stored, at, world, record)
         record.keep_snapshot(stored.id, stored.cohort.number, await look(stored, at, world, record), None)
-    value(stored, at, record)
+    found = record.snapshot(stored.id, at)
+    if found is not None and not record.has_marks(found[0]):
+        value(stored, at, record)
+
+
+async def finish(
+    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool
+) -> list[Turn]:
+    """Play what is missing and mark. The round is over once no turn may be tried again."""
+    turns = [turn async for turn in play_turns(stored, round, world, record, late)]
+    if not unfinished(stored, round, record):
+        over = late or not unfinished(stored, round, record, {"failed"})
+        value(stored, round.at, record, round.id if over else None)
+    return turns
+
+
+async def finish_earlier(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+    """Rounds before this time are over: nobody decides on prices that are history."""
+    for round in record.rounds(stored.id):
+        if not round.done and round.at < at:
+            await finish(stored, round, world, record, late=True)
 
 
 async def settle(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
-    known = await world.venue(stored.cohort).resolutions(at, record.unresolved())
-    record.keep_resolutions(known)
     accounts = record.holdings(stored.id)
-    concerned = {key[0] for account in accounts.values() for key in (*account.lots, *account.settled)}
+    settled = {market for account in accounts.values() for market, _ in account.settled}
+    concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
+    asked = sorted(settled.union(record.unresolved()))  # what was settled may be corrected
+    record.keep_resolutions(await world.venue(stored.cohort).resolutions(at, asked))
     resolutions = record.resolutions(sorted(concerned), at)
     paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
     record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
@@ -59,13 +87,14 @@ async def look(
         seed = seed_for(cohort.seed, "draw", number)
         drawn = [x.market.id for x in draw(await venue.catalogue(at), cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
-    held = sorted({market for account in accounts for market, _ in account.lots} - set(drawn))
-    fresh = {x.market.id: x for x in await venue.listings(at, [*drawn, *held])}
+    held = sorted({market for account in accounts for market, _ in account.lots})
+    fresh = {x.market.id: x for x in await venue.listings(at, sorted({*drawn, *held}))}
     known = {x.market.id: x for x in record.last_listings(held)}
+    shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,
-        tuple(fresh[market] for market in drawn if market in fresh),
-        tuple(_latest(fresh.get(market), known.get(market)) for market in held),
+        tuple(fresh[market] for market in shown),
+        tuple(_latest(fresh.get(market), known.get(market)) for market in held if market not in shown),
     )
 
 
@@ -77,12 +106,12 @@ def _latest(fresh: Listing | None, known: Listing | None) -> Listing:
     return listing if listing.quote or known is None else replace(listing, quote=known.quote)
 
 
-def value(stored: StoredCohort, at: datetime, record: Record, round_id: int | None = None) -> None:
-    """Mark every entrant's holdings at the snapshot of this time; with that a round is done."""
+def value(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
+    """Mark every entrant's holdings of this time at the snapshot of this time; with it a round is over."""
     found = record.snapshot(stored.id, at)
     if found is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
     snapshot_id, snapshot = found
-    age, accounts = quote_age(stored.cohort.rules), record.holdings(stored.id)
+    age, accounts = quote_age(stored.cohort.rules), record.holdings(stored.id, until=at)
     marks = {stored.entrant_ids[name]: mark(account, snapshot, age) for name, account in accounts.items()}
-    record.keep_marks(snapshot_id, marks, round_id)
+    record.keep_marks(snapshot_id, marks, over)

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from agents.decision import sound
 from agents.model import Ask, Call, Decision, View
+from agents.text import printable
 from arena.asking import recorded
 from arena.budget import budgeted
 from arena.cohort import leaders, seed_for, waves
@@ -36,21 +38,25 @@ class Seat:
     mind: Mind
     ask: Ask
     view: View
-    late: bool
+    late: bool = False
 
 
 async def play_turns(
-    stored: StoredCohort, round: StoredRound, world: World, record: Record
+    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool
 ) -> AsyncIterator[Turn]:
-    """The turns that are missing, each written before it is given; those it depends on come first."""
+    """The turns that are missing, and until it is too `late` those that failed.
+
+    Each is written before it is given; those it depends on come first.
+    """
     found = record.snapshot(stored.id, round.at)
     if found is None:
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
-    late = is_late(stored.cohort, round.at, world.now())
     for wave in waves(stored.cohort.entrants):
-        missing = unfinished(stored, round, record, settled_for={"failed"} if late else NONE)
+        missing = unfinished(stored, round, record, NONE if late else {"failed"})
         todo = [entrant for entrant in wave if entrant.name in missing]
-        seats = list(take_seats(todo, stored, round, found[1], world, record))
+        seats = [
+            replace(seat, late=late) for seat in take_seats(todo, stored, round, found[1], world, record)
+        ]
         tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
         try:
             for seat, task in zip(seats, tasks, strict=True):
@@ -63,12 +69,12 @@ async def play_turns(
 
 
 def unfinished(
-    stored: StoredCohort, round: StoredRound, record: Record, settled_for: Set[str] = NONE
+    stored: StoredCohort, round: StoredRound, record: Record, again: Set[str] = NONE
 ) -> tuple[str, ...]:
-    """Entrants whose turn is missing; a failed one is tried again, unless it is settled for."""
+    """Entrants whose turn is missing, or ended in a way that is worth trying again."""
     verdicts = record.verdicts(round.id)
-    open_ones = {None, "failed"} - settled_for
-    return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in open_ones)
+    missing = {None, *again}
+    return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in missing)
 
 
 def is_late(cohort: Cohort, at: datetime, now: datetime) -> bool:
@@ -118,7 +124,7 @@ def take_seats(
             rounds=cohort.rounds,
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
         )
-        yield Seat(entrant, key, tokens[key], mind, ask, view, is_late(cohort, round.at, now))
+        yield Seat(entrant, key, tokens[key], mind, ask, view)
 
 
 async def take_turn(seat: Seat, number: int) -> Turn:
@@ -139,13 +145,13 @@ async def take_turn(seat: Seat, number: int) -> Turn:
 async def decide(seat: Seat) -> Decision:
     """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
     if seat.late:
-        return Decision(verdict="failed", note="not played within 6 hours of the round")
+        return Decision(verdict="failed", note="not played in time")
     if is_out(seat.view.holdings, seat.view.rules):
         return Decision(verdict="out", note="no cash for a legal bet and nothing held")
     try:
-        return await seat.mind.agent(seat.view, seat.ask)
+        return sound(await seat.mind.agent(seat.view, seat.ask), seat.view)
     except Exception as error:  # noqa: BLE001 - an agent may be anyone's code: it must not stop the others
-        return Decision(verdict="failed", note=f"{type(error).__name__}: {error}")
+        return Decision(verdict="failed", note=printable(f"{type(error).__name__}: {error}"))
 
 
 def write(

@@ -1,0 +1,1 @@
+"""The view: it reads the record and changes nothing."""

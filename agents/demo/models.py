@@ -26,8 +26,8 @@ class Model:
 
 
 MODELS: Mapping[str, Model] = {
-    "sharp": Model(sharp, kelly=0.1, edge=50_000),
-    "hasty": Model(hasty, kelly=0.25, edge=100_000),
+    "sharp": Model(sharp, kelly=0.06, edge=50_000),
+    "hasty": Model(hasty, kelly=0.05, edge=100_000),
     "blind": Model(blind, kelly=0.15, edge=60_000),
     "clumsy": Model(clumsy, kelly=0.1, edge=60_000, breaks=0.25),
 }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.model import RoundReport
     from arena.season import Plan
+    from arena.store.read import StoredCohort, StoredRound
     from arena.store.record import Record
 
 
@@ -85,12 +86,12 @@ def next_time(plan: "Plan", record: "Record", config: "Config", now: datetime) -
     """The decision time to play when none is named."""
     from arena.plan import stamp_of
 
-    begun = [round for stored in record.cohorts() for round in record.rounds(stored.id)]
-    unfinished = [round.at for round in begun if not round.done]
-    if unfinished:
-        return min(unfinished)
+    begun = [(stored, round) for stored in record.cohorts() for round in record.rounds(stored.id)]
+    broken_off = [round.at for stored, round in begun if was_broken_off(stored, round, record)]
+    if broken_off:
+        return min(broken_off)
     if stamp_of(config) == "simulated":
-        last = max((round.at for round in begun), default=None)
+        last = max((round.at for _, round in begun), default=None)
         following = plan.first if last is None else plan.next_after(last)
         if following is None:
             raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
@@ -100,6 +101,14 @@ def next_time(plan: "Plan", record: "Record", config: "Config", now: datetime) -
         words = f"the first round is due on {plan.first:%Y-%m-%d %H:%M} UTC"
         raise ArenaError("not_due", words, "come back then")
     return due[-1]
+
+
+def was_broken_off(stored: "StoredCohort", round: "StoredRound", record: "Record") -> bool:
+    """Whether a round stopped in mid-play; one that only has failed turns left did not."""
+    from arena.turns import unfinished
+
+    failed_too = unfinished(stored, round, record, {"failed"})
+    return not round.done and (not failed_too or bool(unfinished(stored, round, record)))
 
 
 def check_time(at: datetime, plan: "Plan", record: "Record") -> None:
@@ -161,6 +170,8 @@ def print_reports(at: datetime, reports: "list[RoundReport]") -> None:
             for t in report.turns
         ]
         print_table(("agent", "turn", "forecasts", "fills", "refused", "note"), rows)
+        if report.failed:
+            print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
         if report.waiting:
             print(f"  another process plays {', '.join(report.waiting)}")
     print("Next: arena leaderboard")

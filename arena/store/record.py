@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Self
 
 from sqlalchemy import Engine, inspect
@@ -16,13 +16,23 @@ from markets.model import Listing, MarketId, Resolution, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings, Mark
 
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Folded:
+    """The accounts of a cohort as far as their ledgers were read, and the newest entry's time."""
+
+    accounts: dict[str, Holdings] = field(default_factory=dict)
+    newest: datetime = BEGINNING
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """The door to one database. Reads see a consistent state; writes are whole or not there."""
 
     engine: Engine
-    folded: dict[int, dict[str, Holdings]] = field(default_factory=dict)
+    folded: dict[int, Folded] = field(default_factory=dict)
 
     @classmethod
     def open(cls, database: str) -> Self:
@@ -83,14 +93,21 @@ class Record:
             if round_number is not None:
                 write.open_round(connection, cohort_id, round_number, snapshot.at, snapshot_id)
 
-    def holdings(self, cohort_id: int) -> dict[str, Holdings]:
-        """Every entrant's account, in line-up order: the fold of its ledger, of which only news is read."""
-        known = self.folded.setdefault(cohort_id, {})
+    def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
+        """Every entrant's account, in line-up order: the fold of its ledger up to a time.
+
+        What was folded before is kept, and only news is read.
+        """
+        known = self.folded.setdefault(cohort_id, Folded())
         with reading(self.engine) as connection:
-            after = {name: account.number for name, account in known.items()}
+            after = {name: account.number for name, account in known.accounts.items()}
             for name, entries in read.ledgers(connection, cohort_id, after).items():
-                known[name] = fold(entries, known.get(name))
-        return dict(known)
+                known.accounts[name] = fold(entries, known.accounts.get(name))
+                known.newest = max(known.newest, entries[-1].at)
+            if until is None or known.newest <= until:
+                return dict(known.accounts)
+            ledgers = read.ledgers(connection, cohort_id)
+        return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
 
     def unresolved(self) -> list[MarketId]:
         """Markets in any snapshot that are not known to have ended."""
@@ -153,13 +170,17 @@ class Record:
         with self.engine.begin() as connection:
             write.add_turn(connection, keys, place, turn, code_version)
 
-    def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], round_id: int | None) -> None:
-        """Everyone's holdings valued; with them a round is done."""
+    def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None) -> None:
+        """Everyone's holdings valued at a snapshot, in place of what was there; with it a round is over."""
         with self.engine.begin() as connection:
-            if not read.has_marks(connection, snapshot_id):
-                write.add_marks(connection, snapshot_id, marks)
-            if round_id is not None:
-                write.close_round(connection, round_id)
+            write.put_marks(connection, snapshot_id, marks)
+            if over is not None:
+                write.close_round(connection, over)
+
+    def has_marks(self, snapshot_id: int) -> bool:
+        """Whether holdings were already valued at a snapshot."""
+        with reading(self.engine) as connection:
+            return read.has_marks(connection, snapshot_id)
 
     def spent_since(self, since: datetime) -> int:
         """What calls made since then cost, where it is known."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
 
 from agents.model import Call, Decision
 from arena.model import Cohort, Turn
@@ -359,8 +359,9 @@ def _add_fills(connection: Connection, turn_id: int, fills: Sequence[Fill]) -> N
         insert_rows(connection, LEVEL, levels)
 
 
-def add_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
-    """Each entrant's holdings at a snapshot, by entrant id."""
+def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
+    """Each entrant's holdings at a snapshot, by entrant id, in place of what was there."""
+    connection.execute(delete(MARK).where(MARK.c.snapshot_id == snapshot_id))
     names = ("at", "cash", "value", "liquidation", "cost", "realised", "stale")
     rows: Rows = [
         {"entrant_id": key, "snapshot_id": snapshot_id} | columns(mark, *names) for key, mark in marks.items()

@@ -10,7 +10,7 @@ import pytest
 
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.model import RoundReport, Turn
-from arena.round import play_round, track
+from arena.round import play_round, track, value
 from arena.store.database import reading
 from arena.store.read import StoredCohort
 from arena.store.record import Record
@@ -18,6 +18,8 @@ from arena.store.statehash import state_hash
 from arena.store.verify import verify
 from arena.store.write import LostClaim
 from arena.world import World
+from markets.model import MarketId
+from portfolio.model import Bet
 from tests.arena.little_world import (
     WEEK,
     LittleModel,
@@ -30,7 +32,7 @@ from tests.arena.little_world import (
     live,
     says,
 )
-from tests.builders import NOW, RAIN, a_resolution, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
 
 BUYER = says("0.7", ("500", RAIN))
 
@@ -122,6 +124,13 @@ def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_sta
     assert _marks(record)[-1] == ("ann", 1)
 
 
+def _totals(record: Record) -> list[tuple[str, int]]:
+    """What everyone was worth, mark by mark."""
+    query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
+    with reading(record.engine) as connection:
+        return [(name, total) for name, total in connection.exec_driver_sql(query)]
+
+
 def _marks(record: Record) -> list[tuple[str, int]]:
     """Who held how many stale lots, mark by mark."""
     query = "SELECT e.name, m.stale FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
@@ -153,12 +162,92 @@ def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None
 
 def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> None:
     model = LittleModel(down=1)
+    stored = begun(record, a_cohort(["eve", "ann"]))
+    world = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model)
+    first = play(stored, 1, world, record)
+    assert (first.failed, record.rounds(stored.id)[0].done) == (("eve",), False)
+    assert len(_marks(record)) == 2
+    second = play(stored, 1, world, record)
+    assert [(turn.entrant, turn.decision.verdict) for turn in second.turns] == [("eve", "played")]
+    assert record.rounds(stored.id)[0].done
+    assert play(stored, 1, world, record).turns == ()
+    assert (model.asked, record.counts()["calls"], record.counts()["turns"]) == (2, 2, 2)
+
+
+def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record) -> None:
+    model = LittleModel(down=1)
     stored = begun(record, a_cohort(["eve"]))
     world = a_world(LittleVenue(), {"eve": asks}, model)
-    assert turn_of(play(stored, 1, world, record), "eve").decision.verdict == "failed"
-    assert turn_of(play(stored, 1, world, record), "eve").decision.verdict == "played"
+    play(stored, 1, world, record)
+    play(stored, 2, world, record)
+    assert [round.done for round in record.rounds(stored.id)] == [True, True]
     assert play(stored, 1, world, record).turns == ()
-    assert (model.asked, record.counts()["calls"], record.counts()["turns"]) == (2, 2, 1)
+    assert model.asked == 2
+
+
+def test_a_round_left_unplayed_is_over_when_the_next_one_comes(record: Record) -> None:
+    model = LittleModel()
+    stored = begun(record, a_cohort(["eve"]))
+    world = a_world(LittleVenue(), {"eve": asks}, model)
+    _open_round(stored, world, record)
+    play(stored, 2, world, record)
+    assert [round.done for round in record.rounds(stored.id)] == [True, True]
+    assert list(record.verdicts(record.rounds(stored.id)[0].id).values()) == ["failed"]
+    assert model.asked == 1
+
+
+def test_marks_are_of_their_time_though_they_are_made_later(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": BUYER})
+    play(stored, 1, world, record)
+    value(stored, NOW, record)
+    before = _totals(record)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    play(stored, 2, world, record)
+    value(stored, NOW, record)
+    assert _totals(record)[:1] == before
+
+
+def test_a_correction_takes_back_what_was_paid(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": BUYER})
+    play(stored, 1, world, record)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    play(stored, 2, world, record)
+    venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
+    play(stored, 3, world, record)
+    assert record.holdings(stored.id)["ann"].cash == usd(9_500)
+
+
+def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -> None:
+    async def makes_up(view: View, ask: Ask) -> Decision:
+        good = view.snapshot.shown[0].market.id
+        stated = (
+            Forecast(good, usd("0.7"), reason="odd \x00 words"),
+            Forecast(good, usd("0.8")),
+            Forecast(MarketId("sim:nowhere"), usd("0.5")),
+            Forecast(view.snapshot.shown[1].market.id, 7 * 10**6),
+        )
+        wild = Bet(good, "YES", float("nan"))
+        return Decision(stated, (wild, a_bet("60", "YES", good)))
+
+    stored = begun(record, a_cohort(["mad"]))
+    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"mad": makes_up}), record), "mad")
+    assert [forecast.probability for forecast in turn.decision.forecasts] == [usd("0.7")]
+    assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_wish"]
+    assert len(turn.fills) == 1
+
+
+def test_an_answer_that_is_no_decision_is_a_failure(record: Record) -> None:
+    async def says_nothing(view: View, ask: Ask) -> None:
+        return None
+
+    stored = begun(record, a_cohort(["nil"]))
+    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"nil": says_nothing}), record), "nil")
+    assert turn.decision.verdict == "failed"
+    assert "NoneType" in turn.decision.note
 
 
 def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
@@ -177,7 +266,7 @@ def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record)
     late = a_world(LittleVenue(), {"eve": asks}, model, now=NOW + timedelta(hours=7))
     decision = turn_of(play(stored, 1, late, record), "eve").decision
     assert (decision.verdict, model.asked) == ("failed", 0)
-    assert "6 hours" in decision.note
+    assert decision.note == "not played in time"
 
 
 def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Record) -> None:

@@ -22,8 +22,9 @@ def check_rounds(facts: Facts) -> Iterator[Difference]:
             yield differs(facts, ROUND, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}")
         everyone = {entrant["id"] for entrant in entrants[row["cohort_id"]]}
         silent = everyone - {turn["entrant_id"] for turn in turns[row["id"]]}
+        failed = any(turn["verdict"] == "failed" for turn in turns[row["id"]])
         unmarked = everyone - {mark["entrant_id"] for mark in marks[row["snapshot_id"]]}
-        yield from _done(facts, row, len(silent), len(unmarked))
+        yield from _done(facts, row, len(silent), len(unmarked), failed)
 
 
 def _schedule(facts: Facts, row: Row, frozen: Frozen) -> Iterator[Difference]:
@@ -33,10 +34,10 @@ def _schedule(facts: Facts, row: Row, frozen: Frozen) -> Iterator[Difference]:
         yield differs(facts, ROUND, row, "at", frozen.decides_at(row["number"]), "so the schedule was frozen")
 
 
-def _done(facts: Facts, row: Row, silent: int, unmarked: int) -> Iterator[Difference]:
+def _done(facts: Facts, row: Row, silent: int, unmarked: int, failed: bool) -> Iterator[Difference]:
     if row["done"] not in (0, 1):
         yield differs(facts, ROUND, row, "done", "0 or 1", "a round is done or it is not")
     elif row["done"] and (silent or unmarked):
         yield differs(facts, ROUND, row, "done", 0, f"{silent} turns and {unmarked} marks are missing")
-    elif not row["done"] and not unmarked:
-        yield differs(facts, ROUND, row, "done", 1, "every mark is in")
+    elif not row["done"] and not unmarked and not failed:
+        yield differs(facts, ROUND, row, "done", 1, "every mark is in, and no turn can be tried again")

@@ -308,9 +308,8 @@ def test_a_correction_without_a_newer_version(season: Season) -> None:
     ended(season, "0")
     lot = season.record.holdings(1)["ann"].lots[YES]
     close(season, "settle", 0)
-    write(
-        season, at=week(1), kind="reverse", ref="resolution:1", key=YES, cash=0, shares=lot.shares, cost=lot.cost
-    )
+    undone = {"cash": 0, "shares": lot.shares, "cost": lot.cost}
+    write(season, at=week(1), kind="reverse", ref="resolution:1", key=YES, **undone)
     assert fields(season) == {("entry", "ref")}
 
 

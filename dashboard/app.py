@@ -1,0 +1,64 @@
+"""What Streamlit runs: a page for each file in dashboard/views/, and what to do where there is no record."""
+
+import os
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import streamlit as st
+
+import dashboard.views
+from arena.errors import ArenaError
+from dashboard import queries
+from dashboard.words import code
+from markets.registry import load, names
+
+# No string under it: Streamlit would show it, as all that stands alone in the file that it runs.
+ADDRESS = "ARENA_DATABASE"
+
+# Without a picture of our own Streamlit would fetch the page's icon from a stranger.
+BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
+<rect width="16" height="16" rx="3" fill="#0072B2"/>
+<path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
+
+
+def views() -> dict[str, ModuleType]:
+    """The pages by name, in their order."""
+    found = {name: load("dashboard.views", name) for name in names(Path(dashboard.views.__path__[0]))}
+    return dict(sorted(found.items(), key=lambda item: item[1].ORDER))
+
+
+def open_page(view: ModuleType) -> None:
+    """A page on the record that is there, or a sentence on how to get one."""
+    st.set_page_config(page_title=f"{view.TITLE} · Paper Arena")
+    st.title(view.TITLE, anchor=False)
+    address = os.environ.get(ADDRESS)
+    if not address:
+        _say("No record was named.", "`arena dashboard --database PATH` opens one, `arena demo` makes one.")
+        return
+    try:
+        record = queries.source(address)
+        if queries.season(record).cohorts:
+            view.show(record)
+        else:
+            _say("The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
+    except ArenaError as error:
+        _say(f"The record can't be shown: {code(error.message)}.", error.mend)
+
+
+def _say(what: str, mend: str) -> None:
+    st.info(f"{what}\n\n{mend}", icon=":material/info:")
+
+
+def main() -> None:
+    """The app, from its frame to the page that the address names."""
+    st.set_page_config(page_icon=BADGE, layout="wide")
+    pages = [
+        st.Page(partial(open_page, view), title=view.TITLE, icon=view.ICON, url_path=name)
+        for name, view in views().items()
+    ]
+    st.navigation(pages, position="top").run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""One look per agent, everywhere: fixed by its place in the line-up, told apart without colour vision.
+
+The first six are Okabe and Ito's colours. With the grey of the market they can be told apart on white
+and on near-black, and by readers who lack one kind of cone; past the eighth agent the colours come again
+with another dash and another shape.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#8B5CF6", "#56B4E9", "#CC79A7", "#A0522D")
+MARKET = "#6F7680"
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+MARKET_DASH = (3, 3)
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+MARKET_SHAPE = "cross"
+
+DRAWN = {
+    "circle": '<circle cx="8" cy="8" r="5"/>',
+    "square": '<rect x="3.5" y="3.5" width="9" height="9"/>',
+    "triangle-up": '<path d="M8 2.5 14 13H2z"/>',
+    "diamond": '<path d="M8 1.5 14.5 8 8 14.5 1.5 8z"/>',
+    "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4z"/>',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How an agent is drawn in every chart and table."""
+
+    agent: str
+    colour: str
+    dash: tuple[int, ...]
+    shape: str
+
+    @property
+    def badge(self) -> str:
+        """A small picture of the shape in its colour, as an address that needs no request."""
+        size = 'viewBox="-5 -5 26 26" width="26" height="26"'
+        fill = self.colour.replace("#", "%23")
+        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size} fill="{fill}">{DRAWN[self.shape]}</svg>'
+        return f"data:image/svg+xml;utf8,{drawn}"
+
+
+def looks(agents: Iterable[tuple[str, str]]) -> dict[str, Look]:
+    """Looks by name, for agents given as (name, kind) in line-up order.
+
+    >>> [look.colour for look in looks([("market", "market"), ("ann", "llm")]).values()]
+    ['#6F7680', '#0072B2']
+    """
+    found: dict[str, Look] = {}
+    others = 0
+    for name, kind in agents:
+        if kind == "market":
+            found[name] = Look(name, MARKET, MARKET_DASH, MARKET_SHAPE)
+            continue
+        turn = others // len(COLOURS) % len(DASHES)
+        found[name] = Look(name, COLOURS[others % len(COLOURS)], DASHES[turn], SHAPES[turn])
+        others += 1
+    return found

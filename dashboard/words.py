@@ -1,0 +1,80 @@
+"""Foreign text made safe, and figures as people write them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from markets.millionths import decimal
+
+SECONDS_A_DAY = 86_400
+
+
+def code(text: str) -> str:
+    """Foreign text as a code span, where no Markdown, link, picture or emoji code means anything.
+
+    >>> print(code("![x](http://a.b/c)"), code("a`b"))
+    `![x](http://a.b/c)` ``a`b``
+    """
+    flat = " ".join(text.split())
+    fence = "`" * (max(map(len, re.findall("`+", flat)), default=0) + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def day(at: datetime) -> str:
+    """A date as people write it, in UTC.
+
+    >>> day(datetime(2026, 1, 4, tzinfo=UTC))
+    '4 Jan 2026'
+    """
+    utc = at.astimezone(UTC)
+    return f"{utc.day} {utc:%b %Y}"
+
+
+def dollars(millionths: int) -> str:
+    """An amount of money, cents only where there are any.
+
+    >>> dollars(10_000_000_000), dollars(50_500_000)
+    ('$10,000', '$50.50')
+    """
+    amount = decimal(millionths)
+    return f"${amount:,.0f}" if amount == int(amount) else f"${amount:,.2f}"
+
+
+def share(millionths: int) -> str:
+    """A fraction in percent.
+
+    >>> share(250_000), share(1_250)
+    ('25%', '0.125%')
+    """
+    return f"{decimal(millionths * 100).normalize():f}%"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: one event, two events.
+
+    >>> count(1, "event"), count(2803, "event")
+    ('1 event', '2,803 events')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def span(time: timedelta) -> str:
+    """A length of time in its largest whole unit.
+
+    >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(days=1))
+    ('7 days', '15 minutes', '1 day')
+    """
+    seconds = int(time.total_seconds())
+    for size, unit in ((SECONDS_A_DAY, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds % size == 0:
+            return count(seconds // size, unit)
+    return count(seconds, "second")
+
+
+def cents(millionths: int) -> str:
+    """A price in cents.
+
+    >>> cents(30_000), cents(5_500)
+    ('3¢', '0.55¢')
+    """
+    return f"{decimal(millionths * 100).normalize():f}¢"

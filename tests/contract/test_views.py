@@ -1,0 +1,72 @@
+"""Every page of the dashboard, by being in the folder: it says what it is, and opens on any record."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dashboard.views
+from arena.store.record import Record
+from dashboard.app import views
+from markets.registry import load, names
+from tests.dashboard.opening import opened
+from tests.dashboard.seasons import play
+
+VIEWS = names(Path(dashboard.views.__path__[0]))
+APP = Path(dashboard.views.__path__[0]).parent / "app.py"
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path | None]:
+    """A record in each of its states."""
+    folder = tmp_path_factory.mktemp("records")
+    for name in ("whole", "begun", "lonely"):
+        (folder / name).mkdir()
+    Record.open(str(folder / "empty.db")).close()
+    return {
+        "none": None,
+        "missing": folder / "missing.db",
+        "empty": folder / "empty.db",
+        "begun": play(folder / "begun", times=1),
+        "lonely": play(folder / "lonely", agents=["{kind: constant}"]),
+        "whole": play(folder / "whole"),
+    }
+
+
+def test_the_folder_holds_the_first_pages() -> None:
+    assert {"leaderboard", "cohort"} <= set(VIEWS)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_page_says_what_it_is(name: str) -> None:
+    page = load("dashboard.views", name)
+    assert page.TITLE
+    assert page.ICON.startswith(":material/")
+    assert isinstance(page.ORDER, int)
+    assert (page.__doc__ or "").strip().endswith(".")
+
+
+def test_no_two_pages_share_a_place_or_a_title() -> None:
+    pages = views().values()
+    assert len({page.ORDER for page in pages}) == len({page.TITLE for page in pages}) == len(VIEWS)
+    assert [page.ORDER for page in pages] == sorted(page.ORDER for page in pages)
+
+
+@pytest.mark.parametrize("state", ["none", "missing", "empty", "begun", "lonely", "whole"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_page_opens_on_a_record_in_any_state(
+    name: str, state: str, records: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(name, records[state], monkeypatch)
+    assert page.title[0].value == load("dashboard.views", name).TITLE
+    assert bool(page.dataframe) == (state in ("begun", "lonely", "whole"))
+    assert page.dataframe or page.info
+
+
+def test_the_app_opens_on_its_first_page(
+    records: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_DATABASE", str(records["whole"]))
+    page = AppTest.from_file(str(APP), default_timeout=20).run()
+    assert not page.exception
+    assert page.title[0].value == "Leaderboard"

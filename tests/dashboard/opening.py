@@ -1,0 +1,37 @@
+"""Pages opened as Streamlit opens them, without a browser."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+PAGE = "from dashboard.app import open_page, views\nopen_page(views()[{name!r}])\n"
+
+
+def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **address: str) -> AppTest:
+    """A page on a record, with what its address says; it must come without an exception."""
+    patch.delenv("ARENA_DATABASE", raising=False)
+    if record is not None:
+        patch.setenv("ARENA_DATABASE", str(record))
+    page = AppTest.from_string(PAGE.format(name=view), default_timeout=20)
+    for key, value in address.items():
+        page.query_params[key] = value
+    return healthy(page.run())
+
+
+def healthy(page: AppTest) -> AppTest:
+    """The page, if nothing on it went wrong."""
+    assert [error.value for error in page.exception] == []
+    return page
+
+
+def words(page: AppTest) -> str:
+    """All text on the page, but for its tables."""
+    parts = [*page.title, *page.subheader, *page.markdown, *page.caption, *page.info]
+    return "\n".join(str(part.value) for part in parts)
+
+
+def in_address(page: AppTest, key: str) -> str:
+    """What the page's address says of a selection."""
+    value = page.query_params[key]
+    return value if isinstance(value, str) else value[0]

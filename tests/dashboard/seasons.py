@@ -1,0 +1,64 @@
+"""Small records, played by the real code without a model: enough for every page to have something to show."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from arena.config import load
+from arena.plan import plan_of
+from arena.season import play_season
+from arena.store.record import Record
+from arena.wiring import open_world
+
+HOSTILE = "http://203.0.113.9/_x_:fire:"
+"""An agent's name as bad as a config lets it be: an address elsewhere, Markdown and an emoji code."""
+
+AGENTS = (
+    "{kind: market}",
+    "{kind: constant}",
+    "{kind: random}",
+    "{kind: oracle, noise: 0.1}",
+    f"{{kind: oracle, name: '{HOSTILE}', noise: 1.0}}",
+)
+
+CONFIG = """
+database: {database}
+seed: 7
+markets:
+  venue: simulator
+  show: 20
+  per_event: 3
+  closes_within: 60d
+  min_volume: 0
+  max_spread: 0.1
+  simulator: {{start: 2026-01-04, weeks: 12, markets: 60, events: 20}}
+cohorts:
+  start: sun 00:00
+  decide: weekly
+  rounds: 4
+  count: 2
+  keep_deciding: 2
+  bankroll: 10000
+  rules: realistic
+agents:
+"""
+
+
+def play(folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None) -> Path:
+    """The record of a season of two cohorts and five decision times, or of the first few of them."""
+    database = folder / "season.db"
+    lines = "".join(f"  - {agent}\n" for agent in agents)
+    config = folder / "config.yaml"
+    config.write_text(CONFIG.format(database=database) + lines, encoding="utf-8")
+    asyncio.run(_play(config, database, times))
+    return database
+
+
+async def _play(config_file: Path, database: Path, times: int | None) -> None:
+    config = load(config_file, {})
+    record = Record.open(str(database))
+    try:
+        async with open_world(config, record) as world:
+            await play_season(plan_of(config, world.now()), world, record, times, lambda done, of: None)
+    finally:
+        record.close()

@@ -1,0 +1,59 @@
+"""`arena dashboard` as a process, on a port of its own."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Served:
+    """A dashboard that answers, and its process."""
+
+    address: str
+    process: subprocess.Popen[str]
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rsplit(":", 1)[1])
+
+    def end(self, by: signal.Signals = signal.SIGINT) -> str:
+        """Tell it to end; what it said by then."""
+        self.process.send_signal(by)
+        said, _ = self.process.communicate(timeout=30)
+        return said
+
+
+@contextmanager
+def serving(database: Path | str) -> Iterator[Served]:
+    """A dashboard on a record, from when it answers until it is no longer needed."""
+    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(a_free_port())]
+    process = subprocess.Popen(
+        [*command, "--database", str(database)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    served = Served(_address(process), process)
+    try:
+        yield served
+    finally:
+        if process.poll() is None:
+            served.end()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+            return found[0]
+    raise AssertionError(f"the dashboard ended with {process.wait()} and named no address")
+
+
+def a_free_port() -> int:
+    """A port that nobody uses, though tests beside this one start dashboards too."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,218 @@
+"""Both pages on every state of a record: what they show, and what they say where there is nothing."""
+
+import hashlib
+import math
+from pathlib import Path
+
+import pytest
+
+from arena.leaderboard import Row, leaderboard
+from arena.store.database import connect, reading
+from dashboard.table import COLUMNS
+from tests.dashboard.opening import healthy, in_address, opened, words
+
+VIEWS = ("leaderboard", "cohort")
+
+
+def rows_of(record: Path, cohort: int | None = None) -> list[Row]:
+    engine = connect(record, read_only=True)
+    with reading(engine) as connection:
+        rows = leaderboard(connection, cohort)
+    engine.dispose()
+    return rows
+
+
+def same(shown: float | None, figure: float | None, times: int = 1) -> bool:
+    if figure is None:
+        return shown is None or math.isnan(shown)
+    return shown is not None and math.isclose(shown, figure * times, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("cohort", [None, 1, 2])
+def test_the_leaderboard_shows_every_figure_of_every_row(
+    season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
+) -> None:
+    page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"))
+    table, rows = page.dataframe[0].value, rows_of(season, cohort)
+    assert list(table["agent"]) == [row.agent for row in rows]
+    assert list(table["kind"]) == [row.kind for row in rows]
+    for column in COLUMNS:
+        for shown, row in zip(table[column.key], rows, strict=True):
+            assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)
+
+
+def test_the_leaderboard_starts_with_what_it_comes_to(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("leaderboard", season, monkeypatch)
+    best = rows_of(season)[0]
+    assert f"`{best.agent}`" in page.markdown[0].value
+    assert f"{best.skill:.4f} Brier points better" in page.markdown[0].value
+    assert "No interval is shown yet" in page.markdown[0].value
+    assert "significan" not in words(page)
+    assert "Simulated season" in words(page)
+
+
+def test_standings_of_a_cohort_are_its_leaderboard(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="1")
+    table, rows = page.dataframe[0].value, rows_of(season, 1)
+    assert list(table["agent"]) == [row.agent for row in rows]
+    for key in ("skill", "brier_stated", "pnl", "bets"):
+        assert all(same(shown, getattr(row, key)) for shown, row in zip(table[key], rows, strict=True))
+
+
+def test_a_cohort_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch)
+    said = words(page)
+    assert r"Every agent starts with \$10,000 and decides 4 times, every 7 days." in said
+    assert r"A bet is at most 25% of the cash at the start of the decision, and each is \$50 or more." in said
+    assert "4 of 4 rounds decided, ended" in said
+    line_up = page.dataframe[1].value
+    assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
+    assert list(line_up["Settings"])[3] == "noise 0.1"
+
+
+def test_the_newest_cohort_is_shown_until_another_is_chosen(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("cohort", season, monkeypatch)
+    assert page.selectbox[0].value == "2"
+    page.selectbox[0].select("1")
+    assert in_address(healthy(page.run()), "cohort") == "1"
+
+
+@pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
+def test_a_link_brings_back_what_was_chosen(
+    season: Path, monkeypatch: pytest.MonkeyPatch, reading_: str
+) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="1", unit="percent", reading=reading_)
+    assert page.selectbox[0].value == "1"
+    assert [switch.value for switch in page.button_group] == ["percent", reading_]
+    assert in_address(page, "reading") == reading_
+
+
+def test_a_link_to_what_is_not_there_shows_the_default(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="77", reading="tea-leaves")
+    assert page.selectbox[0].value == "2"
+    assert [switch.value for switch in page.button_group] == ["dollars", "stated"]
+    assert (in_address(page, "cohort"), in_address(page, "reading")) == ("2", "stated")
+
+
+def test_choosing_wins_over_the_link_it_came_by(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("leaderboard", season, monkeypatch, cohort="1")
+    page.selectbox[0].select("all")
+    healthy(page.run())
+    assert page.selectbox[0].value == "all"
+    assert in_address(page, "cohort") == "all"
+
+
+def test_what_was_not_chosen_stays_out_of_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not opened("cohort", season, monkeypatch).query_params
+
+
+def test_going_back_to_an_address_brings_back_what_it_says(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("leaderboard", season, monkeypatch)
+    page.selectbox[0].select("1")
+    assert in_address(healthy(page.run()), "cohort") == "1"
+    healthy(page.run())
+    del page.query_params["cohort"]
+    assert healthy(page.run()).selectbox[0].value == "all"
+
+
+def test_a_click_before_the_address_has_followed_the_last_one_undoes_nothing(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("cohort", season, monkeypatch)
+    page.button_group(key="reading").set_value("anchored")
+    healthy(page.run())
+    del page.query_params["reading"]  # the browser has not heard of it yet
+    page.button_group(key="unit").set_value("percent")
+    healthy(page.run())
+    assert [switch.value for switch in page.button_group] == ["percent", "anchored"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_a_record_it_says_how_to_get_one(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "`arena demo` makes one" in words(opened(view, None, monkeypatch))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_record_that_is_not_there_is_a_sentence(
+    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = words(opened(view, tmp_path / "none.db", monkeypatch))
+    assert "there is no record at" in said
+    assert "`arena demo` and `arena round` make one" in said
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("content", [b"", b"dear diary, " * 1000, b"SQLite format 3\0" + bytes(4096)])
+def test_a_foreign_file_is_a_sentence(
+    view: str, content: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "diary.db"
+    foreign.write_bytes(content)
+    assert "The record can't be shown" in words(opened(view, foreign, monkeypatch))
+    assert foreign.read_bytes() == content
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_folder_or_a_made_up_address_is_a_sentence(
+    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert "The record can't be shown" in words(opened(view, tmp_path, monkeypatch))
+    assert "The record can't be shown" in words(opened(view, "no://such:thing", monkeypatch))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_record_without_cohorts_says_what_starts_one(
+    view: str, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "`arena round` plays the first" in words(opened(view, empty, monkeypatch))
+
+
+def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    board, cohort = (opened(view, first_round, monkeypatch) for view in VIEWS)
+    assert "No market has resolved yet, so nobody can be ranked" in words(board)
+    assert board.dataframe[0].value["skill"].isna().all()
+    assert "No market has resolved yet." in words(cohort)
+    assert "1 of 4 rounds decided" in words(cohort)
+
+
+def test_a_season_without_bets_still_shows_what_was_stated(
+    no_bets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = opened("leaderboard", no_bets, monkeypatch)
+    assert list(board.dataframe[0].value["skill"]) == [0.0]
+    assert opened("cohort", no_bets, monkeypatch, reading="implied")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_is_shown_while_an_arena_writes_and_leaves_the_record_as_it_was(
+    view: str, season: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    record = tmp_path / "busy.db"
+    record.write_bytes(season.read_bytes())
+    before = hashlib.sha256(record.read_bytes()).hexdigest()
+    writer = connect(record)
+    with writer.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO prompt VALUES ('half', 'written')")
+        page = opened(view, record, monkeypatch)
+        assert len(page.dataframe[0].value) == len(rows_of(season))
+        connection.rollback()
+    writer.dispose()
+    assert hashlib.sha256(record.read_bytes()).hexdigest() == before
+
+
+def test_what_an_arena_adds_is_seen_on_the_next_run(
+    first_round: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    record = tmp_path / "growing.db"
+    record.write_bytes(first_round.read_bytes())
+    page = opened("cohort", record, monkeypatch)
+    assert "1 of 4 rounds decided" in words(page)
+    writer = connect(record)
+    with writer.begin() as connection:
+        connection.exec_driver_sql("UPDATE cohort SET ended_at = '2026-02-01T00:00:00Z'")
+    assert "ended 1 Feb 2026" in words(healthy(page.run()))
+    writer.dispose()

@@ -1,0 +1,44 @@
+"""The command that serves the dashboard: where it listens, to whom, and how it ends."""
+
+import signal
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from arena.cli.dashboard import FLAGS, HOST, free_port
+from tests.dashboard.serving import a_free_port, serving
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_told_to_end_it_ends_and_leaves_nobody_at_the_port(season: Path, by: signal.Signals) -> None:
+    with serving(season) as dashboard:
+        said = dashboard.end(by)
+        assert dashboard.process.returncode == 0
+        assert said.strip() == "Dashboard ended."
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((HOST, dashboard.port), timeout=5)
+
+
+def test_it_listens_to_this_machine_alone_and_answers_once_it_has_said_so(season: Path) -> None:
+    with serving(season) as dashboard:
+        health = f"{dashboard.address}/_stcore/health"
+        with urllib.request.urlopen(health, timeout=10) as answer:
+            assert answer.read() == b"ok"
+        with pytest.raises(OSError, match=r"refused|timed out"):
+            socket.create_connection(("127.0.0.2", dashboard.port), timeout=5)
+
+
+def test_it_sends_nothing_home_and_shows_no_traces() -> None:
+    assert "--browser.gatherUsageStats=false" in FLAGS
+    assert "--client.showErrorDetails=type" in FLAGS
+
+
+def test_a_port_that_is_taken_is_passed_over() -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, a_free_port()))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) > port

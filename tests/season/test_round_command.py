@@ -1,0 +1,66 @@
+"""`arena round`: one decision time after another, as an operator plays them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.season.running import arena, arena_json
+
+CONFIG = """\
+markets:
+  venue: simulator
+  simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}
+cohorts: {rounds: 2, count: 2}
+agents:
+  - kind: market
+  - kind: oracle
+  - {name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", timeout: 2s}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    return tmp_path
+
+
+def times(played: Any) -> list[tuple[int, int, str]]:
+    return [(round["cohort"], round["round"], round["at"][:10]) for round in played["rounds"]]
+
+
+def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Path) -> None:
+    assert times(arena_json(folder, "round")) == [(1, 1, "2026-01-04")]
+    assert times(arena_json(folder, "round")) == [(1, 2, "2026-01-11"), (2, 1, "2026-01-11")]
+    assert times(arena_json(folder, "round")) == [(2, 2, "2026-01-18")]
+    over = arena(folder, "round")
+    assert over.returncode == 1
+    assert "every round has been played" in over.stderr
+    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+
+
+def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
+    said = arena(folder, "round")
+    assert said.returncode == 0
+    assert "eve failed; arena round --at 2026-01-04T00:00Z tries again" in said.stdout
+    again = arena_json(folder, "round", "--at", "2026-01-04T00:00Z")
+    assert [turn["agent"] for turn in again["rounds"][0]["turns"]] == ["eve"]
+    board = arena_json(folder, "leaderboard")["leaderboard"]
+    assert {row["agent"]: row["failed"] for row in board} == {"market": 0, "oracle": 0, "eve": 1}
+    assert all(row["pnl"] is not None for row in board)
+
+
+def test_a_time_at_which_nobody_decides_is_refused_with_the_next_one(folder: Path) -> None:
+    refused = arena(folder, "round", "--at", "2026-01-05")
+    assert refused.returncode == 1
+    assert "nobody decides on 2026-01-05" in refused.stderr
+    assert "2026-01-11" in refused.stderr
+
+
+def test_a_round_that_was_missed_is_not_played_after_a_later_one(folder: Path) -> None:
+    arena_json(folder, "round", "--at", "2026-01-04")
+    (folder / "config.yaml").write_text(CONFIG.replace("count: 2", "count: 3"), "utf-8")
+    arena_json(folder, "round", "--at", "2026-01-18")
+    refused = arena(folder, "round", "--at", "2026-01-11", "--json")
+    assert refused.returncode == 1
+    assert '"too_late"' in refused.stdout
