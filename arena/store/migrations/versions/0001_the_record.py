@@ -62,7 +62,7 @@ def _postgresql(table: str, action: str, allowed: str | None) -> list[str]:
     return [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
         f"$$ BEGIN RAISE EXCEPTION '{table}: the record is append-only'; END $$",
-        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}"{when} FOR EACH ROW EXECUTE FUNCTION {name}()',
+        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}" FOR EACH ROW{when} EXECUTE FUNCTION {name}()',
     ]
 
 

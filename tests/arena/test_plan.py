@@ -1,0 +1,74 @@
+"""What a cohort freezes: everything that its config said when it started, and nothing that changes after."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from arena.config import Config, load
+from arena.plan import frozen, plan_of
+from arena.season import start_due
+from arena.store.record import Record
+from markets.canonical import digest
+from tests.arena.config_files import write
+
+SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
+CONFIG = """\
+seed: 3
+markets: {venue: simulator, show: 7, simulator: {start: 2026-01-04}}
+cohorts: {rounds: 4, bankroll: 500, rules: {from: realistic, max_bet: 0.2}}
+ask: {prompt: ./mine.md, temperature: 0.5}
+agents:
+  - model: demo/sharp
+  - {kind: kelly, of: demo/sharp}
+"""
+
+
+def a_config(folder: Path, prompt: str = "What will happen?") -> Config:
+    write(folder, prompt, "mine.md")
+    return load(write(folder, CONFIG))
+
+
+def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
+    cohort, _ = frozen(a_config(tmp_path), 1, SUNDAY)
+    assert (cohort.bankroll, cohort.rules.max_bet, cohort.universe.show) == (500_000_000, 200_000, 7)
+    assert (cohort.venue, cohort.stamp, cohort.venue_settings["seed"]) == ("simulator", "simulated", 3)
+    model, kelly = cohort.entrants
+    assert (model.name, model.settings["temperature"], model.settings["prompt"]) == (
+        "demo/sharp",
+        0.5,
+        "./mine.md",
+    )
+    assert (kelly.kind, kelly.settings["of"]) == ("kelly", "demo/sharp")
+
+
+def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:
+    cohort, texts = frozen(a_config(tmp_path), 1, SUNDAY)
+    assert cohort.prompts == {"./mine.md": digest("What will happen?")}
+    assert texts == {digest("What will happen?"): "What will happen?"}
+
+
+def test_every_cohort_has_a_seed_of_its_own(tmp_path: Path) -> None:
+    config = a_config(tmp_path)
+    seeds = {frozen(config, number, SUNDAY)[0].seed for number in range(1, 50)}
+    assert len(seeds) == 49
+    assert frozen(config.with_seed(4), 1, SUNDAY)[0].seed not in seeds
+
+
+def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp_path: Path) -> None:
+    record = Record.open(str(tmp_path / "arena.db"))
+    start_due(SUNDAY, plan_of(a_config(tmp_path), SUNDAY), record)
+    changed = plan_of(a_config(tmp_path, "And what will not?"), SUNDAY)
+    start_due(SUNDAY, changed, record)
+    start_due(SUNDAY + timedelta(weeks=1), changed, record)
+    first, second = (stored.cohort for stored in record.cohorts())
+    assert (first.number, second.number) == (1, 2)
+    assert first.prompts != second.prompts
+    assert set(record.prompts(list(first.prompts.values())).values()) == {"What will happen?"}
+    record.close()
+
+
+def test_a_cohort_comes_back_from_the_record_as_it_was_frozen(tmp_path: Path) -> None:
+    plan = plan_of(a_config(tmp_path), SUNDAY)
+    record = Record.open(str(tmp_path / "arena.db"))
+    start_due(SUNDAY, plan, record)
+    assert [stored.cohort for stored in record.cohorts()] == [plan.freeze(1, SUNDAY)[0]]
+    record.close()
