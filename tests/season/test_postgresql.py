@@ -8,7 +8,11 @@ import pytest
 
 from tests.season.running import arena_json, demo_config
 
-LINE_UP = "  - kind: market\n  - kind: oracle\n  - {name: sharp, model: demo/sharp, price: {input: 1.0, output: 4.0}}\n"
+LINE_UP = """\
+  - kind: market
+  - kind: oracle
+  - {name: sharp, model: demo/sharp, price: {input: 1.0, output: 4.0}}
+"""
 CHANGES = (
     "UPDATE entry SET cash = 1",
     "DELETE FROM entry",
