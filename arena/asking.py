@@ -2,12 +2,30 @@
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from agents.model import Ask, Call, Prompt
 
 WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
+
+
+class NotKept(BaseException):  # no agent's `except Exception` may hide it
+    """An answer could not be put in the record: nothing more must be asked."""
+
+    def __init__(self, fault: Exception):
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+@contextmanager
+def no_fault_hidden() -> Iterator[None]:
+    """Whatever goes wrong within is raised past the agent that asked."""
+    try:
+        yield
+    except Exception as error:
+        raise NotKept(error) from error
 
 
 def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]) -> Ask:
@@ -22,7 +40,8 @@ def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]
     async def attempt(prompt: Prompt) -> Call:
         call = await ask(prompt)
         attempts[prompt.stage, prompt.sample] += 1
-        keep(attempts[prompt.stage, prompt.sample], call)
+        with no_fault_hidden():
+            keep(attempts[prompt.stage, prompt.sample], call)
         return call
 
     async def asked(prompt: Prompt) -> Call:

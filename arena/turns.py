@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from agents.decision import sound
-from agents.model import Ask, Call, Decision, View
+from agents.model import Ask, Call, Decision, Prompt, View
 from agents.text import printable
-from arena.asking import recorded
+from arena.asking import NotKept, recorded
 from arena.budget import budgeted
 from arena.cohort import leaders, seed_for, waves
 from arena.lease import LEASE, is_gone
@@ -60,12 +60,20 @@ async def play_turns(
         tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
         try:
             for seat, task in zip(seats, tasks, strict=True):
-                turn = await task
+                turn = await finished(task)
                 if write(turn, seat, stored, round, world, record):
                     yield turn
         finally:
             for task in tasks:
                 task.cancel()
+
+
+async def finished(task: "asyncio.Task[Turn]") -> Turn:
+    """The turn. What kept the record from keeping an answer is raised as it is."""
+    try:
+        return await task
+    except NotKept as error:
+        raise error.fault from error
 
 
 def unfinished(
@@ -112,7 +120,7 @@ def take_seats(
         def keep(attempt: int, call: Call, key: int = key) -> None:
             record.keep_call(round.id, key, attempt, call, world.now())
 
-        mind = world.mind(cohort, entrant)
+        mind = mind_of(entrant, cohort, world)
         ask = recorded(budgeted(mind.ask, world.budget, mind.worst_case), calls.get(key, ()), keep)
         view = View(
             snapshot=snapshot,
@@ -125,6 +133,22 @@ def take_seats(
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
         )
         yield Seat(entrant, key, tokens[key], mind, ask, view)
+
+
+def mind_of(entrant: Entrant, cohort: Cohort, world: World) -> Mind:
+    """The entrant's mind; where it can't be made, one that fails with the reason."""
+    try:
+        return world.mind(cohort, entrant)
+    except Exception as error:  # noqa: BLE001 - a kind may be anyone's code: it must not stop the others
+        fault = error
+
+    async def fails(_view: View, _ask: Ask) -> Decision:
+        raise fault
+
+    async def unasked(_prompt: Prompt) -> Call:
+        raise fault
+
+    return Mind(fails, unasked, lambda _: None)
 
 
 async def take_turn(seat: Seat, number: int) -> Turn:

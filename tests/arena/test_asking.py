@@ -6,7 +6,7 @@ import pytest
 
 from agents.model import Call, CallError, Message, Prompt
 from arena import asking
-from arena.asking import recorded
+from arena.asking import NotKept, recorded
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
@@ -85,6 +85,21 @@ def test_a_lasting_failure_is_not_tried_again() -> None:
     provider = Provider(WRONG_KEY, None)
     answers, _ = play(provider, [], QUESTION)
     assert (answers[0].error, provider.asked) == (WRONG_KEY, 1)
+
+
+def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None:
+    def full(attempt: int, call: Call) -> None:
+        raise OSError("no room")
+
+    async def shrugs() -> str:
+        try:
+            await recorded(Provider(), [], full)(QUESTION)
+        except Exception:  # noqa: BLE001 - just what a careless agent does
+            return "never mind"
+        return "fine"
+
+    with pytest.raises(NotKept, match="no room"):
+        asyncio.run(shrugs())
 
 
 def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.model import Agent, Ask, Decision, Forecast, View
+from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
+from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.round import play_round, track, value
 from arena.store.database import reading
@@ -238,6 +239,31 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
     assert [forecast.probability for forecast in turn.decision.forecasts] == [usd("0.7")]
     assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_wish"]
     assert len(turn.fills) == 1
+
+
+def test_a_kind_that_cannot_be_made_has_failed_and_stops_nobody(record: Record) -> None:
+    stored = begun(record, a_cohort(["gone", "ann"]))
+    report = play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}), record)
+    assert turn_of(report, "gone").decision.note == "KeyError: 'gone'"
+    assert turn_of(report, "ann").fills
+
+
+def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(record: Record) -> None:
+    async def long_winded(prompt: Prompt) -> Call:
+        return Call(prompt, "word " * 500_000, cost=5)
+
+    stored = begun(record, a_cohort(["eve"]))
+    world = a_world(LittleVenue(), {"eve": asks}, long_winded)
+    _open_round(stored, world, record)
+    with record.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 20
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArenaError, match="no room left"):
+        play(stored, 1, world, record)
+    assert (record.counts()["calls"], record.counts()["turns"]) == (0, 0)
+    with record.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+    assert play(stored, 1, world, record).done
 
 
 def test_an_answer_that_is_no_decision_is_a_failure(record: Record) -> None:
