@@ -1,87 +1,121 @@
 """What an agent decided, held against what it was shown: anyone's code may have made it."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Container, Iterable
 from dataclasses import fields, replace
-from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from agents.model import Decision, Forecast, View
+from agents.model import Decision, Forecast, Stage, Verdict, View
 from agents.text import printable
 from markets.millionths import ONE
-from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
 Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 
-STAGES = ("blind", "final")
+LARGEST = 2**63 - 1
+"""The largest whole number that a record can hold."""
+VERDICTS: tuple[Verdict, ...] = ("played", "malformed", "failed")
+"""What an agent may say of its turn; who is out is not asked."""
 
 
 def sound(decision: object, view: View) -> Decision:
-    """The decision without the items that can't be kept; each of these is a rejection with a reason.
+    """The decision without what can't be kept; for each of these there is a rejection with a reason.
 
     Raises `TypeError` for what is no decision at all. Whether bets and sales can be granted is for
-    `portfolio.execute` to say; here they only have to be ones.
+    `portfolio.execute` to say; here they only have to be ones, of a turn that was played.
     """
     if not isinstance(decision, Decision):
         raise TypeError(f"an agent decides on a Decision, and this is a {type(decision).__name__}")
+    verdict, unsaid = _verdict(decision.verdict)
+    note, unread = _note(decision.note)
+    rejections, odd = _whole(decision.rejections, Rejection, "bad_rejection")
     forecasts, refused = _forecasts(decision.forecasts, view)
-    bets = [_storable(bet) for bet in decision.bets if _is_plain(bet, Bet)]
-    sales = [_storable(sale) for sale in decision.sales if _is_plain(sale, Sale)]
-    lost = len(decision.bets) + len(decision.sales) - len(bets) - len(sales)
-    words = "a bet or a sale is made of texts and whole numbers of millionths"
-    return replace(
-        decision,
-        forecasts=tuple(forecasts.values()),
-        bets=tuple(bets),
-        sales=tuple(sales),
-        rejections=(
-            *map(_storable, decision.rejections),
-            *refused,
-            *(Rejection("bad_wish", words) for _ in range(lost)),
-        ),
-        note=printable(decision.note),
-    )
+    bets, no_bets = _whole(decision.bets, Bet, "bad_wish")
+    sales, no_sales = _whole(decision.sales, Sale, "bad_wish")
+    lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
+    wishes: list[Bet | Sale] = [*bets, *sales]
+    if verdict != "played" and wishes:
+        words = f"a turn that is {verdict} has no bets and no sales"
+        lost += [Rejection("bad_wish", words, wish.market_id) for wish in wishes]
+        bets, sales = [], []
+    said = (*rejections, *map(_storable, lost))
+    return Decision(tuple(forecasts), tuple(bets), tuple(sales), said, verdict, note)
 
 
-def _forecasts(
-    stated: Iterable[Forecast], view: View
-) -> tuple[Mapping[tuple[str, str], Forecast], list[Rejection]]:
+def _verdict(said: object) -> tuple[Verdict, list[Rejection]]:
+    for verdict in VERDICTS:
+        if type(said) is str and said == verdict:
+            return verdict, []
+    words = f"a verdict is one of {', '.join(VERDICTS)}: this turn is taken as played"
+    return "played", [Rejection("bad_verdict", words)]
+
+
+def _note(said: object) -> tuple[str, list[Rejection]]:
+    if isinstance(said, str):
+        return printable(said), []
+    return "", [Rejection("bad_note", f"a note is a text, and this is a {type(said).__name__}")]
+
+
+def _forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rejection]]:
+    """The forecasts that answer the question, the first for each market and stage."""
+    forecasts, refused = _whole(stated, Forecast, "bad_forecast")
     shown = {listing.market.id for listing in view.snapshot.shown}
     kept: dict[tuple[str, str], Forecast] = {}
-    refused = []
-    for forecast in stated:
-        fault = _fault(forecast, shown)
-        if fault is None and (forecast.market_id, forecast.stage) in kept:
+    for forecast in forecasts:
+        key = (forecast.market_id, forecast.stage)
+        fault = _doubt(forecast, shown)
+        if fault is None and key in kept:
             fault = "a second forecast for a market is not taken"
         if fault is None:
-            kept[forecast.market_id, forecast.stage] = _storable(forecast)
+            kept[key] = forecast
         else:
-            refused.append(Rejection("bad_forecast", fault, _name(forecast)))
-    return kept, refused
+            refused.append(Rejection("bad_forecast", fault, forecast.market_id))
+    return kept.values(), refused
 
 
-def _fault(forecast: object, shown: Set[MarketId]) -> str | None:
-    if not isinstance(forecast, Forecast):
-        return f"a forecast is a Forecast, and this is a {type(forecast).__name__}"
+def _doubt(forecast: Forecast, shown: Container[str]) -> str | None:
     if forecast.market_id not in shown:
         return "a forecast is for a market that was shown"
-    if type(forecast.probability) is not int or not 0 <= forecast.probability <= ONE:
+    if not 0 <= forecast.probability <= ONE:
         return "a probability is a whole number of millionths from 0 to 1,000,000"
-    if forecast.stage not in STAGES:
+    if forecast.stage not in get_args(Stage):
         return "a forecast is made blind or final"
     return None
 
 
-def _name(forecast: Forecast) -> str:
-    market_id = getattr(forecast, "market_id", "")
-    return printable(market_id[:200]) if isinstance(market_id, str) else ""
+def _whole(items: object, kind: type[Item], code: str) -> tuple[list[Item], list[Rejection]]:
+    """The items that are of the kind and made of what the record can hold, and why the others are not."""
+    if not isinstance(items, tuple | list):
+        words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
+        return [], [Rejection(code, words)]
+    good, bad = list[Item](), list[Rejection]()
+    for item in items:
+        fault = _fault(item, kind)
+        if fault is None:
+            good.append(_storable(item))
+        else:
+            bad.append(Rejection(code, fault, _market(item)))
+    return good, bad
 
 
-def _is_plain(item: object, kind: type[Bet] | type[Sale]) -> bool:
-    """Whether it is of the kind, and made of what the record can hold."""
-    if not isinstance(item, kind):
-        return False
-    return all(type(getattr(item, field.name)) in (str, int, NoneType) for field in fields(kind))
+def _fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
+    """Why it is none of the kind: it is another thing, or a field is not of its declared type."""
+    if type(item) is not kind:
+        return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
+    for field in fields(kind):
+        value = getattr(item, field.name)
+        optional, number = field.type == int | None, field.type in (int, int | None)
+        if optional and value is None:
+            continue
+        if number and (type(value) is not int or abs(value) > LARGEST):
+            return f"the {field.name} of a {kind.__name__} is a whole number of at most 63 bits"
+        if not number and type(value) is not str:
+            return f"the {field.name} of a {kind.__name__} is a text"
+    return None
+
+
+def _market(item: object) -> str:
+    market_id = getattr(item, "market_id", "")
+    return market_id[:200] if type(market_id) is str else ""
 
 
 def _storable(item: Item) -> Item:

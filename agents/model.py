@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from markets.model import MarketId, Snapshot
 from markets.venue import Truth
@@ -84,7 +84,10 @@ class CallError:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One attempt to get an answer, whole. Cost in millionths of a dollar; None when unknown."""
+    """One attempt to get an answer, whole.
+
+    Cost in millionths of a dollar, None when unknown; `worst` is what it could have cost at most.
+    """
 
     prompt: Prompt
     reply: str | None
@@ -97,6 +100,7 @@ class Call:
     cost: int | None = None
     latency_ms: int = 0
     error: CallError | None = None
+    worst: int | None = None
 
 
 Ask = Callable[[Prompt], Awaitable[Call]]
@@ -122,18 +126,18 @@ class Price(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float
-    output: float
+    input: float = Field(ge=0, le=1_000_000)
+    output: float = Field(ge=0, le=1_000_000)
 
 
 class ModelSettings(Settings):
     """How a model is reached. A kind whose settings extend these is given a real `ask`."""
 
     model: str
-    base_url: str | None = None
+    base_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+")
     api_key_env: str | None = None
-    temperature: float | None = None
-    max_tokens: int = 16_000
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int = Field(default=16_000, ge=1)
     reasoning: Literal["low", "medium", "high"] | None = None
     timeout: float = 120.0
     price: Price | None = None

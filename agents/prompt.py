@@ -58,7 +58,11 @@ def _compiled(text: str) -> Template:
 
 
 def _facts(view: View, prices: bool, before: Sequence[Forecast]) -> dict[str, Any]:
-    """What a template can name. Whatever would tell a price is left out where prices are hidden."""
+    """What a template can name. Whatever would tell a price is left out where prices are hidden.
+
+    Hidden are quotes and marks, and of a position its shares, since shares and cost together tell the
+    price that was paid. Its cost stays, as does the cash: they say how much is at stake and no more.
+    """
     snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
     ids = short_ids(snapshot)
     stated = {forecast.market_id: forecast.probability for forecast in before}
@@ -76,7 +80,9 @@ def _facts(view: View, prices: bool, before: Sequence[Forecast]) -> dict[str, An
         "fee_line": _fee_line(rules),
         "cash": holdings.cash,
         "total": view.mark.total if prices else None,
-        "positions": [_position(key, lot, ids, mids) for key, lot in holdings.lots.items() if key[0] in ids],
+        "positions": [
+            _position(key, lot, ids, mids, prices) for key, lot in holdings.lots.items() if key[0] in ids
+        ],
         "markets": blocks[: len(snapshot.shown)],
         "held": blocks[len(snapshot.shown) :],
     }
@@ -111,7 +117,11 @@ def _price(quote: Quote | None) -> str:
 
 
 def _position(
-    key: LotKey, lot: Lot, ids: Mapping[MarketId, str], mids: Mapping[MarketId, int | None]
+    key: LotKey,
+    lot: Lot,
+    ids: Mapping[MarketId, str],
+    mids: Mapping[MarketId, int | None],
+    prices: bool,
 ) -> dict[str, Any]:
     market_id, side = key
     mid = mids[market_id]
@@ -119,7 +129,7 @@ def _position(
     return {
         "id": ids[market_id],
         "side": side,
-        "shares": lot.shares,
+        "shares": lot.shares if prices else None,
         "cost": lot.cost,
         "worth": None if price is None else worth(lot.shares, price),
     }

@@ -1,7 +1,7 @@
 """Hard stops on spending: a call is made only if its worst case still fits."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.model import Ask, Call, CallError, Prompt
 from markets.millionths import ONE
@@ -48,7 +48,7 @@ def budgeted(ask: Ask, budget: Budget, worst_case: Callable[[Prompt], int | None
             return Call(prompt, None, cost=0, error=CallError("budget", refusal, retry=False))
         budget.reserved += worst or 0
         try:
-            return await ask(prompt)
+            return replace(await ask(prompt), worst=worst)
         finally:
             budget.reserved -= worst or 0
 

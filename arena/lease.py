@@ -5,7 +5,7 @@ import socket
 from datetime import timedelta
 from uuid import uuid4
 
-LEASE = timedelta(minutes=30)
+LEASE = timedelta(hours=1)
 """How long a turn may take before another process may play it."""
 
 

@@ -12,15 +12,19 @@ from markets.canonical import digest
 from markets.registry import load
 
 
-def plan_of(config: Config, at: datetime) -> Plan:
-    """When the config's cohorts start, seen from an instant, and who plays in them."""
+def plan_of(config: Config, at: datetime, began: datetime | None = None) -> Plan:
+    """When the config's cohorts start, and who plays in them.
+
+    The calendar is counted from where the record's first cohort `began`, else from where the config says
+    that it should, seen from an instant.
+    """
     cohorts = config.cohorts
 
     def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
         return frozen(config, number, starts_at)
 
     return Plan(
-        first=config.first_start(at),
+        first=began or config.first_start(at),
         decide=cohorts.decide,
         rounds=cohorts.rounds,
         count=cohorts.count,

@@ -1,9 +1,11 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from arena.cohort import seed_for
+from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
@@ -13,6 +15,9 @@ from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
 from portfolio.ledger import settle as settlements
 from portfolio.value import mark
+
+CORRECTED_WITHIN = timedelta(days=60)
+"""How long a venue is asked again how a market ended, once it has said so."""
 
 
 async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
@@ -24,7 +29,8 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         snapshot = await look(stored, at, world, record, number)
         record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
     round = next(round for round in record.rounds(stored.id) if round.number == number)
-    late = is_late(stored.cohort, at, world.now())
+    newer = record.newest_time(stored.id)
+    late = is_late(stored.cohort, at, world.now()) or (newer is not None and newer > at)
     turns = [] if round.done else await finish(stored, round, world, record, late)
     return RoundReport(
         stored.cohort.number,
@@ -63,6 +69,15 @@ async def finish_earlier(stored: StoredCohort, at: datetime, world: World, recor
     for round in record.rounds(stored.id):
         if not round.done and round.at < at:
             await finish(stored, round, world, record, late=True)
+            if waiting := unfinished(stored, round, record):
+                raise busy(stored.cohort.number, round.number, waiting)
+
+
+def busy(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
+    """What to say when turns are held by another process."""
+    words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
+    mend = "wait until it has; if it died on another machine, its claim ends within an hour"
+    return ArenaError("busy", words, mend, status=2)
 
 
 async def settle(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
@@ -70,7 +85,7 @@ async def settle(stored: StoredCohort, at: datetime, world: World, record: Recor
     accounts = record.holdings(stored.id)
     settled = {market for account in accounts.values() for market, _ in account.settled}
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
-    asked = sorted(settled.union(record.unresolved()))  # what was settled may be corrected
+    asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
     record.keep_resolutions(await world.venue(stored.cohort).resolutions(at, asked))
     resolutions = record.resolutions(sorted(concerned), at)
     paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
@@ -85,7 +100,10 @@ async def look(
     drawn: list[MarketId] = []
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
-        drawn = [x.market.id for x in draw(await venue.catalogue(at), cohort.universe, seed, at)]
+        catalogue = await venue.catalogue(at)
+        ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
+        offered = [listing for listing in catalogue if listing.market.id not in ended]
+        drawn = [x.market.id for x in draw(offered, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
     fresh = {x.market.id: x for x in await venue.listings(at, sorted({*drawn, *held}))}

@@ -1,12 +1,13 @@
 """Many decision times: cohorts started when due, each played or tracked, until all is over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.cohort import deciding, number_at
+from arena.errors import ArenaError
 from arena.model import Cohort, RoundReport
-from arena.round import play_round, track
+from arena.round import busy, play_round, track
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.world import World
@@ -71,19 +72,30 @@ async def play_season(
     """
     reports: list[RoundReport] = []
     times = season_times(plan, most)
-    for number, at in enumerate(times, 1):
-        reports += await play_time(at, plan, world, record)
-        played(number, len(times))
-    if most is None:
-        for at in (times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)):
-            if not open_cohorts(record):
-                break
-            await play_time(at, plan, world, record)
+    tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
+    newest = record.newest_time() or times[0]
+    for number, at in enumerate((*times, *tail), 1):
+        if number > len(times) and not open_cohorts(record):
+            break
+        if at >= newest:  # what is older is over, and must not be looked at with what is known since
+            reports += await play_time(at, plan, world, record)
+            stop_if_busy(reports)
+        played(min(number, len(times)), len(times))
     return reports
+
+
+def stop_if_busy(reports: Sequence[RoundReport]) -> None:
+    """A season does not walk past a turn that another process holds."""
+    for report in reports:
+        if report.waiting:
+            raise busy(report.cohort, report.number, report.waiting)
 
 
 def season_times(plan: Plan, most: int | None) -> list[datetime]:
     """The first so many decision times, or all of a plan that ends."""
+    if most is None and plan.count is None:
+        mend = "say how many decision times to play with --rounds, or set cohorts.count in the config"
+        raise ArenaError("endless", "cohorts start without end in this config", mend)
     until = None if most is None else plan.first + most * max(WEEK, plan.decide)
     return plan.decision_times(until)[:most]
 
@@ -108,10 +120,10 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
 
 def start_due(at: datetime, plan: Plan, record: Record) -> None:
     """Start the cohort that the plan wants at that time, once."""
-    number = plan.starting(at)
-    if number is None or any(stored.cohort.starts_at == at for stored in record.cohorts()):
+    begun = record.cohorts()
+    if plan.starting(at) is None or any(stored.cohort.starts_at == at for stored in begun):
         return
-    cohort, texts = plan.freeze(number, at)
+    cohort, texts = plan.freeze(len(begun) + 1, at)
     deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
     record.add_cohort(cohort, texts, deposits)
 
@@ -121,8 +133,8 @@ def end_if_over(stored: StoredCohort, at: datetime, decides: bool, record: Recor
     rounds = record.rounds(stored.id)
     if not rounds or not all(round.done for round in rounds):
         return
-    to_come = decides and rounds[-1].number < stored.cohort.rounds
-    if not to_come and not any(account.lots for account in record.holdings(stored.id).values()):
+    to_come = decides and stored.cohort.decides_at(stored.cohort.rounds) > at
+    if not to_come and not any(account.lots for account in record.holdings(stored.id, until=at).values()):
         record.end_cohort(stored.id, at)
 
 

@@ -1,7 +1,7 @@
 """The turns of a round: asked all at once, written one by one in line-up order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Set
+from collections.abc import AsyncIterator, Collection, Iterator, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -17,13 +17,15 @@ from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
 from arena.store.write import LostClaim
 from arena.world import Mind, World
-from markets.model import Snapshot
+from markets.model import MarketId, Snapshot
 from portfolio.execute import execute, is_out
 from portfolio.ledger import post
+from portfolio.model import Rejection
 from portfolio.rules import Rules
 from portfolio.value import mark
 
 NONE: Set[str] = frozenset()
+CLOSED = "the market has closed since the snapshot was taken"
 WINDOW = timedelta(hours=6)
 """How long after a live round's time a turn may still be played on its snapshot."""
 
@@ -38,7 +40,8 @@ class Seat:
     mind: Mind
     ask: Ask
     view: View
-    late: bool = False
+    barred: str = ""
+    closed: Set[MarketId] = frozenset()
 
 
 async def play_turns(
@@ -51,11 +54,14 @@ async def play_turns(
     found = record.snapshot(stored.id, round.at)
     if found is None:
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
+    closed = closed_since(stored.cohort, found[1], world.now())
     for wave in waves(stored.cohort.entrants):
         missing = unfinished(stored, round, record, NONE if late else {"failed"})
-        todo = [entrant for entrant in wave if entrant.name in missing]
+        silent, failed = unfinished(stored, round, record), unfinished(stored, round, record, {"failed"})
+        ready = [x for x in wave if x.name in missing and not set(leaders(x.settings)) & set(silent)]
         seats = [
-            replace(seat, late=late) for seat in take_seats(todo, stored, round, found[1], world, record)
+            replace(seat, barred=barred(seat.entrant, failed, late), closed=closed)
+            for seat in take_seats(ready, stored, round, found[1], world, record)
         ]
         tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
         try:
@@ -66,6 +72,13 @@ async def play_turns(
         finally:
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def barred(entrant: Entrant, failed: Collection[str], late: bool) -> str:
+    """Why an entrant is not asked, or nothing: it is too late, or one it is made from has failed."""
+    without = [name for name in leaders(entrant.settings) if name in failed]
+    return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
 
 
 async def finished(task: "asyncio.Task[Turn]") -> Turn:
@@ -88,6 +101,13 @@ def unfinished(
 def is_late(cohort: Cohort, at: datetime, now: datetime) -> bool:
     """Whether the world has moved on: a live turn must not be decided on prices that are history."""
     return cohort.stamp == "live" and now - at > WINDOW
+
+
+def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[MarketId]:
+    """Markets in a live snapshot that have closed by now: on these it is too late to trade."""
+    if cohort.stamp != "live":
+        return frozenset()
+    return {listing.market.id for listing in snapshot if listing.market.closes_at <= now}
 
 
 def quote_age(rules: Rules) -> timedelta:
@@ -139,7 +159,7 @@ def mind_of(entrant: Entrant, cohort: Cohort, world: World) -> Mind:
     """The entrant's mind; where it can't be made, one that fails with the reason."""
     try:
         return world.mind(cohort, entrant)
-    except Exception as error:  # noqa: BLE001 - a kind may be anyone's code: it must not stop the others
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         fault = error
 
     async def fails(_view: View, _ask: Ask) -> Decision:
@@ -155,26 +175,30 @@ async def take_turn(seat: Seat, number: int) -> Turn:
     """Ask the agent, then meet its wishes with the prices: decide and execute, no writing."""
     view = seat.view
     decision = await decide(seat)
-    fills, refused = execute(decision.bets, decision.sales, view.holdings, view.snapshot, view.rules)
+    bets = [bet for bet in decision.bets if bet.market_id not in seat.closed]
+    sales = [sale for sale in decision.sales if sale.market_id not in seat.closed]
+    wished = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
+    shut = [market for market in wished if market in seat.closed]
+    fills, refused = execute(bets, sales, view.holdings, view.snapshot, view.rules)
     return Turn(
         entrant=seat.entrant.name,
         cash=view.holdings.cash,
         decision=decision,
         fills=tuple(fills),
-        rejections=(*decision.rejections, *refused),
+        rejections=(*decision.rejections, *(Rejection("closed", CLOSED, x) for x in shut), *refused),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
     )
 
 
 async def decide(seat: Seat) -> Decision:
     """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
-    if seat.late:
-        return Decision(verdict="failed", note="not played in time")
+    if seat.barred:
+        return Decision(verdict="failed", note=seat.barred)
     if is_out(seat.view.holdings, seat.view.rules):
         return Decision(verdict="out", note="no cash for a legal bet and nothing held")
     try:
         return sound(await seat.mind.agent(seat.view, seat.ask), seat.view)
-    except Exception as error:  # noqa: BLE001 - an agent may be anyone's code: it must not stop the others
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         return Decision(verdict="failed", note=printable(f"{type(error).__name__}: {error}"))
 
 

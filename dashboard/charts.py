@@ -35,7 +35,7 @@ def pnl_curves(
     picked = alt.selection_point(fields=["agent"], bind="legend", name="picked")
     lines = (
         _data(rows)
-        .mark_line(strokeWidth=2)
+        .mark_line(strokeWidth=2, point=len({row["at"] for row in rows}) == 1)
         .encode(
             x=alt.X("at:T", title=None, axis=alt.Axis(format="%-d %b", grid=False, labelOverlap=True)),
             y=alt.Y("gain:Q", title=title, axis=alt.Axis(format=axis, tickCount=6)),

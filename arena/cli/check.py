@@ -90,7 +90,7 @@ def _print(found: dict[str, Any]) -> None:
     universe, rules, days = found["universe"], found["rules"], 86_400
     start = found["first_start"].replace("T", " ").replace(":00+00:00", " UTC")
     cohorts = f"{found['cohorts']} cohorts" if found["cohorts"] else "cohorts without end"
-    print(f"starts    {start}, {cohorts}, a new one every week")
+    print(f"first     {start}, {cohorts}, a new one every week")
     every = found["decide_every_seconds"] / days
     deciding = f"the newest {found['keep_deciding']} decide"
     print(f"rounds    {found['rounds']}, one every {every:g} days; {deciding}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from arena.cli.dashboard import free_port, serve
 from arena.cli.leaderboard import print_board
 from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, progress
+from arena.cli.output import print_json, program, progress
 from arena.cli.templates import template
 from arena.errors import ArenaError
 
@@ -50,14 +51,15 @@ def demo(
     settings = chosen.load(default=template("demo.yaml"))
     settings = settings if seed is None else settings.with_seed(seed)
     prepare(address, resume, default=chosen.database is None)
-    found = play(settings, address, rounds)
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        found = play(settings, address, rounds)
     if as_json:
         print_json(found)
         return
     print_board(found["leaderboard"])
     print(summary(found))
     if headless or not sys.stdout.isatty():
-        print(f"\nNext: arena dashboard --database {address}")
+        print(f"\nNext: {program()} dashboard --database {address}")
         return
     serve(address, free_port(port))
 
@@ -67,10 +69,13 @@ def prepare(address: str, resume: bool, default: bool) -> None:
     from arena.store.record import Record
 
     if default:
-        FOLDER.mkdir(exist_ok=True)
-        if not resume:
-            for path in FOLDER.glob(f"{RECORD.name}*"):
+        try:
+            FOLDER.mkdir(exist_ok=True)
+            for path in () if resume else FOLDER.glob(f"{RECORD.name}*"):
                 path.unlink()
+        except OSError as error:
+            mend = "go to a folder in which you may write, or name a record: --database PATH"
+            raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", mend) from error
         return
     record = Record.open(address)
     try:
@@ -92,7 +97,8 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     async def season() -> None:
         async with open_world(config, record) as world:
             with progress("Playing the season", None) as moved:
-                await play_season(plan_of(config, world.now()), world, record, rounds, moved)
+                plan = plan_of(config, world.now(), record.began())
+                await play_season(plan, world, record, rounds, moved)
 
     started = timer()
     record = Record.open(address)

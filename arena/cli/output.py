@@ -1,12 +1,23 @@
 """What commands print: tables and text for people, one JSON object for programs."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
+
+
+def program() -> str:
+    """How this program is called from here: `arena` where that is on the path, else its file."""
+    beside = Path(sys.executable).parent / "arena"
+    if shutil.which("arena") or not beside.is_file():
+        return "arena"
+    here = Path.cwd()
+    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
 
 
 def print_json(value: object) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import sys
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +16,6 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.model import RoundReport
-    from arena.season import Plan
-    from arena.store.read import StoredCohort, StoredRound
-    from arena.store.record import Record
 
 
 def round(
@@ -31,7 +30,8 @@ def round(
     """Play one decision time: settle, take the snapshot, let every agent decide, mark.
 
     Without --at it is the next one: in a simulated world the one after the last played, else the latest that
-    is due by the clock. Played twice it changes nothing; what is missing is played.
+    is due by the clock. Played twice it changes nothing; what is missing is played. The exit status is 2
+    when an agent failed or another process still plays.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -40,11 +40,14 @@ def round(
     chosen = options(context, config, database)
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
-    when, reports = play(settings, wanted)
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        when, reports = play(settings, wanted)
     if as_json:
         print_json({"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]})
-        return
-    print_reports(when, reports)
+    else:
+        print_reports(when, reports)
+    if any(report.failed or report.waiting for report in reports):
+        raise typer.Exit(2)
 
 
 def instant(text: str) -> datetime:
@@ -63,7 +66,8 @@ def instant(text: str) -> datetime:
 def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[RoundReport]]":
     """Play the decision time that is wanted, or the next one."""
     from arena.clock import now
-    from arena.plan import plan_of
+    from arena.due import check_time, next_time
+    from arena.plan import plan_of, stamp_of
     from arena.season import play_time
     from arena.store.record import Record
     from arena.wiring import open_world
@@ -74,56 +78,12 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
 
     record = Record.open(config.database)
     try:
-        plan = plan_of(config, now())
-        at = wanted or next_time(plan, record, config, now())
-        check_time(at, plan, record)
+        plan, live = plan_of(config, now(), record.began()), stamp_of(config) == "live"
+        at = wanted or next_time(plan, record, live, now())
+        check_time(at, plan, record, live, now())
         return at, asyncio.run(one(at))
     finally:
         record.close()
-
-
-def next_time(plan: "Plan", record: "Record", config: "Config", now: datetime) -> datetime:
-    """The decision time to play when none is named."""
-    from arena.plan import stamp_of
-
-    begun = [(stored, round) for stored in record.cohorts() for round in record.rounds(stored.id)]
-    broken_off = [round.at for stored, round in begun if was_broken_off(stored, round, record)]
-    if broken_off:
-        return min(broken_off)
-    if stamp_of(config) == "simulated":
-        last = max((round.at for _, round in begun), default=None)
-        following = plan.first if last is None else plan.next_after(last)
-        if following is None:
-            raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
-        return following
-    due = plan.decision_times(now)
-    if not due:
-        words = f"the first round is due on {plan.first:%Y-%m-%d %H:%M} UTC"
-        raise ArenaError("not_due", words, "come back then")
-    return due[-1]
-
-
-def was_broken_off(stored: "StoredCohort", round: "StoredRound", record: "Record") -> bool:
-    """Whether a round stopped in mid-play; one that only has failed turns left did not."""
-    from arena.turns import unfinished
-
-    failed_too = unfinished(stored, round, record, {"failed"})
-    return not round.done and (not failed_too or bool(unfinished(stored, round, record)))
-
-
-def check_time(at: datetime, plan: "Plan", record: "Record") -> None:
-    """A time at which no cohort starts or decides is a mistake, and so is one before the last played."""
-    from arena.cohort import number_at
-
-    cohorts = record.cohorts()
-    if plan.starting(at) is None and not any(number_at(stored.cohort, at) for stored in cohorts):
-        near = plan.next_after(at)
-        mend = f"the next decision is on {near:%Y-%m-%dT%H:%MZ}" if near else "every round is over by then"
-        raise ArenaError("no_round", f"nobody decides on {at:%Y-%m-%dT%H:%MZ}", mend)
-    times = {round.at for stored in cohorts for round in record.rounds(stored.id)}
-    if times and at < max(times) and at not in times:
-        words = f"{at:%Y-%m-%dT%H:%MZ} was missed, and {max(times):%Y-%m-%dT%H:%MZ} is in the record already"
-        raise ArenaError("too_late", words, "a decision can't be made after a later one: play the next round")
 
 
 def as_dict(report: "RoundReport") -> dict[str, Any]:
@@ -153,25 +113,26 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
 
 def print_reports(at: datetime, reports: "list[RoundReport]") -> None:
     """What was played, agent by agent."""
+    if not reports:
+        print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
         print(f"Cohort {report.cohort}, round {report.number}, {at:%Y-%m-%d %H:%M} UTC")
-        if not report.turns:
+        if not report.turns and not report.waiting:
             print("  every turn was in already; nothing changed\n")
-            continue
-        rows = [
-            (
-                t.entrant,
-                t.decision.verdict,
-                len(t.decision.forecasts),
-                len(t.fills),
-                len(t.rejections),
-                t.decision.note,
-            )
-            for t in report.turns
-        ]
-        print_table(("agent", "turn", "forecasts", "fills", "refused", "note"), rows)
+        if report.turns:
+            print_turns(report)
         if report.failed:
             print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
         if report.waiting:
             print(f"  another process plays {', '.join(report.waiting)}")
     print("Next: arena leaderboard")
+
+
+def print_turns(report: "RoundReport") -> None:
+    """The turns that were played now."""
+    rows = [
+        (turn.entrant, found.verdict, len(found.forecasts), len(turn.fills), len(turn.rejections), found.note)
+        for turn in report.turns
+        for found in (turn.decision,)
+    ]
+    print_table(("agent", "turn", "forecasts", "fills", "refused", "note"), rows)

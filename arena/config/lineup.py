@@ -17,6 +17,8 @@ from arena.config.units import DURATION, seconds
 NAME = r"[A-Za-z0-9._/:-]{1,64}"
 NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -"
 OWN_KEYS = ("kind", "name")
+KEPT = "market"
+"""The name that the leaderboard gives the market: only agents of that kind may bear it."""
 NOT_SHARED = ("model", "price")
 
 Block = Mapping[str, Any]
@@ -117,6 +119,9 @@ def _names(document: Document, blocks: list[Any]) -> list[str]:
             other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
             words = f'the name "{name}" is taken by {other}. Give this agent a `name` of its own'
             document.add(key, shown(name), "a name that no other agent has", words)
+        elif name == KEPT and block.get("kind", "llm") != KEPT:
+            words = f'the name "{KEPT}" is kept for the kind {KEPT}. Give this agent a `name` of its own'
+            document.add(key, shown(name), "a name that is not kept", words)
         first.setdefault(name, place)
     return list(first)
 

@@ -154,11 +154,14 @@ class Config:
         return replace(self, seed=seed, venue_settings=world)
 
     def first_start(self, at: datetime) -> datetime:
-        """When the first cohort starts: as configured, else as the simulation does, else the next start."""
-        begin = self.cohorts.first or getattr(self.venue_settings, "start", None) or at
+        """When the first cohort starts: as configured, else as the simulation does, else this week."""
+        start: Start = self.cohorts.start
+        begin = self.cohorts.first or getattr(self.venue_settings, "start", None)
+        if begin is None:
+            following = start.on_or_after(at)
+            return following if following == at else following - timedelta(weeks=1)
         if not isinstance(begin, datetime):
             begin = datetime.combine(begin, time(), UTC)
-        start: Start = self.cohorts.start
         return start.on_or_after(begin if begin.tzinfo else begin.replace(tzinfo=UTC))
 
 

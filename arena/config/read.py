@@ -13,7 +13,8 @@ from arena.config.explain import validate
 from arena.config.extensions import read_prompts, venue_named, venue_names
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
-from arena.config.model import AgentConfig, Config, Frame
+from arena.config.model import AgentConfig, Cohorts, Config, Frame
+from markets.millionths import ONE, decimal
 from portfolio.fills import __path__ as fill_folders
 
 APART = ("ask", "agents")
@@ -59,7 +60,19 @@ def _frame(document: Document) -> Frame | None:
     frame = validate(Frame, data, document, (), APART)
     if frame is not None:
         _check_fill(document, frame.cohorts.rules_block.fill)
+        _check_bankroll(document, frame.cohorts)
     return frame
+
+
+def _check_bankroll(document: Document, cohorts: Cohorts) -> None:
+    """With too little money the smallest bet is over the cap, and everybody is out from the start."""
+    rules = cohorts.rules
+    needed = -(-rules.min_bet * ONE // rules.max_bet) if rules.max_bet else 0
+    if cohorts.bankroll < needed:
+        meant = f"at least {decimal(needed)} dollars"
+        words = f"nobody could bet: the smallest bet is {decimal(rules.min_bet)} dollars, and the largest is"
+        words += f" {decimal(rules.max_bet)} of {decimal(cohorts.bankroll)}. Make it {meant}"
+        document.add(("cohorts", "bankroll"), str(decimal(cohorts.bankroll)), meant, words)
 
 
 def _check_fill(document: Document, fill: str | None) -> None:

@@ -1,5 +1,6 @@
 """Opening the record: SQLite in WAL mode, or PostgreSQL by URL."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -12,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
@@ -20,6 +21,7 @@ from arena.store.troubles import speak_plainly
 
 BUSY_MS = 30_000
 LOOKING = "looking"
+BACKENDS = ("sqlite", "postgresql")
 
 
 class NoRecord(ArenaError):
@@ -40,15 +42,25 @@ def url_of(database: str | Path) -> URL:
     try:
         return make_url(text) if "://" in text else URL.create("sqlite", database=text)
     except (ArgumentError, ValueError) as error:
-        mend = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
-        raise ArenaError("bad_database", f"{text!r} names no database", mend) from error
+        raise _bad_database(text) from error
+
+
+def _bad_database(text: str) -> ArenaError:
+    told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
+    mend = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
+    return ArenaError("bad_database", f"{told!r} names no database that can hold a record", mend)
 
 
 def connect(database: str | Path, *, read_only: bool = False) -> Engine:
     """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost."""
     url = url_of(database)
-    engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
-    speak_plainly(engine, url.render_as_string() if url.host else url.database or "memory")
+    if url.get_backend_name() not in BACKENDS:
+        raise _bad_database(str(database))
+    try:
+        engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
+    except NoSuchModuleError as error:
+        raise _bad_database(str(database)) from error
+    speak_plainly(engine, url)
     if read_only:
         _check_schema(engine, url)
     return engine
@@ -70,7 +82,11 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
 
 def _server(url: URL, read_only: bool) -> Engine:
     options = {"options": "-c default_transaction_read_only=on"} if read_only else {}
-    return create_engine(url, connect_args=options)
+    try:
+        return create_engine(url, connect_args=options)
+    except ModuleNotFoundError as error:
+        mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
+        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
 
 
 def _set_up(engine: Engine, read_only: bool) -> None:

@@ -138,9 +138,18 @@ def ledgers(
     return dict(found)
 
 
-def unresolved(connection: Connection) -> list[MarketId]:
-    """Markets that any snapshot held and that are not known to have ended."""
-    ended = select(RESOLUTION.c.market_id)
+def newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
+    """The time of the newest snapshot, of all or of one cohort."""
+    newest = select(SNAPSHOT.c.at).order_by(SNAPSHOT.c.at.desc()).limit(1)
+    found: datetime | None = connection.scalar(
+        newest if cohort_id is None else newest.where(SNAPSHOT.c.cohort_id == cohort_id)
+    )
+    return found
+
+
+def may_resolve(connection: Connection, since: datetime) -> list[MarketId]:
+    """Markets that any snapshot held and that have not ended, or were said to only since an instant."""
+    ended = select(RESOLUTION.c.market_id).where(RESOLUTION.c.known_at < since)
     rows = connection.scalars(
         select(ITEM.c.market_id).distinct().where(ITEM.c.market_id.not_in(ended)).order_by(ITEM.c.market_id)
     )
@@ -207,6 +216,7 @@ def _call(row: Row[Any]) -> Call:
         row.cost,
         row.latency_ms,
         error,
+        row.worst,
     )
 
 
@@ -216,8 +226,9 @@ def has_marks(connection: Connection, snapshot_id: int) -> bool:
 
 
 def spent_since(connection: Connection, since: datetime) -> int:
-    """What calls made since then cost, where it is known."""
-    total = select(func.coalesce(func.sum(CALL.c.cost), 0)).where(CALL.c.made_at >= since)
+    """What calls made since then cost, at their worst where it is not known."""
+    cost = func.coalesce(CALL.c.cost, CALL.c.worst, 0)
+    total = select(func.coalesce(func.sum(cost), 0)).where(CALL.c.made_at >= since)
     return int(connection.execute(total).scalar_one())
 
 

@@ -54,6 +54,10 @@ class Record:
         with reading(self.engine) as connection:
             return read.cohorts(connection)
 
+    def began(self) -> datetime | None:
+        """When the first cohort started."""
+        return next((stored.cohort.starts_at for stored in self.cohorts()), None)
+
     def add_cohort(self, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]) -> None:
         """Start a cohort: line-up, prompts and bankrolls."""
         with self.engine.begin() as connection:
@@ -109,10 +113,15 @@ class Record:
             ledgers = read.ledgers(connection, cohort_id)
         return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
 
-    def unresolved(self) -> list[MarketId]:
-        """Markets in any snapshot that are not known to have ended."""
+    def newest_time(self, cohort_id: int | None = None) -> datetime | None:
+        """The time of the newest snapshot, of all or of one cohort."""
         with reading(self.engine) as connection:
-            return read.unresolved(connection)
+            return read.newest_time(connection, cohort_id)
+
+    def may_resolve(self, since: datetime) -> list[MarketId]:
+        """Markets in any snapshot that have not ended, or were said to only since an instant."""
+        with reading(self.engine) as connection:
+            return read.may_resolve(connection, since)
 
     def keep_resolutions(self, resolutions: Sequence[Resolution]) -> int:
         """What is new among these; how many."""

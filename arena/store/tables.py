@@ -133,7 +133,7 @@ class SnapshotItem(SQLModel, table=True):
     """One market in a snapshot: on offer (`shown` = 1) or only held; its price was true at `quoted_at`."""
 
     __tablename__ = "snapshot_item"
-    __table_args__ = (STRICT,)
+    __table_args__ = (Index("ix_snapshot_item_market_id", "market_id"), STRICT)
     snapshot_id: int = _key("snapshot.id", primary=True)
     position: int = _whole(primary_key=True)
     market_id: str = _market()
@@ -182,7 +182,11 @@ class Claim(SQLModel, table=True):
 class Call(SQLModel, table=True):
     """One attempt to get an answer from a model, word for word."""
 
-    __table_args__ = (UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"), STRICT)
+    __table_args__ = (
+        UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"),
+        Index("ix_call_made_at", "made_at"),
+        STRICT,
+    )
     id: int | None = _key(primary=True)
     round_id: int = _key("round.id")
     entrant_id: int = _key("entrant.id")
@@ -200,6 +204,7 @@ class Call(SQLModel, table=True):
     tokens_in: int = _whole()
     tokens_out: int = _whole()
     cost: int | None = _whole(default=None, nullable=True)
+    worst: int | None = _whole(default=None, nullable=True)
     latency_ms: int = _whole()
     error_code: str | None = _text(default=None, nullable=True)
     error_message: str | None = _text(default=None, nullable=True)

@@ -1,33 +1,70 @@
 """What a database complains of, in plain words."""
 
 from sqlalchemy import Engine, event
-from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.exc import OperationalError
 
 from arena.errors import ArenaError
 
+RACED = (
+    "raced",
+    "another process wrote to {} at the same time",
+    "start it again: what is missing will be played",
+    2,
+)
 TROUBLES = (
     (
         "unable to open database file",
         "cannot_open",
         "{} can't be opened",
         "is it a file, and may you write there?",
+        1,
     ),
-    ("is not a database", "not_a_record", "{} is not a record", "name another file with --database"),
-    ("disk image is malformed", "damaged", "{} is damaged", "restore a backup"),
-    ("readonly database", "read_only", "{} can only be read", "may you write to the file and its folder?"),
-    ("database is locked", "locked", "{} is in use by another process", "try again when that has ended"),
-    ("disk I/O error", "disk_error", "the disk failed at {}", "look after the disk, then try again"),
-    ("disk is full", "disk_full", "there is no room left to write {}", "free some space; nothing is lost"),
+    ("is not a database", "not_a_record", "{} is not a record", "name another file with --database", 1),
+    ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
+    ("readonly database", "read_only", "{} can only be read", "may you write to the file and its folder?", 1),
+    ("database is locked", "locked", "{} is in use by another process", "try again when that has ended", 1),
+    ("disk I/O error", "disk_error", "the disk failed at {}", "look after the disk, then try again", 1),
+    ("disk is full", "disk_full", "there is no room left to write {}", "free some space; nothing is lost", 1),
+    ("UNIQUE constraint failed", *RACED),
+    ("duplicate key value", *RACED),
 )
-"""Part of what the driver says, our code for it, what has happened, and how to mend it."""
+"""Part of what the driver says, our code for it, what has happened, how to mend it, and the exit status."""
 
 
-def speak_plainly(engine: Engine, name: str) -> None:
+def name_of(url: URL) -> str:
+    """A record as messages name it: its path, or its address without the password.
+
+    >>> name_of(URL.create("postgresql", "ann", "secret", "host", database="arena"))
+    'postgresql://ann:***@host/arena'
+    """
+    return url.set(query={}).render_as_string() if url.host else url.database or "memory"
+
+
+def speak_plainly(engine: Engine, url: URL) -> None:
     """Turn the driver's errors that a user can mend into our own, which name the record."""
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
-        said = str(context.original_exception)
-        for words, code, message, mend in TROUBLES:
+        said, name = str(context.original_exception), name_of(url)
+        for words, code, message, mend, status in TROUBLES:
             if words in said:
-                raise ArenaError(code, message.format(name), mend) from context.original_exception
+                raise ArenaError(code, message.format(name), mend, status) from context.original_exception
+        if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
+            message = f"{name} can't be reached: {_reason(said, url)}"
+            mend = "is the server running, and are address, user and password right?"
+            raise ArenaError("unreachable", message, mend) from None  # the cause may hold the password
+
+
+def _is_cut_off(context: ExceptionContext) -> bool:
+    """Whether there is no connection to a server, or none any more."""
+    return context.dialect.name != "sqlite" and (context.connection is None or context.is_disconnect)
+
+
+def _reason(said: str, url: URL) -> str:
+    """The first line of what the driver said, without the password."""
+    reason = next(iter(said.strip().splitlines()), "no reason is given")
+    secrets = (url.password, url.query.get("password"))
+    for secret in (str(secret) for secret in secrets if secret):
+        reason = reason.replace(secret, "***")
+    return reason

@@ -33,6 +33,7 @@ from arena.store.tables import (
 from markets.canonical import canonical, digest, plain
 from markets.hashes import market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
+from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Fill, Mark
 
 Rows = list[dict[str, Any]]
@@ -75,7 +76,11 @@ def add_cohort(
 
 
 def add_entries(connection: Connection, entrant_id: int, entries: Iterable[Entry]) -> None:
-    """More lines of one entrant's ledger."""
+    """More lines of one entrant's ledger, none of them older than its last."""
+    entries = list(entries)
+    last = connection.scalar(select(func.max(ENTRY.c.at)).where(ENTRY.c.entrant_id == entrant_id))
+    if last is not None and any(entry.at < last for entry in entries):
+        raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last}")
     names = ("number", "at", "kind", "market_id", "side", "cash", "shares", "cost", "realised")
     more = ("balance", "held", "ref", "previous", "hash")
     rows: Rows = [{"entrant_id": entrant_id} | columns(entry, *names, *more) for entry in entries]
@@ -247,7 +252,7 @@ def add_call(
 
     It has the next number if another worker, late but paid, has used this one meanwhile.
     """
-    names = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost")
+    names = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost", "worst")
     error = call.error
     row = columns(call, *names, "latency_ms") | columns(call.prompt, "stage", "sample", "seed")
     row |= {

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from markets.millionths import ONE
 from markets.model import Level, Quote
+from markets.simulation.season import drawn_by
 from markets.simulation.settings import Chance, Settings, below
 from markets.simulation.walk import Life
 
@@ -18,7 +19,7 @@ def quote(life: Life, at: datetime, settings: Settings, chance: Chance) -> Quote
     market = life.market
     at = min(at, market.closes_at)
     day = life.day(at)
-    rng = chance(f"{market.id}/book", day.date)
+    rng = chance(f"{drawn_by(market.id)}/book", day.date)
     width = 1 + below(rng, settings.spread)
     bid = min(max(day.look // TICK - (width - 1) // 2, 1), 99 - width)
     ask = bid + width

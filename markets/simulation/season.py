@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from markets.simulation.settings import LARGEST_EVENT, Chance, Settings, below, moment
+from markets.simulation.settings import LARGEST_EVENT, Chance, Settings, below, code, moment
 
 SHORTEST, LONGEST = 7, 56
 """Days that a market lives, counted from the start of the season for those open by then."""
@@ -13,8 +13,9 @@ OLDER = 14
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event as planned. Its markets open and close together."""
+    """An event as planned. Its markets open and close together. `world` is the code of its settings."""
 
+    world: str
     number: int
     markets: int
     opens_at: datetime
@@ -22,14 +23,31 @@ class Event:
 
     @property
     def id(self) -> str:
-        """Its name in the record."""
-        return f"simulator:{self.number:03}"
+        """Its name in the record: no two worlds share one.
+
+        >>> Event("3fa9c1", 3, 2, datetime.min, datetime.max).id
+        'simulator:3fa9c1:003'
+        """
+        return f"simulator:{self.world}:{self.number:03}"
+
+
+def drawn_by(name: str) -> str:
+    """What an event or a market draws by: its id without the world.
+
+    So seasons of one seed draw alike, whatever else is set.
+
+    >>> drawn_by("simulator:3fa9c1:003-2")
+    'simulator:003-2'
+    """
+    venue, _, own = name.split(":")
+    return f"{venue}:{own}"
 
 
 def plan(settings: Settings, chance: Chance) -> list[Event]:
     """All events of the season. Three in ten are open at its start, the others follow evenly."""
+    world = code(settings)
     return [
-        _event(number, size, settings, chance)
+        _event(world, number, size, settings, chance)
         for number, size in enumerate(_sizes(settings, chance), start=1)
     ]
 
@@ -43,7 +61,7 @@ def _sizes(settings: Settings, chance: Chance) -> list[int]:
     return sizes
 
 
-def _event(number: int, size: int, settings: Settings, chance: Chance) -> Event:
+def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> Event:
     rng = chance(f"plan/{number}", date.min)
     early = (settings.events * 3 + 9) // 10
     season = 7 * settings.weeks
@@ -56,6 +74,7 @@ def _event(number: int, size: int, settings: Settings, chance: Chance) -> Event:
         length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
     life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
     return Event(
+        world,
         number,
         size,
         opens_at=moment(settings.start + timedelta(opens), hour=9),

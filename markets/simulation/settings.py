@@ -7,6 +7,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from markets.canonical import digest
+
 Chance = Callable[[str, date], random.Random]
 """The random numbers for a purpose on a day."""
 
@@ -49,6 +51,15 @@ class Settings(BaseModel):
         if self.refund_share + self.half_share > 1:
             raise ValueError("refund_share and half_share together exceed 1")
         return self
+
+
+def code(settings: Settings) -> str:
+    """Six digits that tell the worlds of different settings apart.
+
+    >>> code(Settings()) == code(Settings(seed=1)) != code(Settings(seed=2))
+    True
+    """
+    return digest(settings.model_dump(mode="json"))[:6]
 
 
 def seeded(seed: int) -> Chance:

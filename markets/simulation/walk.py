@@ -8,7 +8,7 @@ from markets.millionths import ONE
 from markets.model import Market, Resolution
 from markets.odds import bell, probability
 from markets.simulation.evidence import PANEL, hear, line
-from markets.simulation.season import Event
+from markets.simulation.season import Event, drawn_by
 from markets.simulation.settings import Chance, Settings, below
 
 LEAD = 3
@@ -48,7 +48,7 @@ def event_walk(event: Event, settings: Settings, chance: Chance) -> list[tuple[d
     """The part of the log-odds that all markets of an event share, day by day."""
     first = event.opens_at.date() - timedelta(LEAD)
     days = [first + timedelta(n) for n in range((event.closes_at.date() - first).days + 1)]
-    steps = (bell(chance(event.id, day)) for day in days)
+    steps = (bell(chance(drawn_by(event.id), day)) for day in days)
     return list(zip(days, _walk(steps, settings.event_start, settings.event_step), strict=True))
 
 
@@ -69,7 +69,7 @@ def _walk(steps: Iterator[float], start: float, step: float) -> Iterator[float]:
 def _days(
     market: Market, shared: list[tuple[date, float]], settings: Settings, chance: Chance
 ) -> Iterator[Day]:
-    rngs = [chance(market.id, day) for day, _ in shared]
+    rngs = [chance(drawn_by(market.id), day) for day, _ in shared]
     own = _walk((bell(rng) for rng in rngs), settings.own_start, settings.own_step)
     eve = market.opens_at.date() - timedelta(1)
     traded, before, last = 0, 0.0, 0.0
@@ -86,7 +86,7 @@ def _days(
 
 
 def _end(market: Market, truth: int, settings: Settings, chance: Chance) -> Resolution:
-    rng = chance(f"{market.id}/end", market.closes_at.date())
+    rng = chance(f"{drawn_by(market.id)}/end", market.closes_at.date())
     wait = (0, 1, 3, 6, 12, 30)[below(rng, 6)]
     kind, draw = rng.random(), rng.random()
     payout: int | None = ONE if draw * ONE < truth else 0

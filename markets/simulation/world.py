@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from markets.model import Listing, Market, MarketId
 from markets.simulation.book import TICK, quote
 from markets.simulation.evidence import INTRODUCTION
-from markets.simulation.season import Event, plan
+from markets.simulation.season import Event, drawn_by, plan
 from markets.simulation.settings import Chance, Settings
 from markets.simulation.walk import Life, event_walk, live
 from markets.simulation.words import questions
@@ -34,7 +34,7 @@ def listing(life: Life, at: datetime, settings: Settings, chance: Chance) -> Lis
 
 
 def _markets(event: Event, settings: Settings, chance: Chance) -> list[Market]:
-    rng = chance(f"{event.id}/words", event.opens_at.date())
+    rng = chance(f"{drawn_by(event.id)}/words", event.opens_at.date())
     category, texts = questions(rng, event.markets, event.closes_at)
     return [
         Market(

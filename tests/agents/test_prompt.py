@@ -80,6 +80,14 @@ def test_hidden_prices_show_nowhere() -> None:
     assert "Prices are not shown to you" in text
 
 
+def test_with_hidden_prices_a_position_does_not_tell_what_a_share_cost() -> None:
+    listing = a_listing(market="sim:a")
+    text = user(a_view(listing, lots={("sim:a", "YES"): a_lot("1219.512195", "500")}), prices=False)
+    assert "- m1 YES: cost $500.00\n" in text
+    assert "1,219" not in text
+    assert "1219" not in text
+
+
 def test_the_blind_prompt_has_no_prices_and_no_account() -> None:
     text = render(BLIND, a_view(), prices=False, stage="blind").messages[-1].content
     assert all(sign not in text for sign in ("Price", "Cash", "$", "0.4"))

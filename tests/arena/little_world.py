@@ -29,6 +29,7 @@ class LittleVenue:
     mids: dict[str, int] = field(default_factory=lambda: {RAIN: 40, "sim:snow": 60})
     endings: list[Resolution] = field(default_factory=list)
     silent: set[str] = field(default_factory=set)
+    closes_at: datetime = NOW + 10 * WEEK
     looks: int = 0
 
     async def catalogue(self, at: datetime) -> list[Listing]:
@@ -44,7 +45,7 @@ class LittleVenue:
     def _listing(self, market: str, at: datetime) -> Listing:
         mid = self.mids[market]
         bid, ask = (f"0.{mid - 1}", "10000"), (f"0.{mid + 1}", "10000")
-        return a_book([bid], [ask], market, at=at, closes_at=NOW + 10 * WEEK)
+        return a_book([bid], [ask], market, at=at, closes_at=self.closes_at)
 
 
 def says(probability: str, *bets: tuple[str, str]) -> Agent:

@@ -108,6 +108,18 @@ def test_a_name_can_be_had_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("block", "key"),
+    [("{kind: constant, name: market}", "name"), ("{model: market}", "model")],
+)
+def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str, key: str) -> None:
+    mend = "Give this agent a `name` of its own"
+    assert told(tmp_path, with_agents("{kind: random}", block)) == [
+        f'config.yaml:5: agents[1].{key}: the name "market" is kept for the kind market. {mend}'
+    ]
+    assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
+
+
 def test_an_agent_is_of_one_that_plays(tmp_path: Path) -> None:
     text = with_agents("{model: openai/sharp, name: sharp}", "{kind: kelly, of: shrap}", "{kind: market}")
     (error,) = mistakes(tmp_path, text)

@@ -152,6 +152,39 @@ def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
     assert [forecast.probability for forecast in seen[0]] == [usd("0.7")] * 2
 
 
+def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: Record) -> None:
+    async def follows(view: View, ask: Ask) -> Decision:
+        return Decision(view.stated["eve"])
+
+    model = LittleModel(down=1)
+    stored = begun(record, a_cohort(["kim", "eve"], kim="eve"))
+    world = a_world(LittleVenue(), {"kim": follows, "eve": asks}, model)
+    first = play(stored, 1, world, record)
+    assert [(turn.entrant, turn.decision.note) for turn in first.turns] == [
+        ("eve", "refused"),
+        ("kim", "eve failed"),
+    ]
+    second = play(stored, 1, world, record)
+    assert [(turn.entrant, turn.decision.verdict) for turn in second.turns] == [
+        ("eve", "played"),
+        ("kim", "played"),
+    ]
+
+
+def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Record) -> None:
+    stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
+    world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
+    _open_round(stored, world, record)
+    round = record.rounds(stored.id)[0]
+    theirs = ("elsewhere/1/x", NOW, NOW + timedelta(minutes=30), lambda name: False)
+    record.claim(round.id, [stored.entrant_ids["ann"]], *theirs)
+    report = play(stored, 1, world, record)
+    assert (report.turns, report.waiting) == ((), ("kim", "ann"))
+    with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
+        play(stored, 2, world, record)
+    assert len(record.rounds(stored.id)) == 1
+
+
 def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None:
     stored = begun(record, a_cohort(["bug", "ann"]))
     report = play(stored, 1, a_world(LittleVenue(), {"bug": breaks, "ann": BUYER}), record)
@@ -284,6 +317,15 @@ def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) ->
     late = replace(soon, now=lambda: NOW + timedelta(hours=7))
     assert play(stored, 1, late, record).turns == ()
     assert model.asked == 1
+
+
+def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> None:
+    venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
+    stored = begun(record, live(a_cohort(["ann"])))
+    later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
+    turn = turn_of(play(stored, 1, later, record), "ann")
+    assert turn.fills == ()
+    assert [(refused.code, refused.market_id) for refused in turn.rejections] == [("closed", RAIN)]
 
 
 def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record) -> None:

@@ -35,10 +35,10 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> subproce
     )
 
 
-def arena_json(folder: Path, *words: str, home: Path = ROOT, **more: str) -> Any:
+def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **more: str) -> Any:
     """What `arena … --json` answers."""
     done = arena(folder, *words, "--json", home=home, **more)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.returncode == status, done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(done.stdout)
 
 

@@ -16,7 +16,7 @@ agents:
 
 def test_past_the_budget_no_model_is_asked_and_the_turn_says_why(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG.format(budget="{call: 0.001}"), "utf-8")
-    played = arena_json(tmp_path, "round")["rounds"][0]
+    played = arena_json(tmp_path, "round", status=2)["rounds"][0]
     turns = {turn["agent"]: turn for turn in played["turns"]}
     assert turns["market"]["verdict"] == "played"
     assert turns["demo/sharp"]["verdict"] == "failed"

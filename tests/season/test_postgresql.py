@@ -44,7 +44,9 @@ def address(server: str) -> str:
     return server.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
-def test_a_season_has_one_hash_on_both_databases(tmp_path: Path, address: str) -> None:
+def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
+    tmp_path: Path, server: str, address: str
+) -> None:
     words = ["demo", "--headless", "--rounds", "4", "--config", str(demo_config(tmp_path, LINE_UP))]
     here = arena_json(tmp_path, *words, "--database", "here.db")
     there = arena_json(tmp_path, *words, "--database", address)
@@ -54,12 +56,9 @@ def test_a_season_has_one_hash_on_both_databases(tmp_path: Path, address: str) -
     assert arena_json(tmp_path, "verify", "--database", address) == {"ok": True, "differences": []}
     again = arena_json(tmp_path, *words, "--resume", "--database", address)
     assert again["state_hash"] == here["state_hash"]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_no_fact_is_changed(server: str, change: str) -> None:
-    with (
-        psycopg.connect(server) as connection,
-        pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
-    ):
-        connection.execute(change)
+    for change in CHANGES:
+        with (
+            psycopg.connect(server) as connection,
+            pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
+        ):
+            connection.execute(change)

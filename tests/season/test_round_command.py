@@ -1,11 +1,13 @@
 """`arena round`: one decision time after another, as an operator plays them."""
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.season.running import arena, arena_json
+from tests.season.running import arena, arena_json, command, environment
 
 CONFIG = """\
 markets:
@@ -16,6 +18,20 @@ agents:
   - kind: market
   - kind: oracle
   - {name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", timeout: 2s}
+"""
+
+RUDE = """\
+import sys
+
+from agents.model import Settings
+
+
+def agent(settings, given):
+    async def decide(view, ask):
+        print("look at me")
+        sys.exit(3)
+
+    return decide
 """
 
 
@@ -30,20 +46,23 @@ def times(played: Any) -> list[tuple[int, int, str]]:
 
 
 def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Path) -> None:
-    assert times(arena_json(folder, "round")) == [(1, 1, "2026-01-04")]
-    assert times(arena_json(folder, "round")) == [(1, 2, "2026-01-11"), (2, 1, "2026-01-11")]
-    assert times(arena_json(folder, "round")) == [(2, 2, "2026-01-18")]
-    over = arena(folder, "round")
-    assert over.returncode == 1
-    assert "every round has been played" in over.stderr
+    assert times(arena_json(folder, "round", status=2)) == [(1, 1, "2026-01-04")]
+    assert times(arena_json(folder, "round", status=2)) == [(1, 2, "2026-01-11"), (2, 1, "2026-01-11")]
+    assert times(arena_json(folder, "round", status=2)) == [(2, 2, "2026-01-18")]
+    weeks = 0
+    while (settled := arena(folder, "round", "--json")).returncode == 0:
+        assert times(json.loads(settled.stdout)) == []
+        weeks += 1
+    assert weeks > 1
+    assert json.loads(settled.stdout)["error"]["message"] == "every round has been played"
     assert arena_json(folder, "verify") == {"ok": True, "differences": []}
 
 
 def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
     said = arena(folder, "round")
-    assert said.returncode == 0
+    assert said.returncode == 2
     assert "eve failed; arena round --at 2026-01-04T00:00Z tries again" in said.stdout
-    again = arena_json(folder, "round", "--at", "2026-01-04T00:00Z")
+    again = arena_json(folder, "round", "--at", "2026-01-04T00:00Z", status=2)
     assert [turn["agent"] for turn in again["rounds"][0]["turns"]] == ["eve"]
     board = arena_json(folder, "leaderboard")["leaderboard"]
     assert {row["agent"]: row["failed"] for row in board} == {"market": 0, "oracle": 0, "eve": 1}
@@ -58,9 +77,39 @@ def test_a_time_at_which_nobody_decides_is_refused_with_the_next_one(folder: Pat
 
 
 def test_a_round_that_was_missed_is_not_played_after_a_later_one(folder: Path) -> None:
-    arena_json(folder, "round", "--at", "2026-01-04")
+    arena_json(folder, "round", "--at", "2026-01-04", status=2)
     (folder / "config.yaml").write_text(CONFIG.replace("count: 2", "count: 3"), "utf-8")
-    arena_json(folder, "round", "--at", "2026-01-18")
+    arena_json(folder, "round", "--at", "2026-01-18", status=2)
     refused = arena(folder, "round", "--at", "2026-01-11", "--json")
     assert refused.returncode == 1
     assert '"too_late"' in refused.stdout
+
+
+def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder: Path) -> None:
+    pair = [
+        subprocess.Popen(
+            command("round"),
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [run.communicate(timeout=120) for run in pair]
+    assert all("Traceback" not in out + err for out, err in said)
+    assert all(run.returncode == 2 for run in pair)  # eve failed in one; the other was told or came too late
+    arena(folder, "round", "--at", "2026-01-04")
+    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+    board = arena_json(folder, "leaderboard")["leaderboard"]
+    assert {row["turns"] for row in board} == {board[0]["turns"]}
+
+
+def test_an_extension_that_prints_and_exits_has_failed_and_the_answer_is_still_json(tmp_path: Path) -> None:
+    (tmp_path / "extensions").mkdir()
+    (tmp_path / "extensions" / "rude.py").write_text(RUDE, "utf-8")
+    (tmp_path / "config.yaml").write_text(CONFIG.replace("kind: oracle", "kind: rude"), "utf-8")
+    played = arena_json(tmp_path, "round", status=2)
+    rude = next(turn for turn in played["rounds"][0]["turns"] if turn["agent"] == "rude")
+    assert (rude["verdict"], rude["note"]) == ("failed", "SystemExit: 3")

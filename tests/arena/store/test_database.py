@@ -1,13 +1,20 @@
 """Opening a record: odd paths work, and what is no record is told in plain words."""
 
 import sqlite3
+import struct
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Thread
 
 import pytest
+from sqlalchemy import Engine
 
 from arena.errors import ArenaError
 from arena.store.database import NoRecord, connect, reading, url_of
 from arena.store.record import Record
+from arena.store.tables import PROMPT
 
 ODD = [
     "plain.db",
@@ -107,3 +114,82 @@ def test_a_reader_sees_one_state_while_another_writes(copy: Path) -> None:
         assert connection.exec_driver_sql(count).scalar() == 2
     engine.dispose()
     record.close()
+
+
+SECRET = "hush-hush"
+
+
+@pytest.fixture
+def refusing() -> Iterator[int]:
+    """The port of a server that speaks PostgreSQL's protocol as far as to refuse the password."""
+    said = b'SFATAL\x00C28P01\x00Mpassword authentication failed for user "ann"\x00\x00'
+
+    class Refuse(StreamRequestHandler):
+        def handle(self) -> None:
+            (length,) = struct.unpack("!I", self.rfile.read(4))
+            self.rfile.read(length - 4)
+            self.wfile.write(b"E" + struct.pack("!I", len(said) + 4) + said)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Refuse) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def refused(address: str) -> ArenaError:
+    """The error that opening a record at an address brings; it never repeats the password."""
+    with pytest.raises(ArenaError) as caught:
+        Record.open(address)
+    assert SECRET not in f"{caught.value.message} {caught.value.mend}"
+    return caught.value
+
+
+@pytest.mark.parametrize("query", ["", f"?password={SECRET}"])
+def test_a_server_that_can_not_be_reached(query: str) -> None:
+    error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/arena{query}")
+    assert error.code == "unreachable"
+    assert error.message.startswith("postgresql+psycopg://ann:***@127.0.0.1:1/arena can't be reached: ")
+    assert "refused" in error.message
+    assert error.mend
+
+
+def test_a_server_that_refuses_the_password(refusing: int) -> None:
+    error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:{refusing}/arena?sslmode=disable")
+    assert error.code == "unreachable"
+    assert "password authentication failed" in error.message
+
+
+def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/arena")
+    assert (error.code, error.message) == ("no_driver", "psycopg is not installed")
+    assert 'pip install "paper-arena[postgres]"' in error.mend
+
+
+@pytest.mark.parametrize("start", ["nothing", "mysql", "postgresql+nothing", "sqlite+nothing"])
+def test_a_dialect_that_no_record_is_kept_in(start: str) -> None:
+    error = refused(f"{start}://ann:{SECRET}@127.0.0.1:1/record?password={SECRET}")
+    assert error.code == "bad_database"
+    assert error.message.startswith(f"'{start}://***@127.0.0.1:1/record' names no database")
+
+
+def test_a_port_that_is_none_does_not_tell_the_password() -> None:
+    assert refused(f"postgresql://ann:{SECRET}@host:port/arena").code == "bad_database"
+
+
+def add_prompt(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(PROMPT.insert().values(hash="h", text="t"))
+
+
+def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
+    mine, theirs = connect(copy), connect(copy)
+    add_prompt(theirs)
+    with pytest.raises(ArenaError) as caught:
+        add_prompt(mine)
+    error = caught.value
+    assert (error.code, error.status) == ("raced", 2)
+    assert error.message == f"another process wrote to {copy} at the same time"
+    assert error.mend == "start it again: what is missing will be played"
+    mine.dispose()
+    theirs.dispose()

@@ -309,6 +309,7 @@ def upgrade() -> None:
         sa.Column("tokens_in", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("tokens_out", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("cost", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("worst", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("latency_ms", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("error_code", sa.Text(), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
@@ -448,6 +449,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("fill_id", "position"),
         sqlite_strict=True,
     )
+    op.create_index("ix_call_made_at", "call", ["made_at"])
+    op.create_index("ix_snapshot_item_market_id", "snapshot_item", ["market_id"])
     for statement in _triggers(op.get_bind().dialect.name):
         op.execute(statement)
 

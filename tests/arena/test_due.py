@@ -1,0 +1,104 @@
+"""Which decision time is played: what was broken off, what comes next, what is due."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.due import check_time, next_time
+from arena.errors import ArenaError
+from arena.model import Cohort
+from arena.season import Plan, play_time
+from arena.store.record import Record
+from arena.world import World
+from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, says
+from tests.builders import NOW, RAIN, a_resolution
+
+AGENTS = {"ann": says("0.7", ("500", RAIN))}
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def a_plan(rounds: int = 2, count: int | None = 2, first: datetime = NOW) -> Plan:
+    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        whole = a_cohort(["ann"])
+        shape = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
+        return Cohort(**shape | {"number": number, "starts_at": at, "rounds": rounds}), {}
+
+    return Plan(first, WEEK, rounds, count, keep_deciding=5, freeze=freeze)
+
+
+def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
+    asyncio.run(play_time(at, plan, world, record))
+
+
+def following(plan: Plan, record: Record) -> datetime:
+    return next_time(plan, record, live=False, now=NOW)
+
+
+def test_times_come_one_after_another_until_all_is_settled(record: Record) -> None:
+    venue, plan = LittleVenue(), a_plan()
+    world = a_world(venue, AGENTS)
+    for week in range(3):
+        assert following(plan, record) == NOW + week * WEEK
+        play(NOW + week * WEEK, plan, world, record)
+    venue.endings.append(a_resolution("1", at=NOW + 3 * WEEK))
+    assert following(plan, record) == NOW + 3 * WEEK
+    play(NOW + 3 * WEEK, plan, world, record)
+    with pytest.raises(ArenaError, match="every round has been played"):
+        following(plan, record)
+
+
+def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record: Record) -> None:
+    plan = a_plan()
+    world = a_world(LittleVenue(), AGENTS)
+    play(NOW, plan, world, record)
+    second = a_plan(count=1)  # only the first cohort's round, as if killed before the second's
+    play(NOW + WEEK, second, world, record)
+    from arena.season import start_due
+
+    start_due(NOW + WEEK, plan, record)
+    assert following(plan, record) == NOW + WEEK
+    check_time(NOW + WEEK, plan, record, live=False, now=NOW)
+    play(NOW + WEEK, plan, world, record)
+    assert following(plan, record) == NOW + 2 * WEEK
+
+
+def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
+    plan = a_plan(count=None)
+    at = NOW + 5 * WEEK
+    assert next_time(plan, record, live=True, now=at + timedelta(hours=5)) == at
+    with pytest.raises(ArenaError, match="no decision is due"):
+        next_time(plan, record, live=True, now=at + timedelta(hours=7))
+
+
+def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Record) -> None:
+    plan = a_plan(count=None)
+    for now, words in ((NOW - WEEK, "still to come"), (NOW + timedelta(hours=7), "prices are history")):
+        with pytest.raises(ArenaError, match=words):
+            check_time(NOW, plan, record, live=True, now=now)
+    check_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
+
+
+def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:
+    plan = a_plan(count=None)
+    world = a_world(LittleVenue(), AGENTS)
+    play(NOW, plan, world, record)
+    play(NOW + 3 * WEEK, plan, world, record)
+    assert [stored.cohort.number for stored in record.cohorts()] == [1, 2]
+
+
+def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) -> None:
+    plan = a_plan(rounds=2, count=1)
+    venue = LittleVenue(endings=[a_resolution("0", at=NOW + timedelta(days=1))])
+    world = a_world(venue, AGENTS)
+    play(NOW, plan, world, record)
+    play(NOW + 2 * WEEK, plan, world, record)
+    assert record.cohorts()[0].ended_at == NOW + 2 * WEEK

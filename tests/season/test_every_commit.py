@@ -1,0 +1,105 @@
+"""A season broken off at any write and resumed ends as if nothing had happened."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.config import load
+from arena.plan import plan_of
+from arena.season import play_season
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.store.verify import verify
+from arena.wiring import open_world
+
+CONFIG = """\
+markets:
+  venue: simulator
+  show: 12
+  simulator: {start: 2026-01-04, weeks: 4, markets: 16, events: 6}
+cohorts: {rounds: 3, count: 2, bankroll: 1000}
+agents:
+  - kind: market
+  - {kind: oracle, noise: 0.2}
+  - {kind: kelly, of: oracle}
+"""
+WRITES = (
+    "add_cohort",
+    "end_cohort",
+    "keep_snapshot",
+    "keep_resolutions",
+    "keep_entries",
+    "claim",
+    "keep_turn",
+    "keep_marks",
+)
+STRIDE = 6
+
+
+class Killed(BaseException):
+    """What no code of ours can catch."""
+
+
+def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """The whole season, with `before` called ahead of each write; what is in the record at the end."""
+    config = load(folder / "config.yaml")
+    record = Record.open(str(folder / name))
+
+    async def season() -> None:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.began())
+            await play_season(plan, world, record, None, lambda done, whole: None)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for write in WRITES:
+            patch.setattr(Record, write, _announced(getattr(Record, write), before))
+        try:
+            asyncio.run(season())
+            with reading(record.engine) as connection:
+                marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
+                ended = connection.exec_driver_sql(
+                    "SELECT number, ended_at FROM cohort ORDER BY number"
+                ).all()
+                found = {"hash": state_hash(connection), "marks": tuple(marks), "ended": [*map(tuple, ended)]}
+                return found | {"differences": verify(connection)} | record.counts()
+        finally:
+            record.close()
+
+
+def _announced(write: Any, before: Callable[[], None]) -> Any:
+    def announced(*words: Any, **more: Any) -> Any:
+        before()
+        return write(*words, **more)
+
+    return announced
+
+
+def test_broken_off_before_any_write_it_ends_in_the_same_record(tmp_path: Path, thorough: bool) -> None:
+    """Before every write with THOROUGH=1, otherwise before every sixth and the last dozen."""
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    writes = 0
+
+    def count() -> None:
+        nonlocal writes
+        writes += 1
+
+    whole = play(tmp_path, "whole.db", count)
+    assert whole["differences"] == []
+    assert all(ended for _, ended in whole["ended"])
+    places = range(1, writes + 1)
+    for place in places if thorough else sorted({*places[::STRIDE], *places[-12:]}):
+        left = place
+
+        def kill() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        with pytest.raises(Killed):
+            play(tmp_path, f"{place}.db", kill)
+        assert play(tmp_path, f"{place}.db") == whole, f"killed before write {place} of {writes}"
