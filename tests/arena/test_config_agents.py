@@ -61,6 +61,7 @@ def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
 
 
 NAME = "a name of 1 to 64 letters, digits or . _ / : -"
+PRICE = "a number of at least 0 and at most 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
     "{kind: 5}": "agents[0].kind: found 5, expected the name of a kind of agent",
@@ -72,8 +73,8 @@ WRONG = {
     "{model: openai/a, prices: show}": (
         'agents[0].prices: found "show", expected one of shown, hidden, after. Did you mean "shown"?'
     ),
-    "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected a number",
-    "{model: openai/a, price: {input: x, output: 1}}": 'agents[0].price.input: found "x", expected a number',
+    "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected " + PRICE,
+    "{model: openai/a, price: {input: x, output: 1}}": 'agents[0].price.input: found "x", expected ' + PRICE,
     "{model: openai/a, price: 3}": "agents[0].price: found 3, expected a block of keys and values",
     "{model: openai/a, reasoning: 3}": "agents[0].reasoning: found 3, expected one of low, medium, high",
     "{model: openai/a, prompt: bat}": 'agents[0].prompt: there is no prompt "bat". Did you mean "bet"?',

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from arena.cli.leaderboard import read_board
 from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.serving import Served, serving
 
@@ -115,11 +116,11 @@ def choose(page: Page, option: str) -> None:
 
 
 def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
-    served: Served, watched: Watched
+    served: Served, watched: Watched, record: Path
 ) -> None:
     page = watched.page
     open_at(page, served.address, "Leaderboard")
-    assert rows_of(page)[0] == "oracle"
+    assert rows_of(page)[0] == read_board(str(record), None)[0]["agent"]
     expect(page.get_by_text("have resolved so far")).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
     choose(page, "Cohort 1")

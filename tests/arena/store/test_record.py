@@ -103,12 +103,13 @@ def test_a_market_is_remembered_as_any_snapshot_last_saw_it(season: Season) -> N
 def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
     first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
-    assert season.record.unresolved() == [SUN]
+    assert season.record.may_resolve(NOW) == [SUN]
     assert season.record.keep_resolutions([first, first]) == 1
     assert season.record.keep_resolutions([replace(first, payout=0), second]) == 1
     assert season.record.resolutions([SUN], week(1)) == [first]
     assert season.record.resolutions([SUN], week(9)) == [first, second]
-    assert season.record.unresolved() == []
+    assert season.record.may_resolve(week(1)) == [SUN], "what was said lately may be corrected"
+    assert season.record.may_resolve(week(9)) == []
     assert count(season.record, RESOLUTION) == 2
 
 

@@ -41,7 +41,7 @@ SAME = {
         ("call", name): "how an answer came is not what it was"
         for name in (
             "attempt", "seed", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost",
-            "latency_ms", "error_message", "error_retry", "made_at",
+            "worst", "latency_ms", "error_message", "error_retry", "made_at",
         )
     },
 }  # fmt: skip

@@ -12,7 +12,9 @@ from agents.model import Decision, Forecast
 from arena.model import Turn
 from arena.store.database import reading
 from arena.store.record import Record
+from arena.store.tables import ENTRY
 from arena.store.verify import Difference, verify
+from arena.store.write import columns, insert_rows
 from portfolio.account import Account
 from portfolio.model import Entry, Fill, Holdings
 from portfolio.rules import REALISTIC
@@ -73,7 +75,9 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
     stored = season.record.cohorts()[0]
     account = LaxAccount(season.record.holdings(1)[name])
     line = account.write(**entry)
-    season.record.keep_entries({stored.entrant_ids[name]: [line]})
+    row = {"entrant_id": stored.entrant_ids[name]} | columns(line, *Entry.__slots__)
+    with season.record.engine.begin() as connection:
+        insert_rows(connection, ENTRY, [row])
     return line
 
 
