@@ -123,12 +123,15 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     assert rows_of(page)[0] == read_board(str(record), None)[0]["agent"]
     expect(page.get_by_text("have resolved so far")).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
+    sentence = page.get_by_text("have resolved so far")
+    whole = sentence.text_content() or ""
     choose(page, "Cohort 1")
     expect(page).to_have_url(re.compile("cohort=1"))
-    said = page.get_by_text("have resolved so far").text_content()
+    expect(sentence).not_to_have_text(whole, timeout=PATIENCE)
+    said = sentence.text_content() or ""
     page.reload()
     expect(page.get_by_role("combobox")).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
-    assert page.get_by_text("have resolved so far").text_content() == said
+    expect(sentence).to_have_text(said, timeout=PATIENCE)
 
 
 def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched, browser: Browser) -> None:
