@@ -19,7 +19,7 @@ setup: ## make .venv from requirements.lock, and nothing else
 demo: setup ## play a whole season offline, then open the dashboard
 	@.venv/bin/arena demo
 
-test: setup ## run the tests (THOROUGH=1: all of them, which takes longer)
+test: setup ## run the tests (THOROUGH=1: all of them, HISTORIES=10000: more histories of money; longer)
 	@.venv/bin/python -m pytest -n auto --maxprocesses 4
 
 check: setup ## run every static check

@@ -14,7 +14,7 @@ from arena.world import World
 from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
 from portfolio.ledger import settle as settlements
-from portfolio.value import mark
+from portfolio.marks import mark_at
 
 CORRECTED_WITHIN = timedelta(days=60)
 """How long a venue is asked again how a market ended, once it has said so."""
@@ -126,10 +126,10 @@ def _latest(fresh: Listing | None, known: Listing | None) -> Listing:
 
 def value(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
     """Mark every entrant's holdings of this time at the snapshot of this time; with it a round is over."""
-    found = record.snapshot(stored.id, at)
+    found = record.quotes(stored.id, at)
     if found is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
-    snapshot_id, snapshot = found
+    snapshot_id, quotes = found
     age, accounts = quote_age(stored.cohort.rules), record.holdings(stored.id, until=at)
-    marks = {stored.entrant_ids[name]: mark(account, snapshot, age) for name, account in accounts.items()}
-    record.keep_marks(snapshot_id, marks, over)
+    held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
+    record.keep_marks(snapshot_id, mark_at(held, at, quotes, age), over)

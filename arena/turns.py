@@ -18,11 +18,12 @@ from arena.store.record import Record
 from arena.store.write import LostClaim
 from arena.world import Mind, World
 from markets.model import MarketId, Snapshot
-from portfolio.execute import execute, is_out
+from portfolio.execute import execute_on, is_out
+from portfolio.floor import Floor
 from portfolio.ledger import post
+from portfolio.marks import mark_all
 from portfolio.model import Rejection
 from portfolio.rules import Rules
-from portfolio.value import mark
 
 NONE: Set[str] = frozenset()
 CLOSED = "the market has closed since the snapshot was taken"
@@ -32,7 +33,7 @@ WINDOW = timedelta(hours=6)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One entrant at the table: what it sees, the mind behind it, and its claim on the turn."""
+    """One entrant at the table: what it sees, the mind behind it, its claim, and the floor they all share."""
 
     entrant: Entrant
     entrant_id: int
@@ -40,6 +41,7 @@ class Seat:
     mind: Mind
     ask: Ask
     view: View
+    floor: Floor
     barred: str = ""
     closed: Set[MarketId] = frozenset()
 
@@ -128,9 +130,10 @@ def take_seats(
         return
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
-    now = world.now()
+    now, floor = world.now(), Floor(snapshot, cohort.rules)
     tokens = record.claim(round.id, [*ids.values()], world.holder, now, now + LEASE, is_gone)
     accounts, stated = record.holdings(stored.id), record.stated(round.id)
+    marks = mark_all({name: accounts[name] for name in ids}, snapshot, quote_age(cohort.rules))
     calls = record.calls(round.id, [*ids.values()])
     for entrant in todo:
         key, account = ids[entrant.name], accounts[entrant.name]
@@ -145,14 +148,14 @@ def take_seats(
         view = View(
             snapshot=snapshot,
             holdings=account,
-            mark=mark(account, snapshot, quote_age(cohort.rules)),
+            mark=marks[entrant.name],
             rules=cohort.rules,
             seed=seed_for(cohort.seed, round.number, entrant.name),
             round=round.number,
             rounds=cohort.rounds,
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
         )
-        yield Seat(entrant, key, tokens[key], mind, ask, view)
+        yield Seat(entrant, key, tokens[key], mind, ask, view, floor)
 
 
 def mind_of(entrant: Entrant, cohort: Cohort, world: World) -> Mind:
@@ -179,7 +182,7 @@ async def take_turn(seat: Seat, number: int) -> Turn:
     sales = [sale for sale in decision.sales if sale.market_id not in seat.closed]
     wished = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
     shut = [market for market in wished if market in seat.closed]
-    fills, refused = execute(bets, sales, view.holdings, view.snapshot, view.rules)
+    fills, refused = execute_on(seat.floor, bets, sales, view.holdings)
     return Turn(
         entrant=seat.entrant.name,
         cash=view.holdings.cash,

@@ -2,15 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from pydantic import BaseModel
 
-SIMPLE = frozenset((str, int, float, bool))
+SIMPLE = frozenset((str, int, float, bool, type(None)))
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
 
 
 def stamp(at: datetime) -> str:
@@ -19,29 +22,55 @@ def stamp(at: datetime) -> str:
     >>> stamp(datetime(2026, 1, 4, tzinfo=UTC))
     '2026-01-04T00:00:00.000000Z'
     """
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return _stamped(at if at.tzinfo is UTC else at.astimezone(UTC))
+
+
+@lru_cache(maxsize=4096)
+def _stamped(at: datetime) -> str:
+    """The stamp of an instant in UTC: elsewhere two instants may look the same when summer time ends."""
+    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def plain(value: Any) -> Any:
     """The value as JSON knows it: records become objects, instants become text."""
-    if value is None or type(value) in SIMPLE:
-        return value
-    if isinstance(value, datetime):
-        return stamp(value)
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in _names(type(value))}
-    if isinstance(value, BaseModel):
-        return plain(value.model_dump())
-    return value
+    kind: Any = type(value)
+    return value if kind in SIMPLE else _way(kind)(value)
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _way(kind: Any) -> Callable[[Any], Any]:
+    """How values of a type become plain, looked up once a type: a book has a hundred levels."""
+    if issubclass(kind, datetime):
+        return stamp
+    if issubclass(kind, list | tuple):
+        return _items
+    if issubclass(kind, Mapping):
+        return _members
+    if is_dataclass(kind):
+        return partial(_fields, tuple(field.name for field in fields(kind)))
+    if issubclass(kind, BaseModel):
+        return _model
+    return _as_it_is
+
+
+def _items(value: Iterable[Any]) -> list[Any]:
+    return [item if type(item) in SIMPLE else plain(item) for item in value]
+
+
+def _members(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): item if type(item) in SIMPLE else plain(item) for key, item in value.items()}
+
+
+def _fields(names: Iterable[str], value: Any) -> dict[str, Any]:
+    return {name: item if type(item := getattr(value, name)) in SIMPLE else plain(item) for name in names}
+
+
+def _model(value: BaseModel) -> dict[str, Any]:
+    return _members(value.model_dump())
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def canonical(value: Any) -> str:
@@ -50,9 +79,7 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": (2, None)})
     '{"a":[2,null],"b":1}'
     """
-    return json.dumps(
-        plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _ENCODER.encode(plain(value))
 
 
 def digest(value: Any) -> str:

@@ -1,14 +1,16 @@
 """An account while entries are added to it: each is checked against all before it, then applied."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
-from markets.canonical import digest, stamp
+from markets.canonical import digest
 from markets.model import MarketId
 from portfolio.model import Entry, EntryKind, Holdings, Lot, LotKey, Settled, Side
 
 ENDS = ("settle", "refund")
+SAID = tuple(name for name in Entry.__slots__ if name != "hash")
+NO_LOT = Lot(0, 0)
 
 
 class LedgerError(ValueError):
@@ -17,8 +19,7 @@ class LedgerError(ValueError):
 
 def entry_hash(entry: Entry) -> str:
     """The hash that seals an entry: of all that it says, the hash of the one before it included."""
-    fields = {name: getattr(entry, name) for name in Entry.__slots__ if name != "hash"}
-    return digest(fields | {"at": stamp(entry.at)})
+    return digest({name: getattr(entry, name) for name in SAID})
 
 
 def lot_key(entry: Entry) -> LotKey:
@@ -50,32 +51,39 @@ class Account:
         cost: int = 0,
     ) -> Entry:
         """The next entry. What is realised is the cash that no cost stands against."""
-        lot = self.lots.get(cast(LotKey, key), Lot(0, 0))
-        unsealed = Entry(
-            number=self.number + 1,
-            at=at,
-            kind=kind,
-            market_id=key[0],
-            side=key[1],
-            cash=cash,
-            shares=shares,
-            cost=cost,
-            realised=0 if kind == "deposit" else cash + cost,
-            balance=self.cash + cash,
-            held=lot.shares + shares,
-            ref=ref,
-            previous=self.head,
-            hash="",
-        )
-        entry = replace(unsealed, hash=entry_hash(unsealed))
-        self.take(entry)
+        lot = self.lots.get(cast(LotKey, key), NO_LOT)
+        said: dict[str, Any] = {
+            "number": self.number + 1,
+            "at": at,
+            "kind": kind,
+            "market_id": key[0],
+            "side": key[1],
+            "cash": cash,
+            "shares": shares,
+            "cost": cost,
+            "realised": 0 if kind == "deposit" else cash + cost,
+            "balance": self.cash + cash,
+            "held": lot.shares + shares,
+            "ref": ref,
+            "previous": self.head,
+        }
+        entry = Entry(**said, hash=digest(said))
+        self.apply(entry)
         return entry
 
     def take(self, entry: Entry) -> None:
         """Apply an entry, or raise `LedgerError` and leave all as it was."""
-        lot = self._lot_after(entry)
-        self._check(entry, lot)
-        key = lot_key(entry)
+        if entry.hash != entry_hash(entry):
+            raise _broken(entry, "has a hash that is not its own")
+        self.apply(entry)
+
+    def apply(self, entry: Entry) -> None:
+        """Apply an entry whose hash is known to be its own, or raise and leave all as it was."""
+        key, before = lot_key(entry), self.lots.get(lot_key(entry), NO_LOT)
+        lot = Lot(before.shares + entry.shares, before.cost + entry.cost)
+        fault = self._unlinked(entry) or _unbalanced(entry, lot) or self._unfit(entry, lot)
+        if fault:
+            raise _broken(entry, fault)
         if entry.kind in ENDS:
             self.settled[key] = Settled(version_in(entry), -entry.shares, -entry.cost, entry.cash)
         elif entry.kind == "reverse":
@@ -87,48 +95,79 @@ class Account:
         self.cash, self.realised = entry.balance, self.realised + entry.realised
         self.number, self.head = entry.number, entry.hash
 
-    def _lot_after(self, entry: Entry) -> Lot:
-        lot = self.lots.get(lot_key(entry), Lot(0, 0))
-        return Lot(lot.shares + entry.shares, lot.cost + entry.cost)
+    def _unlinked(self, entry: Entry) -> str:
+        """How an entry does not follow from the one before it."""
+        if entry.number != self.number + 1:
+            return f"follows number {self.number}"
+        if entry.previous != self.head:
+            return "does not name the hash of the entry before it"
+        if entry.balance != self.cash + entry.cash:
+            return "has a balance that is not the sum of the cash"
+        return ""
 
-    def _check(self, entry: Entry, lot: Lot) -> None:
-        paid_in = entry.cash if entry.kind == "deposit" else 0
-        for holds, what in (
-            (entry.number == self.number + 1, f"follows number {self.number}"),
-            (entry.previous == self.head, "does not name the hash of the entry before it"),
-            (entry.hash == entry_hash(entry), "has a hash that is not its own"),
-            (entry.cash + entry.cost - entry.realised == paid_in, "makes or loses money out of nothing"),
-            (entry.balance == self.cash + entry.cash, "has a balance that is not the sum of the cash"),
-            (entry.held == lot.shares, "has a holding that is not the sum of the shares"),
-            (lot.shares >= 0 and lot.cost >= 0, "gives away what is not held"),
-            (lot.shares > 0 or lot.cost == 0, "leaves a cost without shares"),
-            (
-                entry.balance >= 0 or entry.cash >= 0 or entry.kind == "reverse",
-                "spends cash that is not there",
-            ),
-            (self._fits_kind(entry, lot), f"is not a {entry.kind}"),
-            (entry.kind not in ENDS or version_in(entry) > 0, "does not name the resolution behind it"),
-        ):
-            if not holds:
-                raise LedgerError(f"entry {entry.number} ({entry.kind} {entry.ref}) {what}")
+    def _unfit(self, entry: Entry, lot: Lot) -> str:
+        """How cash, shares and cost move as they don't in an entry of this kind."""
+        fits = _FITS.get(entry.kind)
+        if fits is None or not fits(entry, lot, self.settled.get(lot_key(entry))):
+            return f"is not a {entry.kind}"
+        if entry.kind in ENDS and not version_in(entry):
+            return "does not name the resolution behind it"
+        return ""
 
-    def _fits_kind(self, entry: Entry, lot: Lot) -> bool:
-        """Whether cash, shares and cost move as they do in an entry of this kind."""
-        before = self.settled.get(lot_key(entry))
-        if entry.kind == "deposit":
-            return entry.cash >= 0 and entry.shares == entry.cost == 0
-        if entry.kind == "buy":
-            return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0
-        if entry.kind == "sell":
-            return entry.cash >= 0 and entry.shares < 0
-        if entry.kind == "reverse":
-            return before is not None and (entry.cash, entry.shares, entry.cost) == (
-                -before.cash,
-                before.shares,
-                before.cost,
-            )
-        closes = entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
-        return closes and (entry.kind == "settle" or entry.realised == 0)
+
+def _unbalanced(entry: Entry, lot: Lot) -> str:
+    """How an entry's sums don't add up, or leave less than nothing."""
+    paid_in = entry.cash if entry.kind == "deposit" else 0
+    if entry.cash + entry.cost - entry.realised != paid_in:
+        return "makes or loses money out of nothing"
+    if entry.held != lot.shares:
+        return "has a holding that is not the sum of the shares"
+    if lot.shares < 0 or lot.cost < 0:
+        return "gives away what is not held"
+    if lot.shares == 0 and lot.cost:
+        return "leaves a cost without shares"
+    if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
+        return "spends cash that is not there"
+    return ""
+
+
+def _is_deposit(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:
+    return entry.cash >= 0 and entry.shares == entry.cost == 0
+
+
+def _is_buy(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:
+    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0
+
+
+def _is_sell(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0
+
+
+def _is_reverse(entry: Entry, _lot: Lot, before: Settled | None) -> bool:
+    undone = None if before is None else (-before.cash, before.shares, before.cost)
+    return (entry.cash, entry.shares, entry.cost) == undone
+
+
+def _is_settle(entry: Entry, lot: Lot, before: Settled | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
+
+
+def _is_refund(entry: Entry, lot: Lot, before: Settled | None) -> bool:
+    return _is_settle(entry, lot, before) and entry.realised == 0
+
+
+_FITS: Mapping[str, Callable[[Entry, Lot, Settled | None], bool]] = {
+    "deposit": _is_deposit,
+    "buy": _is_buy,
+    "sell": _is_sell,
+    "reverse": _is_reverse,
+    "settle": _is_settle,
+    "refund": _is_refund,
+}
+
+
+def _broken(entry: Entry, how: str) -> LedgerError:
+    return LedgerError(f"entry {entry.number} ({entry.kind} {entry.ref}) {how}")
 
 
 def version_in(entry: Entry) -> int:

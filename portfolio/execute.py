@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from markets.millionths import ONE
 from markets.model import Snapshot
+from portfolio.desk import Desk
 from portfolio.floor import Floor
 from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
 from portfolio.money import dollars, number, percent
@@ -22,10 +23,17 @@ def execute(
     With `base: start`, caps and spending are measured by the cash before the sales; with `running`,
     by the cash at each bet, after the sales and the bets before it.
     """
-    floor = Floor(snapshot, rules)
-    sold, unsold = _apart(_sell(sales, holdings, floor))
-    proceeds = sum(fill.amount for fill in sold) if rules.base == "running" else 0
-    bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, floor)
+    return execute_on(Floor(snapshot, rules), bets, sales, holdings)
+
+
+def execute_on(
+    floor: Floor, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
+) -> tuple[list[Fill], list[Rejection]]:
+    """`execute` on a floor that is shared by all who decide on one snapshot."""
+    desk = Desk(floor)
+    sold, unsold = _apart(_sell(sales, holdings, desk))
+    proceeds = sum(fill.amount for fill in sold) if floor.rules.base == "running" else 0
+    bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, desk)
     return sold + bought, unsold + unbought
 
 
@@ -39,27 +47,28 @@ def is_out(holdings: Holdings, rules: Rules) -> bool:
     return not holdings.lots and cap(holdings.cash, rules) < max(rules.min_bet, 1)
 
 
-def _sell(sales: Iterable[Sale], holdings: Holdings, floor: Floor) -> Iterator[Fill | Rejection]:
-    wishes, refused = _apart(from_sale(sale, floor.listings, holdings.lots) for sale in sales)
+def _sell(sales: Iterable[Sale], holdings: Holdings, desk: Desk) -> Iterator[Fill | Rejection]:
+    wishes, refused = _apart(from_sale(sale, desk.floor.listings, holdings.lots) for sale in sales)
     yield from refused
     for wish in merged(wishes):
         held = holdings.lots[wish.lot].shares
         if wish.size > held:
-            message = f"sale of {number(wish.size)} {wish.side} shares is over the {number(held)} held"
+            message = f"{number(wish.size)} {wish.side} shares are to be sold, over the {number(held)} held"
             yield Rejection("over_held", message, wish.market_id)
         else:
-            yield floor.trade(wish, holdings.cash)
+            yield desk.trade(wish, holdings.cash)
 
 
 def _buy(
-    bets: Iterable[Bet], holdings: Holdings, cash: int, floor: Floor
+    bets: Iterable[Bet], holdings: Holdings, cash: int, desk: Desk
 ) -> tuple[list[Fill], list[Rejection]]:
+    floor = desk.floor
     known, offered, settled = floor.listings, floor.offered, holdings.settled
     wishes, refused = _apart(from_bet(bet, known, offered, settled) for bet in bets)
     if floor.rules.merge:
         wishes, opposed = _apart(_one_side_each(merged(wishes)))
         refused += opposed
-    fills, unfilled = _apart(_bets_placed(wishes, cash, floor))
+    fills, unfilled = _apart(_bets_placed(wishes, cash, desk))
     refused += unfilled
     why = _not_together(fills, refused, cash, floor.rules)
     if why is None:
@@ -79,10 +88,11 @@ def _one_side_each(wishes: list[Wish]) -> Iterator[Wish | Rejection]:
             yield Rejection("both_sides", message, wish.market_id)
 
 
-def _bets_placed(wishes: Iterable[Wish], cash: int, floor: Floor) -> Iterator[Fill | Rejection]:
+def _bets_placed(wishes: Iterable[Wish], cash: int, desk: Desk) -> Iterator[Fill | Rejection]:
+    rules = desk.floor.rules
     for wish in wishes:
-        result = _bad_size(wish, cash, floor.rules) or floor.trade(wish, cash)
-        if isinstance(result, Fill) and floor.rules.base == "running":
+        result = _bad_size(wish, cash, rules) or desk.trade(wish, cash)
+        if isinstance(result, Fill) and rules.base == "running":
             cash -= result.amount
         yield result
 

@@ -1,48 +1,40 @@
-"""The trading floor of one decision: what may be traded, less what the decision itself has taken."""
+"""The trading floor: a snapshot made ready to trade on. All entrants of a round share it."""
 
 from markets.hashes import quote_hash
 from markets.model import Listing, MarketId, Snapshot
-from portfolio.books import without
 from portfolio.checks import timely
-from portfolio.model import Fill, Rejection
+from portfolio.model import Action, Rejection, Side
+from portfolio.offers import Offers, offers
 from portfolio.rules import Rules
-from portfolio.walk import fee_rate, fill
-from portfolio.wishes import Wish
 
 
 class Floor:
-    """A snapshot as one entrant trades on it. Other entrants take nothing from its books."""
+    """What a snapshot offers under the rules, worked out once for each thing that is asked for.
+
+    Nobody takes anything from it: every entrant trades on the same prices.
+    """
 
     def __init__(self, snapshot: Snapshot, rules: Rules):
         self.at, self.rules = snapshot.at, rules
         self.offered = {listing.market.id for listing in snapshot.shown}
-        self.listings: dict[MarketId, Listing] = {}
-        for listing in snapshot:
-            self.listings.setdefault(listing.market.id, listing)
+        # The first of two listings of a market counts, and what is shown comes before what is held.
+        self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}
+        self._found: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
+        self._hashes: dict[MarketId, str] = {}
 
-    def trade(self, wish: Wish, base: int) -> Fill | Rejection:
-        """Fill a wish whose size is allowed, and take what it got out of the book."""
-        listing = self.listings[wish.market_id]
-        quote = timely(listing, self.at, self.rules)
-        if isinstance(quote, Rejection):
-            return quote
-        filled = fill(wish.action, wish.size, wish.side, listing, self.rules, wish.limit)
-        if isinstance(filled, Rejection):
-            return filled
-        self.listings[wish.market_id] = without(listing, wish.side, wish.action, filled.levels)
-        return Fill(
-            market_id=wish.market_id,
-            side=wish.side,
-            action=wish.action,
-            shares=filled.shares,
-            amount=filled.amount,
-            fee=filled.fee,
-            wanted=wish.size,
-            base=base,
-            quote_at=quote.at,
-            quote_hash=quote_hash(quote),
-            fee_rate=fee_rate(listing.market, self.rules),
-            levels=filled.levels,
-            left=filled.left,
-            reason=wish.reason,
-        )
+    def offers(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
+        """What may be traded at on a side of a market, or why nothing may."""
+        key = market_id, side, action
+        if key not in self._found:
+            listing = self.listings[market_id]
+            self._found[key] = timely(listing, self.at, self.rules) or offers(
+                action, side, listing, self.rules
+            )
+        return self._found[key]
+
+    def quote_hash(self, market_id: MarketId) -> str:
+        """The hash of the quote that a fill in this market is done on."""
+        if market_id not in self._hashes:
+            quote = self.listings[market_id].quote
+            self._hashes[market_id] = "" if quote is None else quote_hash(quote)
+        return self._hashes[market_id]

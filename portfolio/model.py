@@ -136,7 +136,11 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Holdings valued at one snapshot: at mid for the curve, at the bid for what a sale would bring."""
+    """Holdings valued at one snapshot: at mid for the curve, at the bid for what a sale would bring.
+
+    `stale` counts the lots whose price is old or missing; `age` is that of the oldest price used, in
+    whole seconds: 0 when nothing is held, or nothing that is held has a price.
+    """
 
     at: datetime
     cash: int
@@ -145,6 +149,7 @@ class Mark:
     cost: int
     realised: int
     stale: int
+    age: int
 
     @property
     def total(self) -> int:

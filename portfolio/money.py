@@ -6,6 +6,9 @@ never makes money.
 
 from markets.millionths import ONE
 
+LARGEST = 10**12 * ONE
+"""A figure beyond any account and any market: refused before it is put into words."""
+
 
 def ceil_div(value: int, by: int) -> int:
     """The quotient rounded up.
@@ -40,15 +43,21 @@ def fee(shares: int, price: int, rate: int) -> int:
 
 
 def affordable(amount: int, price: int, rate: int = 0) -> int:
-    """The shares that an amount buys, with their fee paid out of it.
+    """The most shares that an amount buys, with their fee paid out of it.
 
     >>> affordable(500_000_000, 400_000)
     1250000000
     >>> affordable(100_000_000, 500_000, 40_000)
     196078430
     """
-    most = amount * ONE**3 // (price * ONE**2 + rate * price * (ONE - price))
-    return min(most, (amount - fee(most, price, rate)) * ONE // price)
+    charge = rate * price * (ONE - price)
+    most = amount * ONE**3 // (price * ONE**2 + charge)
+    if not charge:
+        return most
+    # Fees are rounded up, so the best of the few that can be: so much is paid for shares, so many it covers.
+    high = fee(most, price, rate)
+    low = min(high, fee(max((amount - high) * ONE // price, 0), price, rate))
+    return max(min((amount - f) * ONE // price, f * ONE**3 // charge) for f in range(low, high + 1))
 
 
 def number(value: int) -> str:

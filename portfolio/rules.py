@@ -21,6 +21,7 @@ class Rules(BaseModel):
     cap: Literal["bet", "decision"] = "bet"
     base: Literal["start", "running"] = "start"
     merge: bool = True
+    extremes: bool = False
     worst_price: int = 30_000
     max_spread: int = 100_000
     max_gap: int = 50_000
@@ -30,6 +31,8 @@ class Rules(BaseModel):
 REALISTIC = Rules(name="realistic", fill="book")
 REPLAY = Rules(name="replay", fill="spread", max_quote_age=int(timedelta(days=7).total_seconds()))
 SEED = Rules(name="seed", fill="mid", fee="none", base="running", merge=False)
-REFERENCE = Rules(name="reference", fill="mid", fee="none", cap="decision", base="running", merge=False)
+REFERENCE = Rules(
+    name="reference", fill="mid", fee="none", cap="decision", base="running", merge=False, extremes=True
+)
 
 NAMED = {rules.name: rules for rules in (REALISTIC, REPLAY, SEED, REFERENCE)}

@@ -1,14 +1,12 @@
 """What agents ask for, made sense of: each bet and sale becomes a wish, or is refused."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Action, Bet, Lot, LotKey, Rejection, Sale, Side
-
-LARGEST = 10**12 * ONE
-"""A size beyond any account: refused before it is put into words."""
+from portfolio.money import LARGEST, dollars, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +33,14 @@ def from_bet(
     if (bad := _misaimed(bet, known)) is not None:
         return bad
     if bet.market_id not in offered:
-        return Rejection("not_offered", "the market is held but no longer on offer", bet.market_id)
+        message = "the market is held but no longer on offer: it may only be sold"
+        return Rejection("not_offered", message, bet.market_id)
     if (bet.market_id, "YES") in settled or (bet.market_id, "NO") in settled:
         return Rejection("settled", "the market has ended and was settled", bet.market_id)
     if not _whole_within(bet.amount, LARGEST):
-        return Rejection("bad_amount", "a bet is an amount of dollars above $0.00", bet.market_id)
-    return Wish(bet.market_id, bet.side, "buy", bet.amount, bet.limit, bet.reason)
+        message = f"a bet is an amount of dollars above $0.00, not {_shown(bet.amount, dollars)}"
+        return Rejection("bad_amount", message, bet.market_id)
+    return Wish(bet.market_id, bet.side, "buy", bet.amount, bet.limit, _text(bet.reason))
 
 
 def from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Wish | Rejection:
@@ -49,50 +49,72 @@ def from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot
         return bad
     lot = lots.get((sale.market_id, sale.side))
     if lot is None:
-        return Rejection("not_held", f"no {sale.side} shares of it are held", sale.market_id)
+        message = f"no {sale.side} shares of this market are held, so none can be sold"
+        return Rejection("not_held", message, sale.market_id)
     shares = _shares(sale, lot)
-    if shares is None:
-        message = "a sale is a number of shares above 0, or a fraction in (0, 1], and not both"
-        return Rejection("bad_shares", message, sale.market_id)
-    return Wish(sale.market_id, sale.side, "sell", shares, sale.limit, sale.reason)
+    if isinstance(shares, str):
+        return Rejection("bad_shares", shares, sale.market_id)
+    return Wish(sale.market_id, sale.side, "sell", shares, sale.limit, _text(sale.reason))
 
 
 def merged(wishes: Iterable[Wish]) -> list[Wish]:
     """One wish a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
-    whole: dict[LotKey, Wish] = {}
+    together: dict[LotKey, list[Wish]] = {}
     for wish in wishes:
-        whole[wish.lot] = _joined(whole[wish.lot], wish) if wish.lot in whole else wish
-    return list(whole.values())
+        together.setdefault(wish.lot, []).append(wish)
+    return [_joined(same) if len(same) > 1 else same[0] for same in together.values()]
 
 
-def _joined(one: Wish, other: Wish) -> Wish:
-    limits = [limit for limit in (one.limit, other.limit) if limit is not None]
-    tightest = min if one.action == "buy" else max
+def _joined(wishes: list[Wish]) -> Wish:
+    limits = [wish.limit for wish in wishes if wish.limit is not None]
+    tightest = min if wishes[0].action == "buy" else max
     return replace(
-        one,
-        size=one.size + other.size,
+        wishes[0],
+        size=sum(wish.size for wish in wishes),
         limit=tightest(limits) if limits else None,
-        reason="; ".join(reason for reason in (one.reason, other.reason) if reason),
+        reason="; ".join(wish.reason for wish in wishes if wish.reason),
     )
 
 
 def _misaimed(wish: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
     """What is wrong with where a wish aims. An agent's words may hold anything, whatever the types say."""
     if not _is_one_of(known, wish.market_id):
-        return Rejection("unknown_market", f"there is no market {_words(wish.market_id)} here")
+        return Rejection("unknown_market", f"no market here is named {_words(wish.market_id)}")
     if wish.side not in ("YES", "NO"):
-        return Rejection("unknown_side", f"{_words(wish.side)} is neither YES nor NO", wish.market_id)
+        message = f"the side is {_words(wish.side)}, which is neither YES nor NO"
+        return Rejection("unknown_side", message, wish.market_id)
     if wish.limit is not None and not _whole_within(wish.limit, ONE):
-        return Rejection("bad_limit", "a limit is a price above $0.00 and at most $1.00", wish.market_id)
+        shown = _shown(wish.limit, dollars)
+        message = f"a limit is a price above $0.00 and at most $1.00, not {shown}"
+        return Rejection("bad_limit", message, wish.market_id)
     return None
 
 
-def _shares(sale: Sale, lot: Lot) -> int | None:
+def _shares(sale: Sale, lot: Lot) -> int | str:
+    """How many shares a sale is of, or what is wrong with it."""
+    if sale.shares is not None and sale.fraction is not None:
+        return "a sale is a number of shares or a fraction of them, and this one is both"
     if sale.shares is not None:
-        return sale.shares if sale.fraction is None and _whole_within(sale.shares, LARGEST) else None
+        if _whole_within(sale.shares, LARGEST):
+            return sale.shares
+        return f"a sale is of a number of shares above 0, not {_shown(sale.shares, number)}"
     if sale.fraction is None:
         return lot.shares
-    return lot.shares * sale.fraction // ONE or None if _whole_within(sale.fraction, ONE) else None
+    if not _whole_within(sale.fraction, ONE):
+        return f"a fraction is above 0 and at most 1, not {_shown(sale.fraction, number)}"
+    part = f"{number(sale.fraction)} of {number(lot.shares)} shares"
+    return lot.shares * sale.fraction // ONE or f"{part} is less than the smallest part of one"
+
+
+def _text(reason: object) -> str:
+    return reason if isinstance(reason, str) else _words(reason)
+
+
+def _shown(value: object, figure: Callable[[int], str]) -> str:
+    """A figure as an agent gave it, where it is one that can be written."""
+    if type(value) is not int:
+        return _words(value)
+    return figure(value) if abs(value) <= LARGEST else "one of that size"
 
 
 def _words(value: object) -> str:

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
-from agents.sizing import quarter_kelly
 from markets.millionths import millionths
+from portfolio.sizing import quarter_kelly
 
 
 class Settings(Common):
@@ -24,6 +24,6 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         beliefs = {listing.market.id: p for listing in view.snapshot.shown}
         forecasts = tuple(Forecast(market_id, p) for market_id in beliefs)
-        return Decision(forecasts, quarter_kelly(beliefs, view))
+        return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
 
     return decide

@@ -5,7 +5,7 @@
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
-from agents.sizing import quarter_kelly
+from portfolio.sizing import quarter_kelly
 
 
 class Settings(Common):
@@ -22,6 +22,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
         forecasts = tuple(Forecast(f.market_id, f.probability, reason=f"as {settings.of}") for f in stated)
         beliefs = {f.market_id: f.probability for f in forecasts}
         note = "" if forecasts else f"{settings.of} stated no forecast this round"
-        return Decision(forecasts, quarter_kelly(beliefs, view), note=note)
+        bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
+        return Decision(forecasts, bets, note=note)
 
     return decide

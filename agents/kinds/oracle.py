@@ -10,8 +10,8 @@ from pydantic import Field
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
-from agents.sizing import quarter_kelly
 from markets.odds import bell, log_odds, probability
+from portfolio.sizing import quarter_kelly
 
 
 class Settings(Common):
@@ -33,6 +33,6 @@ def agent(settings: Settings, given: Given) -> Agent:
             error = settings.noise * bell(Random(f"{view.seed}/oracle/{market_id}"))
             beliefs[market_id] = probability(log_odds(truth(market_id, view.snapshot.at)) + error)
         forecasts = tuple(Forecast(market_id, p) for market_id, p in beliefs.items())
-        return Decision(forecasts, quarter_kelly(beliefs, view))
+        return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
 
     return decide

@@ -9,9 +9,10 @@ from pydantic import Field
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
-from agents.sizing import pays
 from markets.millionths import ONE
+from portfolio.floor import Floor
 from portfolio.model import Bet, Side
+from portfolio.sizing import pays
 
 
 class Settings(Common):
@@ -37,11 +38,12 @@ def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
     rules, cash = view.rules, view.holdings.cash
     if rules.min_bet * ONE > cash * rules.max_bet:
         return ()
+    floor = Floor(view.snapshot, rules)
     drawn = sorted((dice.random(), place) for place in range(len(view.snapshot.shown)))
     bets: list[Bet] = []
     for draw, place in drawn:
-        listing = view.snapshot.shown[place]
+        market_id = view.snapshot.shown[place].market.id
         side: Side = "YES" if int(draw * ONE) % 2 else "NO"
-        if len(bets) < min(most, cash // rules.min_bet) and pays(listing, side, rules) is not None:
-            bets.append(Bet(listing.market.id, side, rules.min_bet, reason="a throw of the dice"))
+        if len(bets) < min(most, cash // rules.min_bet) and pays(floor, market_id, side) is not None:
+            bets.append(Bet(market_id, side, rules.min_bet, reason="a throw of the dice"))
     return tuple(bets)

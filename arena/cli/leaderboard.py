@@ -55,7 +55,7 @@ def read_board(address: str, cohort: int | None) -> list[dict[str, Any]]:
     """The leaderboard of a record, as rows for JSON."""
     from dataclasses import asdict
 
-    from arena.errors import ArenaError
+    from arena.chosen import numbered
     from arena.leaderboard import leaderboard as rows
     from arena.store.database import connect, reading
     from arena.store.read import cohorts
@@ -63,10 +63,7 @@ def read_board(address: str, cohort: int | None) -> list[dict[str, Any]]:
     engine = connect(address, read_only=True)
     try:
         with reading(engine) as connection:
-            numbers = [stored.cohort.number for stored in cohorts(connection)]
-            if cohort is not None and cohort not in numbers:
-                known = ", ".join(map(str, numbers)) or "none yet"
-                raise ArenaError("no_cohort", f"there is no cohort {cohort} here", f"cohorts: {known}")
+            numbered(cohorts(connection), cohort)
             return [asdict(row) for row in rows(connection, cohort)]
     finally:
         engine.dispose()

@@ -15,8 +15,10 @@ from arena.cli.init import init
 from arena.cli.leaderboard import leaderboard
 from arena.cli.options import ConfigFile, Database, Options
 from arena.cli.output import print_error
+from arena.cli.positions import positions
 from arena.cli.round import round as play_round
 from arena.cli.verify import verify
+from arena.cli.whatif import whatif
 from arena.errors import ArenaError
 
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
@@ -74,6 +76,8 @@ app.command()(init)
 app.command()(check)
 app.command("round")(play_round)
 app.command()(leaderboard)
+app.command()(positions)
+app.command()(whatif)
 app.command()(verify)
 app.command()(dashboard)
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,18 @@ def print_error(error: ArenaError, as_json: bool) -> None:
         print(f"→ {error.mend}", file=sys.stderr)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
-    """A table on standard output. None is shown as a dash; numbers stand to the right."""
+def line_width() -> int:
+    """The characters that fit in a line: those of the terminal, or plenty where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    title: str | None = None,
+    right: Collection[str] = (),
+) -> None:
+    """A table on standard output. None is shown as a dash; numbers and `right` columns stand to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -44,12 +54,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        numeric = any(isinstance(row[place], int | float) for row in rows)
+        numeric = column in right or any(isinstance(row[place], int | float) for row in rows)
         table.add_column(Text(column), justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, soft_wrap=False).print(table)
+    Console(width=line_width(), soft_wrap=False).print(table)
 
 
 @contextmanager

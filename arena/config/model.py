@@ -50,6 +50,7 @@ class RulesBlock(Section):
     cap: Literal["bet", "decision"] | None = None
     base: Literal["start", "running"] | None = None
     merge: bool | None = None
+    extremes: bool | None = None
     worst_price: PriceGap | None = None
     max_spread: PriceGap | None = None
     max_gap: PriceGap | None = None

@@ -11,6 +11,7 @@ from arena.model import Cohort, Entrant
 from markets.canonical import canonical, plain
 from markets.model import Level, Quote
 from markets.universe import Universe
+from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
 
@@ -38,6 +39,12 @@ def cohort_of(text: str) -> Cohort:
 def wishes_text(decision: Decision) -> str:
     """The bets and sales of a decision, as they were asked for."""
     return canonical({"bets": decision.bets, "sales": decision.sales})
+
+
+def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
+    """The bets and sales behind a turn's wishes."""
+    wishes = json.loads(text)
+    return tuple(Bet(**bet) for bet in wishes["bets"]), tuple(Sale(**sale) for sale in wishes["sales"])
 
 
 def book_text(quote: Quote) -> str:

@@ -86,6 +86,25 @@ def snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int,
     return snapshot_id, Snapshot(at, tuple(shown), tuple(held))
 
 
+def quotes(
+    connection: Connection, cohort_id: int, at: datetime
+) -> tuple[int, dict[MarketId, Quote | None]] | None:
+    """The prices of a cohort's snapshot, without books and pages, and the snapshot's id."""
+    found = select(SNAPSHOT.c.id).where(SNAPSHOT.c.cohort_id == cohort_id, SNAPSHOT.c.at == at)
+    snapshot_id = connection.scalar(found)
+    if snapshot_id is None:
+        return None
+    prices = (QUOTE.c.id, ITEM.c.quoted_at, QUOTE.c.bid, QUOTE.c.ask, QUOTE.c.mid, QUOTE.c.last)
+    listed = select(ITEM.c.market_id, *prices).select_from(
+        ITEM.outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    )
+    rows = connection.execute(listed.where(ITEM.c.snapshot_id == snapshot_id))
+    return snapshot_id, {
+        MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
+        for market, quote, *seen in rows
+    }
+
+
 def last_listings(connection: Connection, ids: Collection[MarketId]) -> list[Listing]:
     """These markets as any snapshot last saw them."""
     newest = select(func.max(ITEM.c.quote_id)).where(ITEM.c.market_id.in_(ids)).group_by(ITEM.c.market_id)

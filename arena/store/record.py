@@ -12,7 +12,7 @@ from arena.model import Cohort, Turn
 from arena.store import read, write
 from arena.store.database import connect, reading, upgrade
 from arena.store.read import StoredCohort, StoredRound
-from markets.model import Listing, MarketId, Resolution, Snapshot
+from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings, Mark
 
@@ -82,6 +82,11 @@ class Record:
         """A cohort's snapshot at an instant, with its id."""
         with reading(self.engine) as connection:
             return read.snapshot(connection, cohort_id, at)
+
+    def quotes(self, cohort_id: int, at: datetime) -> tuple[int, dict[MarketId, Quote | None]] | None:
+        """The prices of a cohort's snapshot, without books and pages, and the snapshot's id."""
+        with reading(self.engine) as connection:
+            return read.quotes(connection, cohort_id, at)
 
     def last_listings(self, ids: Collection[MarketId]) -> list[Listing]:
         """These markets as any snapshot last saw them."""

@@ -318,7 +318,10 @@ class Entry(SQLModel, table=True):
 
 
 class Mark(SQLModel, table=True):
-    """Holdings valued at one snapshot: kept for the curves, recomputed by `arena verify`."""
+    """Holdings valued at one snapshot: kept for the curves, recomputed by `arena verify`.
+
+    `stale` counts the lots whose price is old or missing; `age` is that of the oldest price, in seconds.
+    """
 
     __table_args__ = (Index("ix_mark_at", "at"), STRICT)
     entrant_id: int = _key("entrant.id", primary=True)
@@ -330,6 +333,7 @@ class Mark(SQLModel, table=True):
     cost: int = _whole()
     realised: int = _whole()
     stale: int = _whole()
+    age: int = _whole()
 
 
 def _table(model: type[SQLModel]) -> Table:

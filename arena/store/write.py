@@ -1,6 +1,7 @@
 """Writing facts down, in bulk, on a connection whose transaction the caller owns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, 
 from agents.model import Call, Decision
 from arena.model import Cohort, Turn
 from arena.store.codec import book_text, call_fact, cohort_text, turn_fact, wishes_text
+from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
     CALL,
     CLAIM,
@@ -34,29 +36,16 @@ from markets.canonical import canonical, digest, plain
 from markets.hashes import market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.ledger import LedgerError
-from portfolio.model import Entry, Fill, Mark
+from portfolio.model import Entry, Fill, FillLevel, Mark
 
-Rows = list[dict[str, Any]]
+ENTRY_NAMES, FILL_NAMES, LEVEL_NAMES = (
+    tuple(field.name for field in fields(fact) if field.name != "levels") for fact in (Entry, Fill, FillLevel)
+)
+entry_line, fill_line, level_line = line_of(*ENTRY_NAMES), line_of(*FILL_NAMES), line_of(*LEVEL_NAMES)
 
 
 class LostClaim(Exception):
     """The turn was taken over by another holder: what this one decided must not be written."""
-
-
-def columns(fact: Any, *names: str) -> dict[str, Any]:
-    """Some attributes of a fact as a row."""
-    return {name: getattr(fact, name) for name in names}
-
-
-def insert_rows(connection: Connection, table: Table, rows: Rows) -> None:
-    """All rows in one statement; none is fine."""
-    if rows:
-        connection.execute(insert(table), rows)
-
-
-def insert_one(connection: Connection, table: Table, **row: Any) -> int:
-    """One row; its new id."""
-    return int(connection.execute(insert(table).values(**row).returning(table.c.id)).scalar_one())
 
 
 def add_cohort(
@@ -81,10 +70,8 @@ def add_entries(connection: Connection, entrant_id: int, entries: Iterable[Entry
     last = connection.scalar(select(func.max(ENTRY.c.at)).where(ENTRY.c.entrant_id == entrant_id))
     if last is not None and any(entry.at < last for entry in entries):
         raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last}")
-    names = ("number", "at", "kind", "market_id", "side", "cash", "shares", "cost", "realised")
-    more = ("balance", "held", "ref", "previous", "hash")
-    rows: Rows = [{"entrant_id": entrant_id} | columns(entry, *names, *more) for entry in entries]
-    insert_rows(connection, ENTRY, rows)
+    lines = ((entrant_id, *entry_line(entry)) for entry in entries)
+    insert_lines(connection, ENTRY, ("entrant_id", *ENTRY_NAMES), lines)
 
 
 def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
@@ -352,22 +339,21 @@ def _add_turn_row(
 
 
 def _add_fills(connection: Connection, turn_id: int, fills: Sequence[Fill]) -> None:
-    names = ("market_id", "side", "action", "shares", "amount", "fee", "wanted", "base")
-    more = ("quote_at", "quote_hash", "fee_rate", "left", "reason")
-    for position, fill in enumerate(fills):
-        row = columns(fill, *names, *more) | {"turn_id": turn_id, "position": position}
-        fill_id = insert_one(connection, FILL, **row, hash=digest(fill))
-        levels: Rows = [
-            {"fill_id": fill_id, "position": place} | columns(level, "price", "shares", "amount", "fee")
-            for place, level in enumerate(fill.levels)
-        ]
-        insert_rows(connection, LEVEL, levels)
+    lines = ((turn_id, place, digest(fill), *fill_line(fill)) for place, fill in enumerate(fills))
+    insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
+    keys = select(FILL.c.id).where(FILL.c.turn_id == turn_id).order_by(FILL.c.position)
+    levels = (
+        (fill_id, place, *level_line(level))
+        for fill_id, fill in zip(connection.scalars(keys), fills, strict=True)
+        for place, level in enumerate(fill.levels)
+    )
+    insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
 
 
 def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
     """Each entrant's holdings at a snapshot, by entrant id, in place of what was there."""
     connection.execute(delete(MARK).where(MARK.c.snapshot_id == snapshot_id))
-    names = ("at", "cash", "value", "liquidation", "cost", "realised", "stale")
+    names = ("at", "cash", "value", "liquidation", "cost", "realised", "stale", "age")
     rows: Rows = [
         {"entrant_id": key, "snapshot_id": snapshot_id} | columns(mark, *names) for key, mark in marks.items()
     ]

@@ -1,11 +1,12 @@
 """At which prices an order is filled: one rule a file, found by its file name.
 
 A rule is one function, `levels`. Limits, fees, minimum sizes and rounding are the same for all of
-them and live in `portfolio/walk.py`.
+them and live in `portfolio/offers.py` and `portfolio/walk.py`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, cast
 
 from markets.model import Level, Market, Quote
@@ -35,6 +36,7 @@ class FillRule(Protocol):
         ...
 
 
+@cache
 def fill_rule(name: str) -> FillRule:
     """The rule of that name."""
     return cast(FillRule, load(__name__, name))

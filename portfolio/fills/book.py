@@ -7,21 +7,26 @@ from markets.model import Level
 from portfolio.checks import refuse, sound, tradable
 from portfolio.fills import Order
 from portfolio.model import Rejection
+from portfolio.money import dollars, number
 
 
 def levels(order: Order) -> Sequence[Level] | Rejection:
     """One side of the book, when the whole of it makes sense."""
     quote, market = order.quote, order.market
-    if not quote.bids and not quote.asks:
-        return refuse("no_book", "the quote has no book", market)
-    for level in (*quote.bids, *quote.asks):
-        if isinstance(bad := tradable(level.price, "price of a level", market), Rejection):
+    whole = quote.bids + quote.asks
+    if not whole:
+        message = "the quote has no order book, and by these rules orders are filled from it"
+        return refuse("no_book", message, market)
+    prices = [level.price for level in whole]
+    for price in (min(prices), max(prices)):
+        if isinstance(bad := tradable(price, "price of a level", market), Rejection):
             return bad
-        if level.shares <= 0:
-            return refuse("bad_book", "the book has a level without shares", market)
+    if (least := min(whole, key=lambda level: level.shares)).shares <= 0:
+        message = f"the book has a level of {number(least.shares)} shares at {dollars(least.price)}"
+        return refuse("bad_book", message, market)
     best = replace(
         quote,
-        bid=max((level.price for level in quote.bids), default=None),
-        ask=min((level.price for level in quote.asks), default=None),
+        bid=max(prices[: len(quote.bids)], default=None),
+        ask=min(prices[len(quote.bids) :], default=None),
     )
     return sound(best, market, order.rules) or (quote.asks if order.action == "buy" else quote.bids)

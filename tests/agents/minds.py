@@ -26,7 +26,7 @@ def a_view(
     shown = listings or tuple(a_listing(market=market) for market in THREE)
     snapshot: Snapshot = a_snapshot(*shown, held=held)
     account = Holdings(cash=usd(cash), lots=lots or {})
-    mark = Mark(snapshot.at, account.cash, 0, 0, 0, 0, 0)
+    mark = Mark(snapshot.at, account.cash, 0, 0, 0, 0, 0, 0)
     return View(snapshot, account, mark, rules, seed, stated=stated or {})
 
 

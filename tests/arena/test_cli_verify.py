@@ -32,7 +32,7 @@ def record(tmp_path: Path) -> Path:
 
 def corrupt(record: Path) -> None:
     database = sqlite3.connect(record)
-    database.execute("UPDATE mark SET cash = cash + 1 WHERE entrant_id = 2")
+    database.execute("UPDATE mark SET value = value + 1 WHERE entrant_id = 2")
     database.commit()
     database.close()
 
@@ -53,16 +53,16 @@ def test_a_bad_record(record: Path) -> None:
     difference = {
         "table": "mark",
         "key": key,
-        "field": "cash",
-        "found": 9_800_000_001,
-        "expected": 9_800_000_000,
+        "field": "value",
+        "found": 194_445_293,
+        "expected": 194_445_292,
         "why": why,
-        "message": f"mark ({key}): cash is 9800000001 and should be 9800000000: {why}",
+        "message": f"mark ({key}): value is 194445293 and should be 194445292: {why}",
     }
     assert json.loads(answer.stdout) == {"ok": False, "differences": [difference]}
     answer = run("--database", str(record))
     assert answer.exit_code == 1
-    assert "9800000001" in answer.stdout
+    assert "194445293" in answer.stdout
     assert "1 difference" in answer.stdout
 
 

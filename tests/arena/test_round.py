@@ -122,7 +122,7 @@ def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_sta
     assert (held.market.id, held.mid) == (RAIN, usd("0.40"))
     assert held.quote is not None
     assert held.quote.at == NOW
-    assert _marks(record)[-1] == ("ann", 1)
+    assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
 
 
 def _totals(record: Record) -> list[tuple[str, int]]:
@@ -132,11 +132,11 @@ def _totals(record: Record) -> list[tuple[str, int]]:
         return [(name, total) for name, total in connection.exec_driver_sql(query)]
 
 
-def _marks(record: Record) -> list[tuple[str, int]]:
-    """Who held how many stale lots, mark by mark."""
-    query = "SELECT e.name, m.stale FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
+def _marks(record: Record) -> list[tuple[str, int, int]]:
+    """Who held how many stale lots, and how old the oldest price was, mark by mark."""
+    query = "SELECT e.name, m.stale, m.age FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
-        return [(name, stale) for name, stale in connection.exec_driver_sql(query)]
+        return [(name, stale, age) for name, stale, age in connection.exec_driver_sql(query)]
 
 
 def test_those_made_from_others_see_what_these_stated(record: Record) -> None:

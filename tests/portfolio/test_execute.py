@@ -222,7 +222,7 @@ def test_two_sales_of_a_lot_are_one_and_can_not_sell_more_than_is_held() -> None
     ((sold,), _) = asked(a_sale(fraction="0.4"), a_sale(250), account=account)
     assert sold.shares == usd(750)
     assert refusals(a_sale(), a_sale("0.000001"), account=account) == [
-        "sale of 1,250.000001 YES shares is over the 1,250 held"
+        "1,250.000001 YES shares are to be sold, over the 1,250 held"
     ]
 
 
@@ -250,7 +250,9 @@ def test_a_market_that_is_both_on_offer_and_held_has_the_price_on_offer() -> Non
 
 def test_what_is_not_held_can_not_be_sold() -> None:
     assert codes(a_sale(10)) == ["not_held"]
-    assert refusals(a_sale(10, "NO"), account=holding(a_bet(500))) == ["no NO shares of it are held"]
+    assert refusals(a_sale(10, "NO"), account=holding(a_bet(500))) == [
+        "no NO shares of this market are held, so none can be sold"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -330,7 +332,7 @@ def test_nothing_is_traded_on_a_price_that_was_not_to_be_had(listing: Listing, c
 def test_the_age_that_a_quote_may_have_is_a_rule() -> None:
     week = a_snapshot(a_price("0.40", at=NOW - timedelta(days=7)))
     assert len(asked(a_bet(500), snapshot=week, rules=REPLAY)[0]) == 1
-    assert refusals(a_bet(500), snapshot=week) == ["the quote is 604,800 s old; 900 s are allowed"]
+    assert refusals(a_bet(500), snapshot=week) == ["the quote is 7 d old; at most 15 min is allowed"]
     just = a_snapshot(a_price("0.40", at=NOW - timedelta(minutes=15)))
     assert len(asked(a_bet(500), snapshot=just)[0]) == 1
 

@@ -88,7 +88,7 @@ def test_past_the_worst_price_the_money_stays_and_the_fill_says_why() -> None:
     book = a_book([("0.40", "100")], [("0.42", "100"), ("0.45", "100"), ("0.46", "900")])
     bought = done(fill("buy", usd(500), "YES", book, BOOK))
     assert bought.amount == usd(87)
-    assert bought.left == "$413.00 was not spent: the next price is $0.46, past $0.45"
+    assert bought.left == "$413.00 was not spent: the next price is $0.46, and the rules go to $0.45"
 
 
 def test_a_tighter_limit_of_the_agent_counts_and_a_looser_one_does_not() -> None:
@@ -97,14 +97,14 @@ def test_a_tighter_limit_of_the_agent_counts_and_a_looser_one_does_not() -> None
     loose = done(fill("buy", usd(500), "YES", book, BOOK, usd("0.99")))
     assert (tight.amount, loose.amount) == (usd(42), usd(86))
     assert refused(fill("buy", usd(500), "YES", book, BOOK, usd("0.41"))) == (
-        "unfilled: $500.00 was not spent: the next price is $0.42, past $0.41"
+        "unfilled: $500.00 was not spent: the best price is $0.42, and the limit is $0.41"
     )
 
 
 def test_a_limit_on_a_sale_is_the_least_it_accepts() -> None:
     sold = done(fill("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK, usd("0.395")))
     assert sold.shares == usd(100)
-    assert sold.left == "150 shares were not sold: the next price is $0.39, past $0.395"
+    assert sold.left == "150 shares were not sold: the next price is $0.39, and the limit is $0.395"
 
 
 def test_a_book_that_ends_leaves_the_rest_in_words() -> None:
@@ -149,12 +149,20 @@ def test_every_rule_refuses_impossible_quotes(rules: Rules) -> None:
     def why(listing: Listing) -> str:
         return refused(fill("buy", usd(100), "YES", listing, rules))
 
-    assert why(a_listing("0.45", "0.43")) == "crossed: the quote is crossed: bid $0.45, ask $0.43"
-    assert why(a_listing(None, "0.43")) == "one_sided: the quote is one-sided: it has no bid"
-    assert why(a_listing("0.43", None)) == "one_sided: the quote is one-sided: it has no ask"
-    assert why(a_listing("0.35", "0.46")) == ("wide: the spread of $0.11 is over $0.10: bid $0.35, ask $0.46")
+    assert (
+        why(a_listing("0.45", "0.43")) == "crossed: the quote is crossed: its bid $0.45 is over its ask $0.43"
+    )
+    assert (
+        why(a_listing(None, "0.43")) == "one_sided: the quote has no bid, only the ask $0.43: both are needed"
+    )
+    assert (
+        why(a_listing("0.43", None)) == "one_sided: the quote has no ask, only the bid $0.43: both are needed"
+    )
+    assert why(a_listing("0.35", "0.46")) == (
+        "wide: bid $0.35 and ask $0.46 are $0.11 apart; at most $0.10 is allowed"
+    )
     assert why(a_listing("0.40", "0.42", "0.47")) == (
-        "gap: the mid $0.47 is over $0.05 from the middle of bid $0.40, ask $0.42"
+        "gap: the mid $0.47 is $0.06 from the middle of bid $0.40 and ask $0.42; at most $0.05 is allowed"
     )
     assert why(a_listing("-0.10", "0.02")).startswith("bad_price: the bid -$0.10 ")
     assert why(a_listing("0.99", "1.20")).startswith("bad_price: the ask $1.20 ")
@@ -192,16 +200,16 @@ def test_the_book_rule_needs_a_whole_sound_book() -> None:
         listing = a_listing("0.40", "0.42", bids=bids, asks=asks)
         return refused(fill("buy", usd(100), "YES", listing, BOOK))
 
-    assert why([], []) == "no_book: the quote has no book"
-    assert why([], ASKS) == "one_sided: the quote is one-sided: it has no bid"
-    assert why(BIDS, []) == "one_sided: the quote is one-sided: it has no ask"
-    assert why([("0.43", "10")], ASKS) == "crossed: the quote is crossed: bid $0.43, ask $0.42"
+    assert why([], []) == "no_book: the quote has no order book, and by these rules orders are filled from it"
+    assert why([], ASKS) == "one_sided: the quote has no bid, only the ask $0.42: both are needed"
+    assert why(BIDS, []) == "one_sided: the quote has no ask, only the bid $0.40: both are needed"
+    assert why([("0.43", "10")], ASKS) == "crossed: the quote is crossed: its bid $0.43 is over its ask $0.42"
     assert why(BIDS, [("0.51", "10")]).startswith("wide")
     assert why([("0.30", "10")], [("0.33", "10")]).startswith("gap")
     assert why([*BIDS, ("0", "10")], ASKS).startswith("bad_price")
     assert why(BIDS, [*ASKS, ("1.00", "10")]).startswith("bad_price")
     assert why(BIDS, [*ASKS, ("0.45", "-10")]).startswith("bad_book")
-    assert why(BIDS, [*ASKS, ("0.45", "0")]) == "bad_book: the book has a level without shares"
+    assert why(BIDS, [*ASKS, ("0.45", "0")]) == "bad_book: the book has a level of 0 shares at $0.45"
 
 
 def test_the_quote_rule_needs_a_quote_and_the_others_need_a_mid() -> None:

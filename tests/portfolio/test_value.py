@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Listing, MarketId
 from portfolio.model import Holdings, Lot, LotKey
-from portfolio.value import mark
+from portfolio.value import Valued, mark, valued
 from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_quote, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
@@ -69,6 +69,60 @@ def test_without_any_price_a_lot_is_worth_its_cost_and_stale() -> None:
 def test_what_is_on_offer_is_valued_by_the_price_on_offer() -> None:
     both = a_snapshot(a_price("0.60"), held=[a_price("0.10")])
     assert mark(holding((YES, 100, 40)), both).value == usd(60)
+
+
+def test_no_100_shares_with_no_quote_after_a_last_value_of_30_are_still_30_and_stale() -> None:
+    """The venue is silent: what is held is listed with the quote of a day before."""
+    account, day = holding((NO, 100, 40)), timedelta(days=1)
+    before = a_snapshot(a_price("0.70", at=NOW - day), at=NOW - day)
+    assert mark(account, before, timedelta(minutes=15)).value == usd(30)
+    silent = a_snapshot(held=[a_price("0.70", at=NOW - day)])
+    (lot,) = valued(account, silent, timedelta(minutes=15))
+    assert lot == Valued(RAIN, "NO", usd(100), usd(40), usd("0.30"), usd(30), 0, 86_400, "old")
+    seen = mark(account, silent, timedelta(minutes=15))
+    assert (seen.value, seen.stale, seen.age) == (usd(30), 1, 86_400)
+
+
+def test_each_lot_says_why_it_is_stale_and_how_old_its_price_is() -> None:
+    minute = timedelta(minutes=1)
+    fresh, old = a_listing(market="sim:a", at=NOW - minute), a_listing(market="sim:b", at=NOW - 2 * minute)
+    traded = a_listing("0.2", None, last="0.3", market="sim:c", at=NOW - 5 * minute)
+    only_bid = a_listing("0.2", None, market="sim:d", at=NOW - 9 * minute)
+    names = ("sim:a", "sim:b", "sim:c", "sim:d", "sim:e")
+    account = holding(*(((MarketId(name), "YES"), 100, 35) for name in names))
+    lots = valued(account, a_snapshot(fresh, old, traded, only_bid), minute)
+    assert [(lot.market_id, lot.price, lot.age, lot.stale) for lot in lots] == [
+        ("sim:a", usd("0.41"), 60, ""),
+        ("sim:b", usd("0.41"), 120, "old"),
+        ("sim:c", usd("0.30"), 300, "last_trade"),
+        ("sim:d", None, None, "no_price"),
+        ("sim:e", None, None, "no_price"),
+    ]
+    assert [lot.value for lot in lots] == [usd(41), usd(41), usd(30), usd(35), usd(35)]
+    assert [lot.liquidation for lot in lots] == [usd(40), usd(40), usd(20), usd(20), 0]
+
+
+def test_the_age_of_a_mark_is_that_of_the_oldest_price_in_whole_seconds() -> None:
+    late = timedelta(seconds=90, microseconds=999_999)
+    shown = a_snapshot(a_listing(at=NOW - late), a_listing(market=SUN, at=NOW - timedelta(seconds=3)))
+    both = holding((YES, 1, 0), ((SUN, "NO"), 1, 0))
+    assert mark(both, shown).age == 90
+    assert mark(holding(((SUN, "NO"), 1, 0)), shown).age == 3
+    assert mark(holding(), shown).age == 0
+    assert mark(holding((YES, 1, 0)), a_snapshot(Listing(a_market(), None))).age == 0
+
+
+def test_a_quote_that_is_exactly_as_old_as_allowed_is_not_stale() -> None:
+    minute, tick = timedelta(minutes=1), timedelta(microseconds=1)
+    stale = [
+        mark(holding((YES, 1, 0)), a_snapshot(a_listing(at=NOW - past)), minute).stale
+        for past in (minute, minute + tick)
+    ]
+    assert stale == [0, 1]
+
+
+def test_a_quote_of_a_later_time_is_not_of_a_negative_age() -> None:
+    assert mark(holding((YES, 1, 0)), a_snapshot(a_listing(at=NOW + timedelta(hours=1)))).age == 0
 
 
 @given(st.integers(0, 100), st.integers(0, 10**6).map(lambda whole: whole * ONE))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 
 from arena.store.verify.cohorts import check_cohorts
+from arena.store.verify.depth import check_depth
 from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts
 from arena.store.verify.fills import check_fills
@@ -19,6 +20,8 @@ from arena.store.verify.marks import check_marked, check_marks
 from arena.store.verify.open_lots import check_open_lots
 from arena.store.verify.parents import check_parents
 from arena.store.verify.postings import check_postings
+from arena.store.verify.profits import check_profits
+from arena.store.verify.resolutions import check_resolutions
 from arena.store.verify.rounds import check_rounds
 from arena.store.verify.seals import check_seals
 from arena.store.verify.sizes import check_sizes
@@ -33,13 +36,16 @@ CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_rounds,
     check_markets,
     check_items,
+    check_resolutions,
     check_turns,
     check_forecasts,
     check_calls,
     check_postings,
     check_fills,
+    check_depth,
     check_sizes,
     check_ledgers,
+    check_profits,
     check_marks,
     check_marked,
     check_open_lots,

@@ -14,7 +14,7 @@ ONE = 1_000_000
 
 OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int}
 PARTS = {"rules": dict, "prompts": dict, "entrants": list}
-RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool}
+RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
 LIMITS = {"min_bet": int, "max_bet": int, "max_quote_age": int}
 LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
 
@@ -35,6 +35,7 @@ class Frozen:
     cap: str
     base: str
     merge: bool
+    extremes: bool
     min_bet: int
     max_bet: int
     max_quote_age: int

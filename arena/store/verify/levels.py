@@ -1,4 +1,7 @@
-"""The levels of a fill: fee and amount of each, and whether such a price was there to be had."""
+"""The levels of a fill: fee and amount of each, and whether such a price was there to be had.
+
+How much there was at a price is for all fills of a turn together: see `depth`.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,23 +25,21 @@ Offered = Mapping[int, int | None]
 def check_levels(facts: Facts, deal: Deal) -> Iterator[Difference]:
     """Levels with a wrong fee or amount, or at a price that the quote didn't offer."""
     yield from numbered(facts, LEVEL, list(deal.levels), "position", 0)
-    offered = _offered(deal)
+    prices = offered(deal)
     for level in deal.levels:
         yield from _money(facts, deal, level)
-        if not 0 < level["price"] < ONE:
+        if not _possible(deal, level["price"]):
             yield differs(facts, LEVEL, level, "price", f"between 0 and {ONE}", "it is the price of a share")
-        elif offered is not None:
-            yield from _had(facts, level, offered)
+        elif prices is not None and level["price"] not in prices:
+            expected = " or ".join(map(str, sorted(prices))) or "none"
+            why = "so the quote says under the rule of the fills"
+            yield differs(facts, LEVEL, level, "price", expected, why)
 
 
-def _had(facts: Facts, level: Row, offered: Offered) -> Iterator[Difference]:
-    if level["price"] not in offered:
-        prices = " or ".join(map(str, sorted(offered))) or "none"
-        yield differs(facts, LEVEL, level, "price", prices, "so the quote says under the rule of the fills")
-        return
-    most = offered[level["price"]]
-    if most is not None and level["shares"] > most:
-        yield differs(facts, LEVEL, level, "shares", f"{most} or fewer", "no more were in the book")
+def _possible(deal: Deal, price: int) -> bool:
+    """Inside (0, 1); where the rules allow extremes, at 1 too, and a sale at 0."""
+    sure = deal.frozen is not None and deal.frozen.extremes and deal.frozen.fill == "mid"
+    return 0 < price < ONE or (sure and (price == ONE or (price == 0 and not deal.buys)))
 
 
 def _money(facts: Facts, deal: Deal, level: Row) -> Iterator[Difference]:
@@ -53,7 +54,7 @@ def _money(facts: Facts, deal: Deal, level: Row) -> Iterator[Difference]:
         yield differs(facts, LEVEL, level, "amount", expected, "it is the shares' price and the fee")
 
 
-def _offered(deal: Deal) -> Offered | None:
+def offered(deal: Deal) -> Offered | None:
     """What the fill rule reads from the quote, in prices of the side's own share.
 
     None for a rule that is not one of the four that come with the arena.

@@ -2,11 +2,13 @@
 
 A lot is worth its shares at the mid, or at the last trade where there is no mid, or its cost where there
 is neither; sold at once it brings its shares at the bid, or nothing. The price of a NO share is 1 less
-that of a YES share. A lot is stale without a mid, or if its quote is older than the cohort's rules allow.
+that of a YES share. A lot is stale without a mid, or if its quote is older than the cohort's rules allow. The
+age of a mark is that of the oldest quote that prices a lot.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import NamedTuple
 
 from arena.store.tables import ENTRANT, ENTRY, MARK, SNAPSHOT
@@ -19,13 +21,14 @@ Key = tuple[str, str]
 
 
 class Price(NamedTuple):
-    """A quote, and whether a mark must call it stale."""
+    """A quote, how old it was at the snapshot, and whether a mark must call it stale."""
 
     quote: Row
+    age: timedelta
     stale: bool
 
 
-NOTHING = Price({}, True)
+NOTHING = Price({}, timedelta(), True)
 
 
 @dataclass
@@ -77,27 +80,29 @@ def _prices(facts: Facts) -> dict[int, dict[str, Price]]:
         prices = found[snapshot["id"]] = {}
         for item, _, quote in facts.listed.get(snapshot["id"], ()):
             if quote is not None:
-                aged = frozen is not None and _age(item, snapshot) > frozen.max_quote_age
-                prices[item["market_id"]] = Price(quote, aged or quote["mid"] is None)
+                age = _age(item, snapshot)
+                aged = frozen is not None and age.total_seconds() > frozen.max_quote_age
+                prices[item["market_id"]] = Price(quote, age, aged or quote["mid"] is None)
     return found
 
 
-def _age(item: Row, snapshot: Row) -> float:
-    """How many seconds old a quote was at its snapshot."""
+def _age(item: Row, snapshot: Row) -> timedelta:
+    """How old a quote was at its snapshot."""
     quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["at"])
-    return (at - quoted).total_seconds() if quoted and at else 0.0
+    return at - quoted if quoted and at else timedelta()
 
 
 def valued(held: Held, prices: Mapping[str, Price]) -> dict[str, int | str]:
     """What a mark of these holdings must say."""
-    value = liquidation = stale = 0
+    value = liquidation = stale = age = 0
     for (market, side), (shares, cost) in held.lots.items():
-        quote, is_stale = prices.get(market, NOTHING)
+        quote, past, is_stale = prices.get(market, NOTHING)
         mid, bid = quote.get("mid"), quote.get("bid" if side == "YES" else "ask")
         price = quote.get("last") if mid is None else mid
         value += cost if price is None else _at(shares, price, side)
         liquidation += 0 if bid is None else _at(shares, bid, side)
         stale += is_stale
+        age = age if price is None else max(age, past // timedelta(seconds=1))
     return {
         "cash": held.cash,
         "value": value,
@@ -105,6 +110,7 @@ def valued(held: Held, prices: Mapping[str, Price]) -> dict[str, int | str]:
         "cost": sum(cost for _, cost in held.lots.values()),
         "realised": held.realised,
         "stale": stale,
+        "age": age,
     }
 
 

@@ -41,6 +41,18 @@ def test_section_1_5_the_sign_says_better_same_or_worse() -> None:
     assert skill_ratio.ratio(0.3) < 0
 
 
+def test_appendix_a_brier_is_the_distance_to_the_outcome_squared() -> None:
+    for percent in range(101):
+        forecast = percent / 100
+        assert brier.score([forecast], [1]) == pytest.approx((100 - percent) ** 2 / 100**2, abs=1e-12)
+        assert brier.score([forecast], [0]) == pytest.approx(percent**2 / 100**2, abs=1e-12)
+
+
+def test_appendix_a_the_aggregate_is_the_sum_over_the_number() -> None:
+    forecasts, outcomes = [0.8, 0.2, 0.5], [1, 1, 0]
+    assert brier.score(forecasts, outcomes) == pytest.approx((0.04 + 0.64 + 0.25) / 3, abs=1e-12)
+
+
 def test_appendix_b_brier_bands_are_half_open() -> None:
     words = {
         0.0: "Perfect", 1e-6: "Excellent", 0.0999: "Excellent", 0.10: "Good", 0.1999: "Good", 0.20: "Fair",

@@ -41,6 +41,31 @@ def test_section_3_only_resolved_bets_count() -> None:
     assert win_rate.score([True, False, True, False], [1, -1, -2, 0.5]) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("won", "stake", "price", "rate", "earns"), [(9, 50, 0.95, 0.9, False), (4, 500, 0.20, 0.4, True)]
+)
+def test_section_3_a_high_rate_of_tiny_bets_may_lose_money_and_a_low_one_may_earn_it(
+    won: int, stake: int, price: float, rate: float, earns: bool
+) -> None:
+    """Ten bets: those that won cost `stake` each, and those that were lost $500."""
+    outcomes = [1] * won + [0] * (10 - won)
+    earned = won * (stake / price - stake) - (10 - won) * 500
+    assert win_rate.score([True] * 10, outcomes) == rate
+    assert (returns.score([earned], [10_000]) > 0) is earns
+
+
+@pytest.mark.parametrize(
+    ("yes", "outcome", "wins"), [(True, 1, 1.0), (True, 0, 0.0), (False, 0, 1.0), (False, 1, 0.0)]
+)
+def test_section_3_each_side_with_each_outcome(yes: bool, outcome: int, wins: float) -> None:
+    assert win_rate.score([yes], [outcome]) == wins
+
+
+@pytest.mark.parametrize(("final", "percent"), [(10_700, 7.0), (10_000, 0.0), (9_500, -5.0), (0, -100.0)])
+def test_appendix_a_return_is_what_was_gained_over_what_was_given(final: int, percent: float) -> None:
+    assert returns.score([final - 10_000], [10_000]) == percent
+
+
 @pytest.mark.parametrize(("bets", "rate"), [(([True], [1]), 1.0), (([False], [1]), 0.0)])
 def test_one_bet_is_won_or_lost(bets: tuple[list[bool], list[int]], rate: float) -> None:
     assert win_rate.score(*bets) == rate

@@ -12,9 +12,9 @@ from agents.model import Decision, Forecast
 from arena.model import Turn
 from arena.store.database import reading
 from arena.store.record import Record
+from arena.store.rows import columns, insert_rows
 from arena.store.tables import ENTRY
 from arena.store.verify import Difference, verify
-from arena.store.write import columns, insert_rows
 from portfolio.account import Account
 from portfolio.model import Entry, Fill, Holdings
 from portfolio.rules import REALISTIC
@@ -84,7 +84,7 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
 class LaxAccount(Account):
     """An account that takes everything."""
 
-    def take(self, entry: Entry) -> None:
+    def apply(self, entry: Entry) -> None:
         """Nothing is checked."""
 
 

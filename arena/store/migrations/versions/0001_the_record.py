@@ -227,6 +227,7 @@ def upgrade() -> None:
         sa.Column("cost", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("realised", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("stale", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("age", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.ForeignKeyConstraint(
             ["entrant_id"],
             ["entrant.id"],

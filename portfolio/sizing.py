@@ -1,15 +1,14 @@
-"""How much a rule-playing agent bets on what it believes."""
+"""How much to bet on what is believed: a quarter of the Kelly stake, within the rules."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.model import View
 from markets.millionths import ONE
-from markets.model import Listing, MarketId
-from portfolio.model import Bet, Side
+from markets.model import MarketId, Snapshot
+from portfolio.floor import Floor
+from portfolio.model import Bet, Holdings, Rejection, Side
 from portfolio.money import worth
 from portfolio.rules import Rules
-from portfolio.sides import own
 
 CAUTION = 4
 """A quarter of the Kelly stake."""
@@ -25,52 +24,49 @@ class _Edge:
     price: int
 
 
-def quarter_kelly(beliefs: Mapping[MarketId, int], view: View) -> tuple[Bet, ...]:
+def quarter_kelly(
+    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, rules: Rules
+) -> tuple[Bet, ...]:
     """A quarter of the Kelly stake on every edge, best first while the cash lasts.
 
     Stake = ¼ · cash · (p − price) / (1 − price) at the price that would be paid, rounded down.
     Markets in which something is held are left alone, as are stakes under the minimum.
     """
-    rules, cash = view.rules, view.holdings.cash
+    cash, bets = holdings.cash, list[Bet]()
     left = worth(cash, rules.max_bet) if rules.cap == "decision" else cash
-    bets: list[Bet] = []
-    for edge in sorted(_edges(beliefs, view), key=lambda edge: edge.price - edge.belief):
+    edges = _edges(beliefs, holdings, snapshot, Floor(snapshot, rules))
+    for edge in sorted(edges, key=lambda edge: edge.price - edge.belief):
         base = cash - sum(bet.amount for bet in bets) if rules.base == "running" else cash
         kelly = cash * (edge.belief - edge.price) // (CAUTION * (ONE - edge.price))
         stake = min(kelly, worth(base, rules.max_bet), left)
-        if stake >= rules.min_bet:
+        if stake >= max(rules.min_bet, 1):
             left -= stake
             bets.append(Bet(edge.market_id, edge.side, stake, reason=_reason(edge)))
     return tuple(bets)
 
 
-def _edges(beliefs: Mapping[MarketId, int], view: View) -> Iterator[_Edge]:
-    held = {market_id for market_id, _ in view.holdings.lots}
-    for listing in view.snapshot.shown:
+def _edges(
+    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, floor: Floor
+) -> Iterator[_Edge]:
+    held = {market_id for market_id, _ in holdings.lots}
+    for listing in snapshot.shown:
         market_id = listing.market.id
         if market_id not in beliefs or market_id in held:
             continue
         p = beliefs[market_id]
         sides: tuple[tuple[Side, int], ...] = (("YES", p), ("NO", ONE - p))
         for side, belief in sides:
-            price = pays(listing, side, view.rules)
+            price = pays(floor, market_id, side)
             if price is not None and price < belief:
                 yield _Edge(market_id, side, belief, price)
 
 
-def pays(listing: Listing, side: Side, rules: Rules) -> int | None:
-    """What a first share of a side costs by these rules; None where it can't be bought."""
-    if listing.quote is None:
+def pays(floor: Floor, market_id: MarketId, side: Side) -> int | None:
+    """What a first share of a side costs by the floor's rules; None where it can't be bought."""
+    offered = floor.offers(market_id, side, "buy")
+    if isinstance(offered, Rejection) or not offered.levels:
         return None
-    quote = own(listing.quote, side)
-    match rules.fill:
-        case "mid":
-            price = quote.mid
-        case "spread":
-            price = None if quote.mid is None else quote.mid + max(listing.market.tick, ONE // 100)
-        case _:
-            price = quote.ask
-    return price if price is not None and 0 < price < ONE else None
+    return offered.levels[0].price
 
 
 def _reason(edge: _Edge) -> str:

@@ -1,0 +1,63 @@
+"""Rows into tables: one with its new id, or many in one statement."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Table, insert
+
+from arena.store.types import UtcTime
+from markets.canonical import stamp
+
+Rows = list[dict[str, Any]]
+Line = tuple[Any, ...]
+MARKS = {"qmark": "?", "pyformat": "%s"}
+
+
+def columns(fact: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a fact as a row."""
+    return {name: getattr(fact, name) for name in names}
+
+
+def line_of(*names: str) -> Callable[[Any], Line]:
+    """What takes two or more attributes of a fact, in this order."""
+    return attrgetter(*names)
+
+
+def insert_one(connection: Connection, table: Table, **row: Any) -> int:
+    """One row; its new id."""
+    return int(connection.execute(insert(table).values(**row).returning(table.c.id)).scalar_one())
+
+
+def insert_rows(connection: Connection, table: Table, rows: Rows) -> None:
+    """All rows, which have the same columns in the same order, in one statement; none is fine."""
+    if rows:
+        insert_lines(connection, table, list(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def insert_lines(connection: Connection, table: Table, names: Sequence[str], lines: Iterable[Line]) -> None:
+    """All lines in one statement; none is fine.
+
+    They go to the driver as they are: to bind each value, SQLAlchemy takes longer than the database.
+    """
+    if bound := _bound(table, names, list(lines), connection.dialect):
+        connection.exec_driver_sql(_statement(table, names, connection.dialect), bound)
+
+
+def _bound(table: Table, names: Sequence[str], lines: list[Line], dialect: Dialect) -> list[Line]:
+    """Lines with their instants as `UtcTime` has them: in SQLite they are text."""
+    places = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
+    if dialect.name != "sqlite" or not places:
+        return lines
+    found = [list(line) for line in lines]
+    for line in found:
+        for place in places:
+            line[place] = line[place] and stamp(line[place])
+    return [tuple(line) for line in found]
+
+
+def _statement(table: Table, names: Sequence[str], dialect: Dialect) -> str:
+    quoted = dialect.identifier_preparer
+    marks = ", ".join([MARKS[dialect.paramstyle]] * len(names))
+    place = f"{quoted.format_table(table)} ({', '.join(map(quoted.quote, names))})"
+    return f"INSERT INTO {place} VALUES ({marks})"  # noqa: S608 - the names are those of our own tables

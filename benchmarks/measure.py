@@ -1,0 +1,84 @@
+"""What every benchmark needs: to time a piece of work, and to print rows as a table or as JSON."""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a benchmark: how many a second, against what, and the ratio that is wanted."""
+
+    what: str
+    per_second: float
+    cpu_share: float
+    against: str
+    reference: float
+    wanted: float
+
+    @property
+    def ratio(self) -> float:
+        """Ours over the reference."""
+        return self.per_second / self.reference
+
+    @property
+    def good(self) -> bool:
+        """Whether it is as fast as wanted."""
+        return self.ratio >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """How long some work took, in seconds by the wall and of CPU, for one of its parts."""
+
+    wall: float
+    cpu: float
+
+    @property
+    def per_second(self) -> float:
+        return 1 / self.wall
+
+    @property
+    def cpu_share(self) -> float:
+        return self.cpu / self.wall
+
+
+def timed(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> Timed:
+    """The best of some runs of a work that has so many parts."""
+    runs = []
+    for _ in range(repeat):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        runs.append(Timed((time.perf_counter() - wall) / parts, (time.process_time() - cpu) / parts))
+    return min(runs, key=lambda run: run.wall)
+
+
+def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Row:
+    """A line of the table; `reference` is how many a second it is held against."""
+    return Row(what, ours.per_second, ours.cpu_share, against, reference, wanted)
+
+
+def options(doc: str | None) -> argparse.ArgumentParser:
+    """The options that every benchmark has."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return parser
+
+
+def report(rows: Sequence[Row], as_json: bool, notes: Sequence[str] = ()) -> None:
+    """Print the rows, and how many of them are slower than wanted."""
+    if as_json:
+        said = [asdict(row) | {"ratio": row.ratio, "good": row.good} for row in rows]
+        print(json.dumps({"rows": said, "notes": list(notes)}, indent=1))
+        return
+    print(f"{'':3} {'what':52} {'a second':>12} {'CPU':>5} {'ratio':>8} {'wanted':>7}  against")
+    for x in rows:
+        mark = "ok " if x.good else "no "
+        figures = f"{x.per_second:>12,.0f} {x.cpu_share:>5.0%} {x.ratio:>8.2f} {x.wanted:>7.2f}"
+        print(f"{mark} {x.what:52} {figures}  {x.against} ({x.reference:,.0f}/s)")
+    for note in notes:
+        print(note)
+    slow = sum(not row.good for row in rows)
+    print(f"{len(rows) - slow} as fast as wanted, {slow} slower")

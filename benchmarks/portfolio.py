@@ -1,0 +1,221 @@
+"""How fast the money is: fills in memory, marks against the loop, the reference's workload on disk.
+
+python -m benchmarks.portfolio
+"""
+
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from benchmarks import workload
+from benchmarks.measure import Row, options, report, row, timed
+from markets.millionths import ONE
+from markets.model import Level, Listing, Market, MarketId, Quote, Snapshot
+from portfolio.columns import Positions, positions_of
+from portfolio.execute import execute_on
+from portfolio.floor import Floor
+from portfolio.ledger import fold, open_account, post
+from portfolio.marks import Worths, prices_at, worths
+from portfolio.model import Bet, Holdings, Lot
+from portfolio.offers import Offers, offers
+from portfolio.rules import REALISTIC, SEED
+from portfolio.value import mark, quotes_of
+from portfolio.walk import fill, walk
+
+NOW = datetime(2026, 1, 4, tzinfo=UTC)
+TRADER = {"walks": 66_000, "buys": 4_100}
+"""What polymarket-paper-trader publishes: books walked and buys committed a second."""
+REFERENCE = {"bets": 922, "marks": 11_000, "settlements": 855}
+"""The best that the reference system was measured at, a second, on disk."""
+LEVELS, STAKE = 59, 500 * ONE
+LOTS = 1_000_000
+
+
+def a_listing(name: str, levels: int = LEVELS) -> Listing:
+    """A market with a book of so many levels a side, a tenth of a cent apart."""
+    rng, market = random.Random(name), MarketId(f"bench:{name}")
+    sides = [
+        tuple(Level(500_000 + sign * (5_000 + 1_000 * n), rng.randint(20, 60) * ONE) for n in range(levels))
+        for sign in (-1, 1)
+    ]
+    quote = Quote(market, NOW, 495_000, 505_000, 500_000, bids=sides[0], asks=sides[1])
+    page = Market(
+        market, name, "Does it?", "If so.", "made up", NOW, NOW + timedelta(days=9), fee_rate=40_000
+    )
+    return Listing(page, quote)
+
+
+def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) -> float:
+    """The shares that an amount buys of a book: sorted and walked in floats, each level kept."""
+    left, shares, taken = amount, 0.0, []
+    for price, size in sorted(asks):
+        each = price + rate * price * (1 - price)
+        bought = min(size, left / each)
+        taken.append((price, bought, bought * each))
+        shares, left = shares + bought, left - bought * each
+        if left <= 0:
+            break
+    return shares
+
+
+def walks() -> list[Row]:
+    """One bet of $500 against a book of 59 levels: of a new quote, and of one that others traded on."""
+    listing = a_listing("walk")
+    ready = offers("buy", "YES", listing, REALISTIC)
+    assert isinstance(ready, Offers)
+    assert listing.quote is not None
+    asks = [(level.price / ONE, level.shares / ONE) for level in listing.quote.asks]
+    count = 2_000
+    plain = timed(lambda: [plain_walk(asks, STAKE / ONE, 0.04) for _ in range(count)], count)
+    on_floor = timed(lambda: [walk(STAKE, ready) for _ in range(count)], count)
+    new = timed(lambda: [fill("buy", STAKE, "YES", listing, REALISTIC) for _ in range(count)], count)
+    return [
+        row("a book walked for $500, on a shared floor", on_floor, "published", TRADER["walks"], 1),
+        row("", on_floor, "the walk in floats, this run", plain.per_second, 0.5),
+        row("a new book checked, sorted and walked", new, "the walk in floats", plain.per_second, 0.05),
+    ]
+
+
+def in_memory() -> list[Row]:
+    """A decision of 500 bets, executed and posted, against bare arithmetic on the same numbers."""
+    free = SEED.model_copy(update={"min_bet": 0, "max_bet": ONE})
+    snapshot = workload.snapshot(0)
+    account = fold([open_account(10_000 * ONE, NOW)])
+    bets = [Bet(market, "YES", 10 * ONE) for market in workload.IDS]
+
+    def play() -> None:
+        fills, refused = execute_on(Floor(snapshot, free), bets, (), account)
+        assert not refused
+        fold(post(fills, account, NOW, "fill:1"), account)
+
+    took = timed(play, len(bets), repeat=5)
+    return [row("a bet executed, posted and folded, in memory", took, "published buys", TRADER["buys"], 1)]
+
+
+def many_accounts(lots: int) -> list[Holdings]:
+    """Accounts of 500 lots each."""
+    rng = random.Random("lots")
+    return [
+        Holdings(lots={(m, "YES" if rng.random() < 0.5 else "NO"): a_lot(rng) for m in workload.IDS})
+        for _ in range(lots // len(workload.IDS))
+    ]
+
+
+def a_lot(rng: random.Random) -> Lot:
+    """Some shares and what they cost."""
+    return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
+
+
+def seen_at(snapshot: Snapshot, positions: Positions) -> Worths:
+    """What all lots are worth at a snapshot."""
+    return worths(positions, prices_at(snapshot.at, quotes_of(snapshot), positions.keys))
+
+
+def marks() -> list[Row]:
+    """A million lots at one snapshot: by columns, and by the loop that says what is right."""
+    accounts, snapshot = many_accounts(LOTS), workload.snapshot(1)
+    positions = positions_of(accounts)
+    seen = seen_at(snapshot, positions)
+    looped = [mark(account, snapshot) for account in accounts[:100]]
+    assert [one.value for one in looped] == seen.value[:100].tolist()
+    loop = timed(lambda: [mark(account, snapshot) for account in accounts[:200]], 200 * 500)
+    columns = timed(lambda: seen_at(snapshot, positions), LOTS, repeat=5)
+    whole = timed(lambda: seen_at(snapshot, positions_of(accounts)), LOTS)
+    return [
+        row("a lot marked, of a million in columns", columns, "the loop, this run", loop.per_second, 50),
+        row("a lot marked, its column made first", whole, "the loop, this run", loop.per_second, 1),
+    ]
+
+
+def memory() -> str:
+    """The peak memory of a process that marks a million lots held in columns."""
+    script = "from benchmarks.portfolio import peak; print(peak())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    most = f"{float(done.stdout):,.0f} MiB"
+    return f"memory: a process that marks {LOTS:,} lots peaks at {most}; 1,024 MiB are allowed"
+
+
+def peak() -> float:
+    """Mark a million lots; the peak of this process in MiB."""
+    import resource
+
+    positions = positions_of(many_accounts(LOTS))
+    seen_at(workload.snapshot(1), positions)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def on_disk(folder: Path) -> list[Row]:
+    """The reference's workload by the arena and by a plain loop, each on a database of its own."""
+    arena, base = workload.opened(folder / "arena.db"), workload.plain_opened(folder / "plain.db")
+    bets = workload.AGENTS * workload.MARKETS
+    steps: list[tuple[str, int, float, Callable[[], object], Callable[[], object]]] = [
+        ("bets", bets, 10, lambda: workload.bet(arena), lambda: workload.plain_bet(base)),
+        (
+            "marks",
+            bets * workload.SNAPSHOTS,
+            50,
+            lambda: workload.mark(arena),
+            lambda: workload.plain_mark(base),
+        ),
+        ("settlements", bets, 20, lambda: workload.end(arena), lambda: workload.plain_end(base)),
+    ]
+    rows = list[Row]()
+    for name, parts, wanted, ours, plain in steps:
+        took, reference = timed(ours, parts, repeat=1), timed(plain, parts, repeat=1)
+        rows.append(row(f"{name} on disk", took, "published", REFERENCE[name], wanted))
+        rows.append(row("", took, "plain sqlite3, this run", reference.per_second, 1))
+    return [*rows, persisted(folder)]
+
+
+def persisted(folder: Path) -> Row:
+    """The rows of 500 fills a transaction, against sqlite3 itself writing the same rows."""
+    ours = workload.opened(folder / "ours.db")
+    turns = workload.decided(ours)
+    bets = workload.AGENTS * workload.MARKETS
+    took = timed(lambda: workload.keep(ours, turns), bets, repeat=1)
+    raw = workload.opened(folder / "raw.db")
+    workload.decided(raw)
+    raw.record.close()
+    with closing(sqlite3.connect(folder / "raw.db", isolation_level=None)) as base:
+        written = rows_by_turn(folder / "ours.db")
+        plain = timed(lambda: write_raw(base, written), bets, repeat=1)
+    return row("fills and ledger kept, 500 fills a turn", took, "sqlite3, same rows", plain.per_second, 0.3)
+
+
+def rows_by_turn(path: Path) -> list[dict[str, list[tuple[object, ...]]]]:
+    """What each turn has put into each table."""
+    of_turn = {
+        "turn": 'SELECT * FROM "turn" WHERE id = ?',
+        "fill": 'SELECT * FROM "fill" WHERE turn_id = ?',
+        "fill_level": 'SELECT l.* FROM fill_level l JOIN "fill" f ON l.fill_id = f.id WHERE f.turn_id = ?',
+        "entry": 'SELECT e.* FROM entry e JOIN "turn" t USING (entrant_id) WHERE t.id = ? AND e.number > 1',
+    }
+    with closing(sqlite3.connect(path)) as base:
+        turns = [key for (key,) in base.execute('SELECT id FROM "turn" ORDER BY id')]
+        return [{name: base.execute(of_turn[name], (key,)).fetchall() for name in of_turn} for key in turns]
+
+
+def write_raw(base: sqlite3.Connection, turns: Sequence[Mapping[str, Sequence[tuple[object, ...]]]]) -> None:
+    """The rows of each turn in one transaction."""
+    for rows in turns:
+        base.execute("BEGIN IMMEDIATE")
+        for table, lines in rows.items():
+            base.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(lines[0]))})', lines)
+        base.execute("COMMIT")
+
+
+def main() -> None:
+    chosen = options(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [*walks(), *in_memory(), *marks(), *on_disk(Path(folder))]
+    report(rows, chosen.json, [memory()])
+
+
+if __name__ == "__main__":
+    main()

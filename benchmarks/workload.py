@@ -1,0 +1,216 @@
+"""The reference's workload on disk: 7 agents, 500 markets, 3,500 bets, 20 snapshots, 500 resolutions.
+
+Played twice: by the arena's own engine and record, and by a plain loop that does the least that such
+a system must do (sums in floats, a row each, one transaction a step, no ledger, no hashes, no checks).
+"""
+
+import random
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from agents.model import Decision
+from arena.model import Cohort, Entrant, Turn
+from arena.round import value
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
+from markets.universe import Universe
+from portfolio.execute import execute_on
+from portfolio.floor import Floor
+from portfolio.ledger import open_account, post, settle
+from portfolio.model import Bet
+from portfolio.rules import SEED
+
+AGENTS, MARKETS, SNAPSHOTS = 7, 500, 20
+START = datetime(2026, 1, 4, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+FREE = SEED.model_copy(update={"name": "workload", "min_bet": 0, "max_bet": ONE})
+IDS = tuple(MarketId(f"bench:{number:03d}") for number in range(MARKETS))
+STAKE = 10 * ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """A record with a cohort in it, and the ids that writing needs."""
+
+    record: Record
+    stored: StoredCohort
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.stored.entrant_ids)
+
+
+def prices(step: int) -> dict[MarketId, int]:
+    """What every market costs at a step, the same on every run."""
+    rng = random.Random(f"prices/{step}")
+    return {market: rng.randint(5, 95) * 10_000 for market in IDS}
+
+
+def sides(agent: int) -> dict[MarketId, bool]:
+    """On which markets an agent bets on YES."""
+    rng = random.Random(f"sides/{agent}")
+    return {market: rng.random() < 0.5 for market in IDS}
+
+
+def payouts() -> dict[MarketId, int]:
+    """How the markets end."""
+    rng = random.Random("ends")
+    return {market: rng.choice((0, ONE)) for market in IDS}
+
+
+def snapshot(step: int) -> Snapshot:
+    """All markets with their prices of a step."""
+    at, costs = START + step * HOUR, prices(step)
+    ends = START + timedelta(days=30)
+    pages = (Market(x, x, f"Does {x} happen?", "If it does.", "made up", START, ends) for x in IDS)
+    return Snapshot(at, tuple(Listing(x, Quote(x.id, at, None, None, costs[x.id])) for x in pages))
+
+
+def opened(path: Path) -> Arena:
+    """A new record with a cohort of the workload's agents, and all its snapshots."""
+    cohort = Cohort(
+        number=1,
+        starts_at=START,
+        rounds=1,
+        every=HOUR,
+        bankroll=10_000 * ONE,
+        rules=FREE,
+        universe=Universe(show=MARKETS, per_event=1, closes_within=10**8, min_volume=0, max_spread=ONE // 10),
+        seed=1,
+        venue="simulator",
+        venue_settings={},
+        stamp="simulated",
+        prompts={},
+        entrants=tuple(Entrant(place, f"agent{place}", "constant", {}) for place in range(AGENTS)),
+    )
+    record = Record.open(str(path))
+    record.add_cohort(cohort, {}, {x.name: open_account(cohort.bankroll, START) for x in cohort.entrants})
+    stored = record.cohorts()[0]
+    for step in range(SNAPSHOTS + 1):
+        record.keep_snapshot(stored.id, 1, snapshot(step), 1 if step == 0 else None)
+    return Arena(record, stored)
+
+
+Decided = list[tuple[tuple[int, int, int], Turn]]
+"""Turns that are not yet written, each with the ids of its round and entrant and its claim's token."""
+
+
+def bet(arena: Arena) -> None:
+    """Every agent's decision: 500 bets executed, posted, written in one transaction, and read back."""
+    keep(arena, decided(arena))
+    arena.record.holdings(arena.stored.id)
+
+
+def decided(arena: Arena) -> Decided:
+    """What every agent does in the first round."""
+    record, stored = arena.record, arena.stored
+    round = record.rounds(stored.id)[0]
+    found = record.snapshot(stored.id, round.at)
+    assert found is not None
+    floor, accounts = Floor(found[1], FREE), record.holdings(stored.id)
+    keys = stored.entrant_ids
+    tokens = record.claim(round.id, [*keys.values()], "bench", START, START + HOUR, lambda _: False)
+    turns: Decided = []
+    for place, (name, key) in enumerate(keys.items()):
+        account = accounts[name]
+        bets = tuple(Bet(market, "YES" if yes else "NO", STAKE) for market, yes in sides(place).items())
+        fills, refused = execute_on(floor, bets, (), account)
+        assert not refused
+        entries = post(fills, account, round.at, f"fill:{round.number}")
+        turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
+        turns.append(((round.id, key, tokens[key]), turn))
+    return turns
+
+
+def keep(arena: Arena, turns: Decided) -> None:
+    """Write turns into the record, a transaction each."""
+    for keys, turn in turns:
+        arena.record.keep_turn(keys, (1, 1), turn, "bench")
+
+
+def mark(arena: Arena) -> None:
+    """Everyone's 500 lots at each of the 20 snapshots, read from the record and written to it."""
+    for step in range(1, SNAPSHOTS + 1):
+        value(arena.stored, START + step * HOUR, arena.record)
+
+
+def end(arena: Arena) -> None:
+    """All markets end, and every lot is paid for in one transaction."""
+    at = START + (SNAPSHOTS + 1) * HOUR
+    record, stored = arena.record, arena.stored
+    record.keep_resolutions([Resolution(market, 1, at, paid) for market, paid in payouts().items()])
+    ends = record.resolutions(IDS, at)
+    accounts = record.holdings(stored.id)
+    record.keep_entries({stored.entrant_ids[name]: settle(a, ends, at) for name, a in accounts.items()})
+
+
+def plain_opened(path: Path) -> sqlite3.Connection:
+    """The tables that a plain arena would have."""
+    path.unlink(missing_ok=True)
+    base = sqlite3.connect(path, isolation_level=None)
+    base.execute("PRAGMA journal_mode=WAL")
+    base.execute("CREATE TABLE account (agent INTEGER PRIMARY KEY, cash REAL)")
+    base.execute("CREATE TABLE price (market TEXT PRIMARY KEY, price REAL)")
+    base.execute("CREATE TABLE trade (agent INTEGER, market TEXT, yes INTEGER, shares REAL, amount REAL)")
+    base.execute(
+        "CREATE TABLE lot (agent INTEGER, market TEXT, yes INTEGER, shares REAL, cost REAL, value REAL,"
+        " open INTEGER, PRIMARY KEY (agent, market))"
+    )
+    base.execute("CREATE TABLE worth (agent INTEGER, step INTEGER, total REAL)")
+    base.executemany("INSERT INTO account VALUES (?, 10000)", [(agent,) for agent in range(AGENTS)])
+    plain_prices(base, 0)
+    return base
+
+
+def plain_prices(base: sqlite3.Connection, step: int) -> None:
+    """The prices of a step."""
+    rows = [(market, price / ONE) for market, price in prices(step).items()]
+    base.executemany("INSERT OR REPLACE INTO price VALUES (?, ?)", rows)
+
+
+def plain_bet(base: sqlite3.Connection) -> None:
+    """A transaction a bet: look up price and cash, write the trade and the lot."""
+    for agent in range(AGENTS):
+        for market, yes in sides(agent).items():
+            base.execute("BEGIN IMMEDIATE")
+            (cash,) = base.execute("SELECT cash FROM account WHERE agent = ?", (agent,)).fetchone()
+            (price,) = base.execute("SELECT price FROM price WHERE market = ?", (market,)).fetchone()
+            amount, shares = STAKE / ONE, STAKE / ONE / (price if yes else 1 - price)
+            base.execute("INSERT INTO trade VALUES (?, ?, ?, ?, ?)", (agent, market, yes, shares, amount))
+            lot = (agent, market, yes, shares, amount, amount)
+            base.execute("INSERT INTO lot VALUES (?, ?, ?, ?, ?, ?, 1)", lot)
+            base.execute("UPDATE account SET cash = ? WHERE agent = ?", (cash - amount, agent))
+            base.execute("COMMIT")
+
+
+def plain_mark(base: sqlite3.Connection) -> None:
+    """Every open lot valued and updated, a transaction a snapshot."""
+    for step in range(1, SNAPSHOTS + 1):
+        plain_prices(base, step)
+        base.execute("BEGIN IMMEDIATE")
+        known: Mapping[str, float] = dict(base.execute("SELECT market, price FROM price"))
+        totals = dict(base.execute("SELECT agent, cash FROM account"))
+        lots = base.execute("SELECT agent, market, yes, shares FROM lot WHERE open = 1").fetchall()
+        for agent, market, yes, shares in lots:
+            worth = shares * (known[market] if yes else 1 - known[market])
+            totals[agent] += worth
+            base.execute("UPDATE lot SET value = ? WHERE agent = ? AND market = ?", (worth, agent, market))
+        base.executemany("INSERT INTO worth VALUES (?, ?, ?)", [(a, step, t) for a, t in totals.items()])
+        base.execute("COMMIT")
+
+
+def plain_end(base: sqlite3.Connection) -> None:
+    """A transaction a lot: close it and pay."""
+    for market, paid in payouts().items():
+        lots = base.execute("SELECT agent, yes, shares FROM lot WHERE market = ? AND open = 1", (market,))
+        for agent, yes, shares in lots.fetchall():
+            base.execute("BEGIN IMMEDIATE")
+            base.execute("UPDATE lot SET open = 0 WHERE agent = ? AND market = ?", (agent, market))
+            won = shares if bool(paid) == bool(yes) else 0
+            base.execute("UPDATE account SET cash = cash + ? WHERE agent = ?", (won, agent))
+            base.execute("COMMIT")

@@ -1,0 +1,136 @@
+"""An entrant's decisions over again, under other rules or with other stakes: what would it have now?"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from markets.model import Listing, MarketId, Resolution, Snapshot
+from portfolio.execute import execute
+from portfolio.ledger import fold, open_account, post, settle
+from portfolio.model import Bet, Entry, Fill, Holdings, LotKey, Mark, Rejection, Sale
+from portfolio.money import ceil_div
+from portfolio.rules import Rules
+from portfolio.sizing import quarter_kelly
+from portfolio.value import mark
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One snapshot of a cohort, and what an entrant wished for at it, as the record has it.
+
+    `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the
+    shares that stood in the account before the decision. A step without a decision has no wishes.
+    """
+
+    snapshot: Snapshot
+    bets: tuple[Bet, ...] = ()
+    sales: tuple[Sale, ...] = ()
+    resolutions: Sequence[Resolution] = ()
+    beliefs: Mapping[MarketId, int] = field(default_factory=dict)
+    held: Mapping[LotKey, int] = field(default_factory=dict)
+    label: str = ""
+
+
+Sizing = Callable[[Step, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
+"""What an entrant wishes for at a step, given what it holds now and the rules it plays by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The new ledger and what it comes to; fills, rejections and marks are step by step."""
+
+    entries: tuple[Entry, ...]
+    holdings: Holdings
+    fills: tuple[tuple[Fill, ...], ...]
+    rejections: tuple[tuple[Rejection, ...], ...]
+    marks: tuple[Mark, ...]
+
+    @property
+    def profit(self) -> int:
+        """Cash and open lots at the last mark, less the bankroll; 0 before there is one."""
+        return self.marks[-1].total - self.entries[0].cash if self.marks else 0
+
+
+def as_bet(step: Step, holdings: Holdings, _rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+    """The wishes as they were; a sale of so many shares sells the part of the lot that they then were."""
+    return step.bets, _in_proportion(step, holdings)
+
+
+def flat(stake: int) -> Sizing:
+    """Every bet is this amount, and every sale the part of the lot that it was.
+
+    Where the rules merge them, the legs of one bet share the amount: splitting changes nothing.
+    """
+
+    def sizing(step: Step, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+        return _level(step.bets, stake, rules), _in_proportion(step, holdings)
+
+    return sizing
+
+
+def kelly(step: Step, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+    """Bets placed anew: a quarter of the Kelly stake on what was stated, and no sales."""
+    return quarter_kelly(step.beliefs, holdings, step.snapshot, rules), ()
+
+
+def replay(
+    bankroll: int, opened_at: datetime, steps: Iterable[Step], rules: Rules, sizing: Sizing = as_bet
+) -> Outcome:
+    """Play the steps again: settle, execute, post, mark. By its own rules, as bet, it is the same ledger.
+
+    The world stays as it was: the same snapshots and endings, and nobody moves a price. What is held only
+    here may be missing from a snapshot; it keeps its last known quote, which then counts as stale.
+    """
+    opening = open_account(bankroll, opened_at)
+    entries, holdings, seen = [opening], fold([opening]), dict[MarketId, Listing]()
+    fills, rejections, marks = list[tuple[Fill, ...]](), list[tuple[Rejection, ...]](), list[Mark]()
+    for step in steps:
+        paid = settle(holdings, step.resolutions, step.snapshot.at)
+        holdings = fold(paid, holdings)
+        snapshot = _with_all_held(step.snapshot, holdings, seen)
+        done, refused = execute(*sizing(step, holdings, rules), holdings, snapshot, rules)
+        posted = post(done, holdings, snapshot.at, step.label)
+        holdings = fold(posted, holdings)
+        entries += paid + posted
+        fills.append(tuple(done))
+        rejections.append(tuple(refused))
+        marks.append(mark(holdings, snapshot, timedelta(seconds=rules.max_quote_age)))
+    return Outcome(tuple(entries), holdings, tuple(fills), tuple(rejections), tuple(marks))
+
+
+def _with_all_held(snapshot: Snapshot, holdings: Holdings, seen: dict[MarketId, Listing]) -> Snapshot:
+    """The snapshot with what is held and not in it, as it was last seen."""
+    here = {listing.market.id: listing for listing in snapshot}
+    seen |= {market: x for market, x in here.items() if x.quote is not None or market not in seen}
+    missing = sorted({market for market, _ in holdings.lots if market not in here})
+    return replace(snapshot, held=(*snapshot.held, *(seen[market] for market in missing)))
+
+
+def _level(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
+    """These bets at one stake; what was no amount stays none."""
+    good, level = [bet for bet in bets if bet.amount > 0], [bet for bet in bets if bet.amount <= 0]
+    legs, placed = Counter(_lot(bet) for bet in good), Counter[LotKey]()
+    for bet in good:
+        count, place = (legs[_lot(bet)], placed[_lot(bet)]) if rules.merge else (1, 0)
+        placed[_lot(bet)] += 1
+        level.append(replace(bet, amount=stake * (place + 1) // count - stake * place // count))
+    return level
+
+
+def _in_proportion(step: Step, holdings: Holdings) -> list[Sale]:
+    return [_same_part(sale, step.held, holdings) for sale in step.sales]
+
+
+def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sale:
+    """A sale in shares as the same part of a lot that is another now; too many stay too many."""
+    before, lot = held.get(_lot(sale), 0), holdings.lots.get(_lot(sale))
+    if lot is None or before == 0 or sale.fraction is not None or sale.shares is None or sale.shares <= 0:
+        return sale
+    if sale.shares > before:
+        return replace(sale, shares=ceil_div(sale.shares * lot.shares, before))
+    return replace(sale, shares=max(1, sale.shares * lot.shares // before))
+
+
+def _lot(wish: Bet | Sale) -> LotKey:
+    return wish.market_id, wish.side

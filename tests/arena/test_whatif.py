@@ -1,0 +1,268 @@
+"""What if, on a record that was really played: the same ledgers by the same rules, and figures by hand."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.model import Agent, Ask, Decision, Forecast, View
+from arena.change import Change
+from arena.errors import ArenaError
+from arena.model import Cohort
+from arena.round import play_round, track
+from arena.store.database import reading
+from arena.store.read import StoredCohort, resolutions
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.store.verify import verify
+from arena.whatif import Report, Row, what_if
+from markets.model import Listing, MarketId
+from portfolio.rules import SEED
+from portfolio.sizing import quarter_kelly
+from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
+
+SNOW = MarketId("sim:snow")
+BUYER = says("0.7", ("500", RAIN))
+AS_IT_WAS = Change()
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    with reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
+
+
+async def trader(view: View, ask: Ask) -> Decision:
+    """Buys both markets, then sells part of one and all of the other, wants too much, and buys once more."""
+    moves = {
+        1: Decision(bets=(a_bet(400), a_bet(300, "NO", SNOW), a_bet(200))),
+        2: Decision(sales=(a_sale("333.333333"), a_sale(side="NO", market=SNOW), a_sale("7", "NO"))),
+        3: Decision(bets=(a_bet(9_000, "NO", SNOW),)),
+        4: Decision(bets=(a_bet(250, "NO", SNOW),)),
+    }
+    return moves.get(view.round, Decision())
+
+
+async def bettor(view: View, ask: Ask) -> Decision:
+    """Bets a quarter of the Kelly stake on what it states."""
+    beliefs = {listing.market.id: usd("0.55") for listing in view.snapshot.shown}
+    forecasts = tuple(Forecast(market, p) for market, p in beliefs.items())
+    return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
+
+
+def play(
+    record: Record, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
+) -> StoredCohort:
+    """Rounds of a cohort, which is begun with its first one."""
+    stored = begun(record, cohort) if 1 in rounds else record.cohorts()[cohort.number - 1]
+    for number in rounds:
+        asyncio.run(play_round(stored, number, a_world(venue, agents), record))
+    return stored
+
+
+def report(record: Record, change: Change = AS_IT_WAS, **which: Any) -> Report:
+    with reading(record.engine) as connection:
+        return what_if(connection, change, **which)
+
+
+def row(record: Record, change: Change = AS_IT_WAS, **which: Any) -> Row:
+    (only,) = report(record, change, **which).rows
+    return only
+
+
+def then(found: Row) -> int:
+    assert found.changed is not None
+    return found.changed.profit
+
+
+def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
+    """With sales in shares, refusals, an ending told late, a correction, and a week of settling only."""
+    venue = LittleVenue()
+    agents = {"ann": BUYER, "tom": trader, "kim": bettor}
+    cohort = a_cohort(["ann", "tom", "kim"])
+    play(record, cohort, agents, venue, 1)
+    venue.mids = {RAIN: 55, SNOW: 45}
+    stored = play(record, cohort, agents, venue, 2)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    play(record, cohort, agents, venue, 3)
+    venue.endings += [a_resolution("0.5", version=2, at=NOW + timedelta(days=16)),
+                      a_resolution("0", SNOW, at=NOW + timedelta(days=26))]  # fmt: skip
+    play(record, cohort, agents, venue, 4)
+    asyncio.run(track(stored, NOW + 4 * WEEK, a_world(venue, agents), record))
+    kinds = {kind for ledger in _ledgers(record).values() for kind in ledger}
+    assert kinds == {"deposit", "buy", "sell", "settle", "reverse"}
+    before = _hash(record)
+    found = report(record)
+    assert found.sentence == "Nothing was changed."
+    assert [(x.agent, x.exact, x.played == x.changed) for x in found.rows] == [
+        (name, True, True) for name in ("ann", "tom", "kim")
+    ]
+    assert {x.agent: x.played.profit for x in found.rows} == _profits(record)
+    assert [refused.code for refused in found.rows[1].played.refused] == ["not_held", "over_cap"]
+    assert _hash(record) == before
+
+
+def _hash(record: Record) -> str:
+    with reading(record.engine) as connection:
+        return state_hash(connection)
+
+
+def _ledgers(record: Record) -> dict[str, list[str]]:
+    query = "SELECT e.name, y.kind FROM entry y JOIN entrant e ON e.id = y.entrant_id ORDER BY y.number"
+    found: dict[str, list[str]] = {}
+    with reading(record.engine) as connection:
+        for name, kind in connection.exec_driver_sql(query):
+            found.setdefault(name, []).append(kind)
+    return found
+
+
+def _profits(record: Record) -> dict[str, int]:
+    """What everyone had won by the last mark, as the record keeps it."""
+    query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
+    with reading(record.engine) as connection:
+        return {name: total - usd(10_000) for name, total in connection.exec_driver_sql(query)}
+
+
+def test_at_the_mid_a_bet_saves_half_the_spread_on_every_share(record: Record) -> None:
+    play(record, a_cohort(["ann"]), {"ann": says("0.7", ("410", RAIN))}, LittleVenue(), 1)
+    found = row(record, Change(values={"fill": "mid"}))
+    # at the ask of 0.41: 1,000 shares, a cent over the mid of 0.40
+    assert (found.played.profit, then(found)) == (-usd(10), 0)
+
+
+def test_quarter_kelly_of_what_was_stated_is_what_a_quarter_kelly_bettor_has(record: Record) -> None:
+    venue = LittleVenue()
+    agents = {"kim": bettor, "ann": says("0.55", ("60", RAIN)), "mum": trader}
+    play(record, a_cohort(list(agents)), agents, venue, 1, 2)
+    kim, ann, mum = report(record, Change(stakes="quarter-kelly")).rows
+    assert kim.played == kim.changed == ann.changed
+    assert ann.played.profit == -usd(60) + usd(60) * 40 // 41
+    assert mum.changed is None
+
+
+def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record) -> None:
+    async def blind_first(view: View, ask: Ask) -> Decision:
+        final = await bettor(view, ask)
+        blind = tuple(Forecast(x.market_id, usd("0.9"), "blind") for x in final.forecasts)
+        return replace(final, forecasts=blind + final.forecasts)
+
+    async def malformed(view: View, ask: Ask) -> Decision:
+        return Decision((await bettor(view, ask)).forecasts, verdict="malformed")
+
+    agents = {"kim": blind_first, "mal": malformed}
+    play(record, a_cohort(["kim", "mal"]), agents, LittleVenue(), 1)
+    kim, mal = report(record, Change(stakes="quarter-kelly")).rows
+    assert kim.changed == kim.played
+    assert kim.played.filled == 2
+    assert mal.changed is None
+
+
+def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: Record) -> None:
+    play(record, a_cohort(["mum"]), {"mum": trader}, LittleVenue(), 1)
+    for agent, who in (("mum", "mum never"), (None, "no agent here ever")):
+        with pytest.raises(ArenaError, match=f"{who} stated a probability"):
+            report(record, Change(stakes="quarter-kelly"), agent=agent)
+
+
+def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
+    venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
+    stored = begun(record, live(a_cohort(["ann"])))
+    later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
+    asyncio.run(play_round(stored, 1, later, record))
+    for change in (AS_IT_WAS, Change(stakes="flat"), Change(values={"fill": "mid"})):
+        found = row(record, change)
+        assert found.changed is not None
+        assert (found.exact, found.changed.filled) == (True, 0)
+        assert [refused.code for refused in found.changed.refused] == ["closed"]
+    anew = row(record, Change(stakes="quarter-kelly"))
+    assert anew.changed is not None
+    # it may still bet on snow, which it stated too and wished nothing for
+    assert anew.changed.filled == 1
+    assert anew.changed.refused == ()
+
+
+def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Record) -> None:
+    agents, venue = {"ann": says("0.7", ("4100", RAIN))}, LittleVenue()
+    first = replace(a_cohort(["ann"]), rounds=1)
+    stored = play(record, first, agents, venue, 1)
+    record.end_cohort(stored.id, NOW)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=10)))
+    second = replace(first, number=2, starts_at=NOW + 2 * WEEK)
+    play(record, second, {"ann": says("0.7")}, venue, 1)
+    found = row(record, Change(values={"max_bet": usd("0.50")}), cohort=1)
+    assert (found.exact, found.played.profit) == (True, 0)
+    assert then(found) == usd(10_000) - usd(4_100)
+
+
+def test_a_correction_that_came_after_the_end_changes_nothing_here_either(record: Record) -> None:
+    venue, first = LittleVenue(), replace(a_cohort(["ann"]), rounds=2)
+    stored = play(record, first, {"ann": BUYER}, venue, 1)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    play(record, first, {"ann": BUYER}, venue, 2)
+    record.end_cohort(stored.id, NOW + WEEK)
+    venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
+    play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
+    with reading(record.engine) as connection:
+        assert len(resolutions(connection, [RAIN], NOW + 2 * WEEK)) == 2
+    found = row(record, cohort=1)
+    assert (found.exact, found.played) == (True, found.changed)
+    assert found.played.profit == usd(500) * 100 // 41 - usd(500)
+
+
+class WithoutBooks(LittleVenue):
+    """A venue that knows a bid and an ask, and nothing of how much is behind them."""
+
+    def _listing(self, market: str, at: datetime) -> Listing:
+        bid, ask = f"0.{self.mids[market] - 1}", f"0.{self.mids[market] + 1}"
+        return a_listing(bid, ask, market=market, at=at, closes_at=self.closes_at)
+
+
+def test_a_rule_that_needs_books_says_how_many_bets_it_refuses_where_there_are_none(record: Record) -> None:
+    play(record, a_cohort(["ann"]), {"ann": BUYER}, WithoutBooks(), 1)
+    found = row(record, Change(values={"fill": "book"}))
+    assert (found.exact, found.played.filled, found.played.refused) == (True, 1, ())
+    assert found.changed is not None
+    assert [x.message for x in found.changed.refused] == [
+        "the quote has no order book, and by these rules orders are filled from it"
+    ]
+
+
+def test_it_says_what_was_changed(record: Record) -> None:
+    play(record, a_cohort(["ann"]), {"ann": BUYER}, LittleVenue(), 1)
+    change = Change(SEED, {"min_bet": usd(10), "max_quote_age": 3600}, "flat", usd(75))
+    assert report(record, change).sentence == (
+        "Changed: fill mid instead of quote; min bet $10.00 instead of $50.00; "
+        "base running instead of start; merge no instead of yes; "
+        "max quote age 3,600 s instead of 900 s; every bet $75.00."
+    )
+
+
+@pytest.mark.parametrize(
+    ("which", "message", "mend"),
+    [
+        ({"cohort": 7}, "there is no cohort 7 here", "cohorts: 1"),
+        ({"agent": "zed"}, "there is no agent 'zed' in cohort 1", "agents: ann, tom"),
+        ({"agent": "zed", "cohort": 1}, "there is no agent 'zed' in cohort 1", "agents: ann, tom"),
+    ],
+)
+def test_who_or_what_is_not_there_is_named(
+    record: Record, which: dict[str, Any], message: str, mend: str
+) -> None:
+    begun(record, a_cohort(["ann", "tom"]))
+    with pytest.raises(ArenaError, match=message) as caught:
+        report(record, **which)
+    assert caught.value.mend == mend
+
+
+def test_a_record_in_which_nobody_has_played_yet_has_only_bankrolls(record: Record) -> None:
+    begun(record, a_cohort(["ann"]))
+    found = row(record)
+    assert (found.exact, found.played.profit, found.played.filled, found.played.refused) == (True, 0, 0, ())

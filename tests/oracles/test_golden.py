@@ -1,0 +1,153 @@
+"""Traces of another arena: ours comes to the same figures, and a figure that is wrong is found."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracles.golden import MONEY, TOLERANCE, check, differences, main
+from tests.oracles.replay import Found, opened, play, scores
+from tests.oracles.traces import Trace, read
+
+BY_HAND = Path(__file__).with_name("worked_by_hand.json")
+SHARED = Path("golden", "forecaster_arena_traces.json")
+COUNTS = ("settled", "refunded", "won")
+
+Place = tuple[str | int, ...]
+
+
+def content() -> dict[str, Any]:
+    """The file worked by hand."""
+    loaded: dict[str, Any] = json.loads(BY_HAND.read_text(encoding="utf-8"))
+    return loaded
+
+
+def figures(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Where in a file the numbers and flags are."""
+    if isinstance(value, dict | list):
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from figures(part, (*place, name))
+    elif isinstance(value, int | float):
+        yield place
+
+
+def changed(loaded: dict[str, Any], place: Place, by: float) -> dict[str, Any]:
+    """The same with one figure changed, or a flag turned over."""
+    loaded = deepcopy(loaded)
+    part: Any = loaded
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = not part[place[-1]] if isinstance(part[place[-1]], bool) else part[place[-1]] + by
+    return loaded
+
+
+def played() -> Iterator[tuple[dict[str, Any], Found]]:
+    """Each step of the file worked by hand: what the file says, and what comes of it."""
+    for trace in read(BY_HAND):
+        table = opened(trace)
+        for number, step in enumerate(trace.steps):
+            yield step.model_dump(), play(step, table, f"fill:{number}")
+        yield trace.model_dump(), scores(table)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "traces.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("trace", read(BY_HAND), ids=lambda trace: trace.trace)
+def test_figures_worked_by_hand(trace: Trace) -> None:
+    assert [str(step) for step in check(trace) if step.wrong] == []
+
+
+def test_every_step_of_the_reference(shared_data: Path) -> None:
+    checked = [step for trace in read(shared_data / SHARED) for step in check(trace)]
+    assert [str(step) for step in checked if step.wrong] == []
+    assert len(checked) == 1_122 + 20
+
+
+def test_every_wrong_figure_is_found() -> None:
+    tried = 0
+    for told, found in played():
+        for place in figures({name: told[name] for name in found}):
+            by = 1 if place[-1] in COUNTS else 1.5 * TOLERANCE.get(str(place[-1]), MONEY)
+            assert len(list(differences(changed(told, place, by), found))) == 1, place
+            tried += 1
+    assert tried > 400
+
+
+def test_a_position_too_many_and_one_too_few_are_found(tmp_path: Path) -> None:
+    steps = content()["traces"][0]["steps"]
+    for number in (2, 19):
+        loaded = content()
+        loaded["traces"][0]["steps"][0]["after"]["positions"] = steps[number]["after"]["positions"]
+        traces = read(written(tmp_path, json.dumps(loaded)))
+        (wrong,) = [step for trace in traces for step in check(trace) if step.wrong]
+        assert "after.positions: expected" in str(wrong)
+
+
+def test_the_command_counts_what_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(BY_HAND)]) == 0
+    assert capsys.readouterr().out == "32 passed, 0 failed\n"
+
+
+def test_the_command_says_which_step_failed_and_how(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, json.dumps(changed(content(), ("traces", 0, "steps", 1, "after", "cash"), 0.01)))
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().out == (
+        "trace two markets and a cup, step 1 (price): after.cash: expected 9500.01, found 9500.0\n"
+        "31 passed, 1 failed\n"
+    )
+
+
+def test_the_command_prints_no_more_failures_than_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, json.dumps(changed(content(), ("traces", 0, "initial_cash"), 1)))
+    assert main([str(path), "--show", "3"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[3].startswith("... and ")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not JSON"),
+        ("[]", "the whole file: "),
+        ("{}", "traces: Field required"),
+        ('{"traces": []}', "traces: List should have at least 1 item"),
+        (BY_HAND.read_text(encoding="utf-8").replace('"close"', '"shut"'), "'shut'"),
+        (BY_HAND.read_text(encoding="utf-8").replace("1843.75", "NaN"), "shares: Input should be a finite"),
+        (BY_HAND.read_text(encoding="utf-8").replace('"after"', '"then"'), "steps.0.bets.after: Field"),
+    ],
+)
+def test_what_is_no_file_of_traces_is_named_with_what_is_wrong(
+    text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, text)
+    assert main([str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"{path}: not ")
+    assert why in said.err
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none.json")]) == 2
+    assert "none.json: can't be read" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_command() -> None:
+    command = [sys.executable, "-m", "tests.oracles.golden", str(BY_HAND)]
+    root = Path(__file__).resolve().parents[2]
+    played = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert (played.returncode, played.stdout) == (0, "32 passed, 0 failed\n"), played.stderr

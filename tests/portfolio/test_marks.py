@@ -1,0 +1,177 @@
+"""Marks of many accounts at once are those of the loop, to the last millionth and at any size."""
+
+from dataclasses import astuple
+from datetime import timedelta
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markets.millionths import ONE
+from markets.model import Listing, MarketId, Quote, Snapshot
+from portfolio.columns import BLOCK, SAFE, positions_of
+from portfolio.marks import mark_all, prices_at, worths
+from portfolio.model import Holdings, Lot, LotKey, Mark
+from portfolio.value import mark, quotes_of
+from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_snapshot, usd
+
+MARKETS = [MarketId(f"sim:{number}") for number in range(5)]
+KEYS: list[LotKey] = [(market, side) for market in MARKETS for side in ("YES", "NO")]
+MOST = 2**63 - 1
+Seen = tuple[int | None, int | None, int | None, int | None]
+
+SIZES = st.one_of(
+    st.integers(0, 10**7),
+    st.integers(0, 10**13),
+    st.integers(0, MOST),
+    st.integers(MOST - 10**7, MOST + 10**7),
+    st.just(2**80 + 1),
+)
+PRICES = st.one_of(st.none(), st.integers(0, ONE), st.sampled_from([0, 1, ONE - 1, ONE]))
+NO_PRICES = st.integers(-(10**7), 10**7)
+LATER = st.timedeltas(timedelta(minutes=-1), timedelta(days=400))
+
+
+def accounts_of(sizes: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, Holdings]]:
+    """Up to four accounts, each with lots of some of ten sides; some hold nothing."""
+    lots = st.dictionaries(st.sampled_from(KEYS), st.builds(Lot, sizes, sizes))
+    held = st.builds(Holdings, st.integers(-MOST, MOST), st.integers(-MOST, MOST), lots)
+    return st.dictionaries(st.text("abc", min_size=1, max_size=2), held, max_size=4)
+
+
+def snapshots(prices: st.SearchStrategy[int | None]) -> st.SearchStrategy[Snapshot]:
+    """Markets with whole, one-sided, old and missing quotes; some are listed twice, some never."""
+
+    def listing(market: MarketId, past: timedelta, seen: Seen, quoted: bool) -> Listing:
+        return Listing(a_market(market), Quote(market, NOW - past, *seen) if quoted else None)
+
+    seen = st.tuples(prices, prices, prices, prices)
+    listings = st.builds(listing, st.sampled_from(MARKETS), LATER, seen, st.booleans())
+    many = st.lists(listings, max_size=6).map(tuple)
+    return st.builds(Snapshot, st.just(NOW), many, many)
+
+
+def by_loop(
+    accounts: dict[str, Holdings], snapshot: Snapshot, max_age: timedelta | None = None
+) -> dict[str, Mark]:
+    return {name: mark(account, snapshot, max_age) for name, account in accounts.items()}
+
+
+def an_account(*sizes: tuple[int, int], number: int = 0) -> Holdings:
+    """Lots of YES of one market after another: their shares and costs, in millionths."""
+    lots: dict[LotKey, Lot] = {
+        (MarketId(f"sim:{number + at}"), "YES"): Lot(*size) for at, size in enumerate(sizes)
+    }
+    return Holdings(lots=lots)
+
+
+@given(accounts_of(SIZES), snapshots(PRICES), st.none() | st.timedeltas(timedelta(), timedelta(days=30)))
+def test_all_at_once_is_as_one_by_one(
+    accounts: dict[str, Holdings], snapshot: Snapshot, max_age: timedelta | None
+) -> None:
+    seen = mark_all(accounts, snapshot, max_age)
+    assert seen == by_loop(accounts, snapshot, max_age)
+    assert list(seen) == list(accounts)
+    assert all(type(figure) is int for each in seen.values() for figure in astuple(each)[1:])
+
+
+@given(accounts_of(SIZES), snapshots(st.none() | NO_PRICES))
+def test_prices_that_no_share_has_are_counted_as_the_loop_counts_them(
+    accounts: dict[str, Holdings], snapshot: Snapshot
+) -> None:
+    assert mark_all(accounts, snapshot) == by_loop(accounts, snapshot)
+
+
+@given(accounts_of(st.integers(-MOST, MOST)), snapshots(PRICES))
+def test_owed_shares_are_counted_as_the_loop_counts_them(
+    accounts: dict[str, Holdings], snapshot: Snapshot
+) -> None:
+    assert mark_all(accounts, snapshot) == by_loop(accounts, snapshot)
+
+
+@given(accounts_of(SIZES), st.lists(snapshots(PRICES), max_size=3))
+def test_columns_built_once_serve_every_snapshot(
+    accounts: dict[str, Holdings], history: list[Snapshot]
+) -> None:
+    positions = positions_of(accounts.values())
+    for snapshot in history:
+        seen = worths(positions, prices_at(snapshot.at, quotes_of(snapshot), positions.keys))
+        expected = by_loop(accounts, snapshot).values()
+        assert seen.value.tolist() == [each.value for each in expected]
+        assert seen.liquidation.tolist() == [each.liquidation for each in expected]
+        assert seen.stale.tolist() == [each.stale for each in expected]
+        assert seen.age.tolist() == [each.age for each in expected]
+
+
+def test_lots_of_many_blocks_are_added_up_account_by_account() -> None:
+    """The accounts begin and end within blocks, one fills several, one nothing."""
+    random = Random("many lots")
+    markets = [f"sim:{number}" for number in range(BLOCK + 10)]
+    shown = [
+        a_listing(f"0.{random.randrange(10, 99)}", "0.99", market=market, at=NOW - timedelta(seconds=at))
+        for at, market in enumerate(markets[: BLOCK // 2])
+    ]
+
+    def lots(count: int) -> Holdings:
+        keys: list[LotKey] = [(MarketId(market), side) for market in markets for side in ("YES", "NO")]
+        sizes = ((random.randrange(10**10), random.randrange(10**9)) for _ in range(count))
+        return Holdings(lots={key: Lot(*size) for key, size in zip(keys, sizes, strict=False)})
+
+    accounts = {"few": lots(7), "many": lots(2 * BLOCK + 5), "none": Holdings(), "rest": lots(99)}
+    snapshot = a_snapshot(*shown)
+    assert mark_all(accounts, snapshot, timedelta(minutes=15)) == by_loop(
+        accounts, snapshot, timedelta(minutes=15)
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kind", "wide"),
+    [
+        ([], np.int64, False),
+        ([(MOST // ONE // 4, 0)], np.int64, False),
+        ([(MOST // ONE + 1, 0)], np.int64, True),
+        ([(SAFE - 2, 1)], np.int64, True),
+        ([(SAFE - 1, 1)], np.object_, False),
+        ([(MOST, 0), (MOST, 0)], np.object_, False),
+        ([(0, MOST), (0, MOST)], np.object_, False),
+    ],
+)
+def test_sums_that_might_leave_64_bits_are_made_of_pythons_integers(
+    sizes: list[tuple[int, int]], kind: type, wide: bool
+) -> None:
+    account = an_account(*sizes)
+    positions = positions_of([account])
+    assert positions.shares.dtype == positions.cost.dtype == np.dtype(kind)
+    assert positions.wide == wide
+    everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))
+    for snapshot in (everywhere, a_snapshot(a_price("0.999999", "sim:0")), a_snapshot(a_price("0"))):
+        assert mark_all({"a": account}, snapshot) == {"a": mark(account, snapshot)}
+
+
+def test_no_sum_wraps_around() -> None:
+    """Two lots that fit 64 bits are together worth more than fits: neither negative nor cut off."""
+    account = an_account((MOST, 0), (MOST, 0))
+    seen = mark_all({"a": account}, a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1")))
+    assert seen["a"].value == 2 * MOST
+
+
+def test_many_accounts_may_together_be_worth_more_than_64_bits() -> None:
+    accounts = {name: an_account((SAFE - 1, 0)) for name in "abc"}
+    seen = mark_all(accounts, a_snapshot(a_price("1", "sim:0")))
+    assert [each.value for each in seen.values()] == [SAFE - 1] * 3
+
+
+def test_who_holds_nothing_is_worth_its_cash() -> None:
+    rich, poor = Holdings(cash=usd(500), realised=usd(20)), Holdings()
+    nothing = Mark(NOW, usd(500), 0, 0, 0, usd(20), 0, 0)
+    assert mark_all({"rich": rich, "poor": poor}, a_snapshot())["rich"] == nothing
+    assert mark_all({}, a_snapshot()) == {}
+
+
+def test_no_100_shares_with_no_quote_after_a_last_value_of_30_are_still_30_and_stale() -> None:
+    account = Holdings(lots={(RAIN, "NO"): Lot(usd(100), usd(40))})
+    silent = a_snapshot(held=[a_price("0.70", at=NOW - timedelta(days=1))])
+    seen = mark_all({7: account}, silent, timedelta(minutes=15))[7]
+    assert (seen.value, seen.stale, seen.age) == (usd(30), 1, 86_400)
