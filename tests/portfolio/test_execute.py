@@ -381,3 +381,15 @@ def test_the_cap_is_never_more_than_the_cash_and_never_negative() -> None:
     assert cap(usd(10_000), SEED) == usd(2_500)
     assert cap(usd(10_000), SEED.model_copy(update={"max_bet": 3 * ONE})) == usd(10_000)
     assert cap(-usd(1), SEED) == 0
+
+
+def test_what_one_bet_leaves_untouched_is_there_whole_for_the_next() -> None:
+    asks = [("0.42", "200"), ("0.43", "0.000001"), ("0.44", "200")]
+    snapshot = a_snapshot(a_book([("0.40", "9")], asks))
+    rules = REALISTIC.model_copy(update={"merge": False, "fee": "none"})
+    fills, refused = execute([a_bet(84), a_bet(100)], [], an_account(), snapshot, rules)
+    assert refused == []
+    assert [(level.price, level.shares) for level in fills[1].levels] == [
+        (usd("0.43"), 1),
+        (usd("0.44"), usd(200)),
+    ]

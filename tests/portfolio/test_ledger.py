@@ -324,3 +324,22 @@ def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
     with pytest.raises(LedgerError, match="cash that is not there"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
+
+
+def test_entries_of_an_end_carry_its_time_and_the_version_behind_them() -> None:
+    account, _ = then(an_account(), a_bet(500), a_bet(400, market=SUN))
+    later = NOW + timedelta(days=3)
+    ends = settle(account, [a_resolution("1"), a_resolution(None, SUN)], later)
+    assert [(x.at, x.ref) for x in ends] == [(later, "resolution:1")] * 2
+    after, latest = fold(ends, account), later + timedelta(days=1)
+    corrected = settle(after, [a_resolution("0", version=2)], latest)
+    assert [(x.kind, x.at, x.ref) for x in corrected] == [
+        ("reverse", latest, "resolution:2"),
+        ("settle", latest, "resolution:2"),
+    ]
+
+
+def test_of_two_resolutions_of_one_version_the_first_counts() -> None:
+    account, _ = then(an_account(), a_bet(500))
+    (entry,) = settle(account, [a_resolution("1"), a_resolution("0")], NOW)
+    assert entry.cash == usd(1_250)
