@@ -1,7 +1,6 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from arena.cohort import seed_for
@@ -86,7 +85,8 @@ async def settle(stored: StoredCohort, at: datetime, world: World, record: Recor
     settled = {market for account in accounts.values() for market, _ in account.settled}
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
     asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
-    record.keep_resolutions(await world.venue(stored.cohort).resolutions(at, asked))
+    answered = await world.venue(stored.cohort).resolutions(at, asked)
+    record.keep_resolutions([found for found in answered if found.market_id in set(asked)], at)
     resolutions = record.resolutions(sorted(concerned), at)
     paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
     record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
@@ -111,7 +111,7 @@ async def look(
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,
-        tuple(fresh[market] for market in shown),
+        tuple(fresh[market].priced(known.get(market)) for market in shown),
         tuple(_latest(fresh.get(market), known.get(market)) for market in held if market not in shown),
     )
 
@@ -121,7 +121,7 @@ def _latest(fresh: Listing | None, known: Listing | None) -> Listing:
     listing = fresh or known
     if listing is None:
         raise LookupError("a held market is in no snapshot: the record is broken, run `arena verify`")
-    return listing if listing.quote or known is None else replace(listing, quote=known.quote)
+    return listing.priced(known)
 
 
 def value(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:

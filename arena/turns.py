@@ -26,6 +26,8 @@ from portfolio.model import Rejection
 from portfolio.rules import Rules
 
 NONE: Set[str] = frozenset()
+TOO_LATE = "closed_since"
+"""The code of what is refused because its market closed while the agent was thinking."""
 CLOSED = "the market has closed since the snapshot was taken"
 WINDOW = timedelta(hours=6)
 """How long after a live round's time a turn may still be played on its snapshot."""
@@ -188,7 +190,7 @@ async def take_turn(seat: Seat, number: int) -> Turn:
         cash=view.holdings.cash,
         decision=decision,
         fills=tuple(fills),
-        rejections=(*decision.rejections, *(Rejection("closed", CLOSED, x) for x in shut), *refused),
+        rejections=(*decision.rejections, *(Rejection(TOO_LATE, CLOSED, x) for x in shut), *refused),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
     )
 

@@ -9,7 +9,7 @@ from arena.errors import ArenaError
 from arena.store.frame import Connection
 from arena.store.played import Played, read_played
 from arena.store.read import StoredCohort, cohorts
-from arena.turns import CLOSED
+from arena.turns import CLOSED, TOO_LATE
 from portfolio.model import Rejection
 from portfolio.rules import Rules
 from portfolio.whatif import Outcome, Sizing, as_bet, replay
@@ -73,17 +73,17 @@ def what_if(
 
 def _seasons(connection: Connection, chosen: Sequence[StoredCohort]) -> Iterator[Played]:
     for stored in chosen:
-        yield from read_played(connection, stored, CLOSED)
+        yield from read_played(connection, stored, TOO_LATE)
 
 
 def _row(played: Played, change: Change) -> Row:
     own, number = played.stored.cohort.rules, played.stored.cohort.number
     # Wishes that came too late are refused under any rules; a bet placed anew is none of them.
-    late = (Rejection("closed", CLOSED),) * played.shut
+    late = (Rejection(TOO_LATE, CLOSED),) * played.shut
     before = _replayed(played, own, as_bet)
     exact, tally = before.entries == played.entries, _tally(before, late)
     if change.stakes == "quarter-kelly":
-        if not any(step.beliefs for step in played.steps):
+        if not played.stated:
             return Row(played.agent, number, exact, tally, None)
         late = ()
     after = _replayed(played, change.rules(own), change.sizing)

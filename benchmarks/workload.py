@@ -143,7 +143,7 @@ def end(arena: Arena) -> None:
     """All markets end, and every lot is paid for in one transaction."""
     at = START + (SNAPSHOTS + 1) * HOUR
     record, stored = arena.record, arena.stored
-    record.keep_resolutions([Resolution(market, 1, at, paid) for market, paid in payouts().items()])
+    record.keep_resolutions([Resolution(market, 1, at, paid) for market, paid in payouts().items()], at)
     ends = record.resolutions(IDS, at)
     accounts = record.holdings(stored.id)
     record.keep_entries({stored.entrant_ids[name]: settle(a, ends, at) for name, a in accounts.items()})

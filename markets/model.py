@@ -1,7 +1,7 @@
 """What the world is made of: markets, quotes, snapshots and resolutions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NewType
 
@@ -52,6 +52,11 @@ class Quote:
     bids: tuple[Level, ...] = ()
     asks: tuple[Level, ...] = ()
 
+    @property
+    def price(self) -> int | None:
+        """The mid; where there is none, the last trade."""
+        return self.last if self.mid is None else self.mid
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -64,6 +69,14 @@ class Listing:
     def mid(self) -> int | None:
         """The price of a YES share that a forecast is compared with."""
         return None if self.quote is None else self.quote.mid
+
+    def priced(self, known: "Listing | None") -> "Listing":
+        """Itself, with the quote that was last known where its own has no price."""
+        before = known.quote if known is not None else None
+        has_price = self.quote is not None and self.quote.price is not None
+        if has_price or before is None or before.price is None:
+            return self
+        return replace(self, quote=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,12 @@ class Resolution:
     known_at: datetime
     payout: int | None
     source: str = ""
+
+    @property
+    def possible(self) -> bool:
+        """Whether a share can pay so much, and whether it is a version at all: they count from 1."""
+        pays = self.payout is None or (type(self.payout) is int and 0 <= self.payout <= ONE)
+        return pays and type(self.version) is int and self.version >= 1
 
     @property
     def outcome(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, cast
 
 from markets.canonical import digest
@@ -36,8 +37,9 @@ class Account:
         self.number, self.head = start.number, start.head
 
     def holdings(self) -> Holdings:
-        """What is held now."""
-        return Holdings(self.cash, self.realised, self.lots, self.settled, self.number, self.head)
+        """What is held now. Agents are shown it and the record keeps it, so nobody can change it."""
+        lots, settled = MappingProxyType(self.lots.copy()), MappingProxyType(self.settled.copy())
+        return Holdings(self.cash, self.realised, lots, settled, self.number, self.head)
 
     def write(
         self,
@@ -135,8 +137,8 @@ def _is_deposit(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:
     return entry.cash >= 0 and entry.shares == entry.cost == 0
 
 
-def _is_buy(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:
-    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0
+def _is_buy(entry: Entry, _lot: Lot, before: Settled | None) -> bool:
+    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
 
 
 def _is_sell(entry: Entry, _lot: Lot, _before: Settled | None) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from markets.millionths import ONE
 from markets.model import Level, MarketId
 from portfolio.floor import Floor
-from portfolio.model import Fill, FillLevel, Rejection, Side
+from portfolio.model import Fill, FillLevel, Holdings, Rejection, Side
+from portfolio.money import LARGEST, number
 from portfolio.offers import Offers, whole
 from portfolio.walk import walk
 from portfolio.wishes import Wish
@@ -17,8 +18,10 @@ Book = tuple[MarketId, bool]
 class Desk:
     """Where one decision is traded. The floor stays as it was, so others see the same prices."""
 
-    def __init__(self, floor: Floor):
+    def __init__(self, floor: Floor, holdings: Holdings):
         self.floor = floor
+        # Every share may come to pay $1.00, and all of it has to fit into an account.
+        self._room = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
         self._gone: dict[Book, dict[int, int]] = {}
 
     def trade(self, wish: Wish, base: int) -> Fill | Rejection:
@@ -29,6 +32,8 @@ class Desk:
         filled = walk(wish.size, self._rest(offered, wish), wish.limit)
         if isinstance(filled, Rejection):
             return filled
+        if wish.action == "buy" and filled.shares > self._room:
+            return _too_many(wish, filled.shares)
         self._take(wish, filled.levels)
         return Fill(
             market_id=wish.market_id,
@@ -57,10 +62,17 @@ class Desk:
         return replace(offered, levels=levels, totals=totals)
 
     def _take(self, wish: Wish, levels: tuple[FillLevel, ...]) -> None:
+        self._room -= sum(level.shares for level in levels) if wish.action == "buy" else 0
         gone = self._gone.setdefault(_book(wish), {})
         for level in levels:
             price = _yes(level.price, wish.side)
             gone[price] = gone.get(price, 0) + level.shares
+
+
+def _too_many(wish: Wish, shares: int) -> Rejection:
+    most = f"an account holds at most {number(LARGEST)} dollars and shares"
+    message = f"{number(shares)} {wish.side} shares are more than can be kept: {most}"
+    return Rejection("too_many", message, wish.market_id)
 
 
 def _book(wish: Wish) -> Book:

@@ -30,7 +30,7 @@ def execute_on(
     floor: Floor, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
 ) -> tuple[list[Fill], list[Rejection]]:
     """`execute` on a floor that is shared by all who decide on one snapshot."""
-    desk = Desk(floor)
+    desk = Desk(floor, holdings)
     sold, unsold = _apart(_sell(sales, holdings, desk))
     proceeds = sum(fill.amount for fill in sold) if floor.rules.base == "running" else 0
     bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, desk)
@@ -109,6 +109,8 @@ def _bad_size(wish: Wish, base: int, rules: Rules) -> Rejection | None:
         )
     if rules.cap == "bet" and wish.size > cap(base, rules):
         return Rejection("over_cap", f"{bet} is over {_cap_in_words(base, rules)}", wish.market_id)
+    if rules.base == "running" and wish.size > base:
+        return Rejection("over_cash", f"{bet} is over the cash of {dollars(base)}", wish.market_id)
     return None
 
 

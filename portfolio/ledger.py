@@ -52,12 +52,15 @@ def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) 
     """Pay for the lots whose markets have ended by then, each by the newest version of its resolution.
 
     A version that was paid already changes nothing. A newer one takes back what the older one did,
-    to the millionth, and pays anew; that alone may take cash below 0.
+    to the millionth, and pays anew; that alone may take cash below 0. A resolution that is impossible
+    pays nobody and keeps no other from being paid.
     """
     newest: dict[MarketId, Resolution] = {}
     for resolution in resolutions:
         known = newest.get(resolution.market_id)
-        if resolution.known_at <= at and (known is None or known.version < resolution.version):
+        if not resolution.possible or resolution.known_at > at:
+            continue
+        if known is None or known.version < resolution.version:
             newest[resolution.market_id] = resolution
     account, entries = Account(holdings), list[Entry]()
     for key in sorted({*holdings.lots, *holdings.settled}):
@@ -79,12 +82,6 @@ def _settled(account: Account, key: LotKey, resolution: Resolution, at: datetime
     if resolution.payout is None:
         entries.append(account.write(at, "refund", ref, key, cash=lot.cost, **closed))
     else:
-        paid = _pays(key, lot.shares, resolution.payout)
+        paid = worth(lot.shares, resolution.payout if key[1] == "YES" else ONE - resolution.payout)
         entries.append(account.write(at, "settle", ref, key, cash=paid, **closed))
     return entries
-
-
-def _pays(key: LotKey, shares: int, payout: int) -> int:
-    if not 0 <= payout <= ONE:
-        raise LedgerError(f"{key[0]} can't pay {payout} millionths a share: a payout is from 0 to 1")
-    return worth(shares, payout if key[1] == "YES" else ONE - payout)

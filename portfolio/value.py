@@ -92,8 +92,7 @@ def price_of(quote: Quote | None, side: Side, at: datetime, max_age: timedelta |
     """
     if quote is None:
         return Price(None, 0, None, "no_price")
-    known = quote.last if quote.mid is None else quote.mid
-    value, bid = (known, quote.bid) if side == "YES" else (mirrored(known), mirrored(quote.ask))
+    value, bid = (quote.price, quote.bid) if side == "YES" else (mirrored(quote.price), mirrored(quote.ask))
     if value is None:
         return Price(None, bid or 0, None, "no_price")
     past = at - quote.at

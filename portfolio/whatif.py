@@ -1,10 +1,11 @@
 """An entrant's decisions over again, under other rules or with other stakes: what would it have now?"""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post, settle
@@ -101,21 +102,30 @@ def replay(
 
 def _with_all_held(snapshot: Snapshot, holdings: Holdings, seen: dict[MarketId, Listing]) -> Snapshot:
     """The snapshot with what is held and not in it, as it was last seen."""
-    here = {listing.market.id: listing for listing in snapshot}
-    seen |= {market: x for market, x in here.items() if x.quote is not None or market not in seen}
-    missing = sorted({market for market, _ in holdings.lots if market not in here})
-    return replace(snapshot, held=(*snapshot.held, *(seen[market] for market in missing)))
+    held, here = {market for market, _ in holdings.lots}, {listing.market.id for listing in snapshot}
+    shown = tuple(_priced(listing, held, seen) for listing in snapshot.shown)
+    kept = tuple(_priced(listing, held, seen) for listing in snapshot.held)
+    seen |= {x.market.id: x.priced(seen.get(x.market.id)) for x in snapshot}
+    return replace(snapshot, shown=shown, held=(*kept, *(seen[market] for market in sorted(held - here))))
+
+
+def _priced(listing: Listing, held: Set[MarketId], seen: Mapping[MarketId, Listing]) -> Listing:
+    return listing.priced(seen.get(listing.market.id)) if listing.market.id in held else listing
 
 
 def _level(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
-    """These bets at one stake; what was no amount stays none."""
-    good, level = [bet for bet in bets if bet.amount > 0], [bet for bet in bets if bet.amount <= 0]
+    """These bets at one stake; what was no bet stays none."""
+    good, level = [bet for bet in bets if _is_sound(bet)], [bet for bet in bets if not _is_sound(bet)]
     legs, placed = Counter(_lot(bet) for bet in good), Counter[LotKey]()
     for bet in good:
         count, place = (legs[_lot(bet)], placed[_lot(bet)]) if rules.merge else (1, 0)
         placed[_lot(bet)] += 1
         level.append(replace(bet, amount=stake * (place + 1) // count - stake * place // count))
     return level
+
+
+def _is_sound(bet: Bet) -> bool:
+    return bet.amount > 0 and (bet.limit is None or 0 < bet.limit <= ONE)
 
 
 def _in_proportion(step: Step, holdings: Holdings) -> list[Sale]:

@@ -21,7 +21,7 @@ from arena.store.troubles import speak_plainly
 
 BUSY_MS = 30_000
 LOOKING = "looking"
-BACKENDS = ("sqlite", "postgresql")
+DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
 class NoRecord(ArenaError):
@@ -54,9 +54,9 @@ def _bad_database(text: str) -> ArenaError:
 def connect(database: str | Path, *, read_only: bool = False) -> Engine:
     """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost."""
     url = url_of(database)
-    if url.get_backend_name() not in BACKENDS:
-        raise _bad_database(str(database))
     try:
+        if f"{url.get_backend_name()}+{url.get_driver_name()}" not in DRIVERS:
+            raise _bad_database(str(database))
         engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
     except NoSuchModuleError as error:
         raise _bad_database(str(database)) from error

@@ -17,45 +17,45 @@ TURNS = TURN.join(ROUND, TURN.c.round_id == ROUND.c.id).join(ENTRANT, TURN.c.ent
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A turn's wishes and final probabilities, less those for markets that had `shut` since the snapshot.
+    """A turn's wishes and final probabilities, less the wishes for markets that had closed meanwhile.
 
-    `shut` counts the wishes that came too late.
+    `late` are those markets, and `shut` counts the wishes that came too late.
     """
 
     number: int
     bets: tuple[Bet, ...]
     sales: tuple[Sale, ...]
     beliefs: Mapping[MarketId, int]
+    late: frozenset[MarketId]
     shut: int
 
 
 def read_decided(connection: Connection, cohort_id: int, too_late: str) -> dict[str, dict[datetime, Decided]]:
-    """Every turn of a cohort, by entrant and time; `too_late` is the reason that late wishes were given."""
+    """Every turn of a cohort, by entrant and time; `too_late` is the code that late wishes were given."""
     shut, beliefs = _shut(connection, cohort_id, too_late), _beliefs(connection, cohort_id)
     keys = (TURN.c.id, ENTRANT.c.name, ROUND.c.number, ROUND.c.at, TURN.c.wishes)
     rows = connection.execute(select(*keys).select_from(TURNS).where(ROUND.c.cohort_id == cohort_id))
     found: dict[str, dict[datetime, Decided]] = defaultdict(dict)
     for row in rows:
         bets, sales = wishes_of(row.wishes)
-        late, said = shut[row.id], beliefs[row.id]
+        late = frozenset(shut[row.id])
         in_time = tuple(bet for bet in bets if bet.market_id not in late)
         kept = tuple(sale for sale in sales if sale.market_id not in late)
         missed = len(bets) + len(sales) - len(in_time) - len(kept)
-        open_still = {market: p for market, p in said.items() if market not in late}
-        found[row.name][row.at] = Decided(row.number, in_time, kept, open_still, missed)
+        found[row.name][row.at] = Decided(row.number, in_time, kept, beliefs[row.id], late, missed)
     return found
 
 
-def _shut(connection: Connection, cohort_id: int, too_late: str) -> dict[int, set[str]]:
+def _shut(connection: Connection, cohort_id: int, too_late: str) -> dict[int, set[MarketId]]:
     """The markets, by turn, that had closed when the decision came."""
     rows = connection.execute(
         select(REJECTION.c.turn_id, REJECTION.c.market_id)
         .select_from(TURNS.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
-        .where(ROUND.c.cohort_id == cohort_id, REJECTION.c.message == too_late)
+        .where(ROUND.c.cohort_id == cohort_id, REJECTION.c.code == too_late)
     )
-    found: dict[int, set[str]] = defaultdict(set)
+    found: dict[int, set[MarketId]] = defaultdict(set)
     for row in rows:
-        found[row.turn_id].add(row.market_id)
+        found[row.turn_id].add(MarketId(row.market_id))
     return found
 
 

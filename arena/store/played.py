@@ -17,24 +17,32 @@ from portfolio.whatif import Step
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One entrant's season: its ledger, the steps that led to it, and how many wishes came too late."""
+    """One entrant's season: its ledger, the steps that led to it, and how many wishes came too late.
+
+    `stated` says whether it ever gave a probability.
+    """
 
     agent: str
     stored: StoredCohort
     entries: tuple[Entry, ...]
     steps: tuple[Step, ...]
     shut: int
+    stated: bool
 
 
 def read_played(connection: Connection, stored: StoredCohort, too_late: str) -> Iterator[Played]:
-    """Every entrant of a cohort, in line-up order; `too_late` is the reason that late wishes were given."""
+    """Every entrant of a cohort, in line-up order; `too_late` is the code that late wishes were given."""
     ledgers = read.ledgers(connection, stored.id)
     scenes = _scenes(connection, stored, ledgers.values())
     decided = read_decided(connection, stored.id, too_late)
     for agent, entries in ledgers.items():
         mine = decided.get(agent, {})
-        steps = tuple(_steps(scenes, mine, entries))
-        yield Played(agent, stored, tuple(entries), steps, sum(turn.shut for turn in mine.values()))
+        # What is settled before the snapshot is in belongs to a time that has not been played.
+        over = scenes[-1].snapshot.at if scenes else entries[0].at
+        done = tuple(entry for entry in entries if entry.at <= over)
+        shut = sum(turn.shut for turn in mine.values())
+        stated = any(turn.beliefs for turn in mine.values())
+        yield Played(agent, stored, done, tuple(_steps(scenes, mine, done)), shut, stated)
 
 
 def _scenes(connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequence[Entry]]) -> list[Step]:
@@ -46,16 +54,19 @@ def _scenes(connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequ
     newest = read.newest_time(connection)
     if newest is None:
         return []
-    known = _as_learnt(read.resolutions(connection, markets, newest), ledgers)
+    known = _as_learnt(read.learnt(connection, markets, newest), ledgers)
     scenes = [Step(x, resolutions=[r for r in known if r.known_at <= x.at]) for x in snapshots]
     over = stored.ended_at is not None and bool(scenes) and scenes[-1].snapshot.at < newest
     return [*scenes, _after_the_end(scenes[-1], known, newest)] if over else scenes
 
 
-def _as_learnt(resolutions: Iterable[Resolution], ledgers: Iterable[Sequence[Entry]]) -> list[Resolution]:
+def _as_learnt(
+    resolutions: Iterable[tuple[Resolution, datetime]], ledgers: Iterable[Sequence[Entry]]
+) -> list[Resolution]:
     """How markets ended, as of when the cohort knew.
 
-    A venue may tell late what it has known for long; the first entry made of it says when that was.
+    A venue may tell late what it has known for long: that was when it was asked, or, where another cohort
+    had asked before, when the first entry was made of it.
     """
     first = dict[tuple[str, str], datetime]()
     for entries in ledgers:
@@ -63,8 +74,8 @@ def _as_learnt(resolutions: Iterable[Resolution], ledgers: Iterable[Sequence[Ent
             key = entry.market_id, entry.ref
             first[key] = min(first.get(key, entry.at), entry.at)
     return [
-        replace(r, known_at=first.get((r.market_id, f"resolution:{r.version}"), r.known_at))
-        for r in resolutions
+        replace(r, known_at=first.get((r.market_id, f"resolution:{r.version}"), max(r.known_at, learnt_at)))
+        for r, learnt_at in resolutions
     ]
 
 
@@ -94,11 +105,14 @@ def _is_before(entry: Entry, at: datetime) -> bool:
 
 
 def _with_decision(scene: Step, turn: Decided, held: Mapping[tuple[str, str], int]) -> Step:
+    # Where one market had closed by the time of the decision, so had all that close no later.
+    closes = {listing.market.id: listing.market.closes_at for listing in scene.snapshot}
+    by = max((closes[market] for market in turn.late & closes.keys()), default=scene.snapshot.at)
     return replace(
         scene,
         bets=turn.bets,
         sales=turn.sales,
-        beliefs=turn.beliefs,
+        beliefs={market: p for market, p in turn.beliefs.items() if market in closes and closes[market] > by},
         held={(x.market_id, x.side): held.get((x.market_id, x.side), 0) for x in turn.sales},
         label=f"fill:{turn.number}",
     )

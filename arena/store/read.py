@@ -98,7 +98,8 @@ def quotes(
     listed = select(ITEM.c.market_id, *prices).select_from(
         ITEM.outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
     )
-    rows = connection.execute(listed.where(ITEM.c.snapshot_id == snapshot_id))
+    last_first = listed.where(ITEM.c.snapshot_id == snapshot_id).order_by(ITEM.c.position.desc())
+    rows = connection.execute(last_first)  # of a market that is listed twice, the first counts
     return snapshot_id, {
         MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
         for market, quote, *seen in rows
@@ -183,6 +184,19 @@ def resolutions(connection: Connection, ids: Collection[MarketId], at: datetime)
         .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
     )
     return [Resolution(*row) for row in rows]
+
+
+def learnt(
+    connection: Connection, ids: Collection[MarketId], at: datetime
+) -> list[tuple[Resolution, datetime]]:
+    """All versions known by then, each with the decision time at which it was learnt."""
+    names = (*Resolution.__dataclass_fields__, "learnt_at")
+    rows = connection.execute(
+        select(*(RESOLUTION.c[name] for name in names))
+        .where(RESOLUTION.c.market_id.in_(ids), RESOLUTION.c.known_at <= at)
+        .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
+    )
+    return [(Resolution(*told), learnt_at) for *told, learnt_at in rows]
 
 
 def verdicts(connection: Connection, round_id: int) -> dict[int, str]:

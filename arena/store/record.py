@@ -128,10 +128,10 @@ class Record:
         with reading(self.engine) as connection:
             return read.may_resolve(connection, since)
 
-    def keep_resolutions(self, resolutions: Sequence[Resolution]) -> int:
-        """What is new among these; how many."""
+    def keep_resolutions(self, resolutions: Sequence[Resolution], at: datetime) -> int:
+        """What is new among these, learnt at an instant; how many. An impossible one is not kept."""
         with self.engine.begin() as connection:
-            return write.add_resolutions(connection, resolutions)
+            return write.add_resolutions(connection, resolutions, at)
 
     def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
         """All versions known by then of how these markets ended."""

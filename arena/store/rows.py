@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table, insert
 
-from arena.store.types import UtcTime
-from markets.canonical import stamp
+from arena.store.types import UtcTime, instant
 
 Rows = list[dict[str, Any]]
 Line = tuple[Any, ...]
-MARKS = {"qmark": "?", "pyformat": "%s"}
+MARKS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
+"""What stands for a value in a statement, by the style of the driver."""
 
 
 def columns(fact: Any, *names: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _bound(table: Table, names: Sequence[str], lines: list[Line], dialect: Diale
     found = [list(line) for line in lines]
     for line in found:
         for place in places:
-            line[place] = line[place] and stamp(line[place])
+            line[place] = None if line[place] is None else instant(line[place])
     return [tuple(line) for line in found]
 
 

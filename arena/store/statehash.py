@@ -176,4 +176,4 @@ def _entries() -> Select[Any]:
 
 
 def _resolutions() -> Select[Any]:
-    return select(*_named(RESOLUTION, "market_id", "version", "known_at", "payout", "source"))
+    return select(*_named(RESOLUTION, "market_id", "version", "known_at", "learnt_at", "payout", "source"))

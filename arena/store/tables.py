@@ -144,13 +144,21 @@ class SnapshotItem(SQLModel, table=True):
 
 
 class Resolution(SQLModel, table=True):
-    """How a market ended, by version. `payout` is what a YES share paid; null is a refund."""
+    """How a market ended, by version. `payout` is what a YES share paid; null is a refund.
 
-    __table_args__ = (UniqueConstraint("market_id", "version"), STRICT)
+    `known_at` is since when it could be known, `learnt_at` the decision time at which a cohort asked.
+    """
+
+    __table_args__ = (
+        UniqueConstraint("market_id", "version"),
+        CheckConstraint("version >= 1 AND payout BETWEEN 0 AND 1000000", name="possible"),
+        STRICT,
+    )
     id: int | None = _key(primary=True)
     market_id: str = _market()
     version: int = _whole()
     known_at: datetime = _time()
+    learnt_at: datetime = _time()
     payout: int | None = _whole(default=None, nullable=True)
     source: str = _text()
     hash: str = _text()

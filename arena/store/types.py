@@ -13,6 +13,13 @@ Whole = BigInteger().with_variant(Integer(), "sqlite")
 """Millionths and ids: 64 bits on both, and a type that STRICT tables of SQLite accept."""
 
 
+def instant(at: datetime) -> str:
+    """The text of an aware instant. Without a time zone nobody knows which instant it is."""
+    if at.tzinfo is None:
+        raise ValueError(f"{at} has no time zone")
+    return stamp(at)
+
+
 class UtcTime(TypeDecorator[datetime]):
     """An aware instant: text that sorts in SQLite, `timestamptz` in PostgreSQL."""
 
@@ -26,9 +33,8 @@ class UtcTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         if value is None:
             return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value} has no time zone")
-        return value if dialect.name == "postgresql" else stamp(value)
+        text = instant(value)
+        return value if dialect.name == "postgresql" else text
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None or isinstance(value, datetime):

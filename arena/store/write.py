@@ -173,14 +173,15 @@ def _stored(
     return {row.market_id: (row.hash, row.id) for row in rows}
 
 
-def add_resolutions(connection: Connection, resolutions: Sequence[Resolution]) -> int:
-    """The versions that are not yet known, each once; how many they were."""
-    keys = {(r.market_id, r.version): r for r in reversed(resolutions)}
+def add_resolutions(connection: Connection, resolutions: Sequence[Resolution], at: datetime) -> int:
+    """The possible versions not yet known, each once, as learnt at an instant; how many they were."""
+    keys = {(r.market_id, r.version): r for r in reversed(resolutions) if r.possible}
     name = tuple_(RESOLUTION.c.market_id, RESOLUTION.c.version)
     found = select(RESOLUTION.c.market_id, RESOLUTION.c.version).where(name.in_(list(keys)))
     known = {(row.market_id, row.version) for row in connection.execute(found)}
     rows: Rows = [
-        columns(r, "market_id", "version", "known_at", "payout", "source") | {"hash": digest(r)}
+        columns(r, "market_id", "version", "known_at", "payout", "source")
+        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain(r)})}
         for key, r in sorted(keys.items())
         if key not in known
     ]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,8 @@ from arena.store.statehash import state_hash
 from arena.store.verify import verify
 from arena.store.write import LostClaim
 from arena.world import World
-from markets.model import MarketId
-from portfolio.model import Bet
+from markets.model import Listing, MarketId
+from portfolio.model import Bet, Lot
 from tests.arena.little_world import (
     WEEK,
     LittleModel,
@@ -123,6 +123,58 @@ def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_sta
     assert held.quote is not None
     assert held.quote.at == NOW
     assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
+
+
+def test_a_held_market_that_has_a_quote_without_a_price_keeps_its_last_price(record: Record) -> None:
+    """Held or on offer again, it does not fall to what it cost."""
+
+    class Priceless(LittleVenue):
+        def _listing(self, market: str, at: datetime) -> Listing:
+            listing = super()._listing(market, at)
+            if at == NOW or listing.quote is None:
+                return listing
+            return replace(listing, quote=replace(listing.quote, mid=None, last=None, bid=None, bids=()))
+
+    venue = Priceless(mids={RAIN: 30, "sim:snow": 60})
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": says("0.7", ("310", RAIN))})
+    play(stored, 1, world, record)
+    play(stored, 2, world, record)
+    assert _totals(record) == [("ann", usd(9_990)), ("ann", usd(9_990))]
+    assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
+
+
+def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(record: Record) -> None:
+    venue = LittleVenue()
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(venue, {"ann": says("0.7", ("500", RAIN), ("500", "sim:snow"))})
+    play(stored, 1, world, record)
+    then = NOW + timedelta(days=3)
+    venue.endings += [
+        a_resolution("1.2", at=then),
+        a_resolution("1", version=0, at=then),
+        a_resolution("0", "sim:snow", at=then),
+        a_resolution("1", "sim:unasked", at=then),
+    ]
+    venue.tells_all = True
+    play(stored, 2, world, record)
+    assert [known.market_id for known in record.resolutions([RAIN, "sim:snow"], NOW + WEEK)] == ["sim:snow"]
+    assert list(record.holdings(stored.id)["ann"].lots) == [(RAIN, "YES")]
+
+
+def test_no_agent_can_change_what_it_is_shown_to_hold(record: Record) -> None:
+    async def forger(view: View, ask: Ask) -> Decision:
+        view.holdings.lots[MarketId(RAIN), "YES"] = Lot(usd(10**6), 0)  # type: ignore[index]
+        return Decision()
+
+    async def thief(view: View, ask: Ask) -> Decision:
+        view.holdings.settled.clear()  # type: ignore[attr-defined]
+        return Decision()
+
+    stored = begun(record, a_cohort(["ann", "bob"]))
+    report = play(stored, 1, a_world(LittleVenue(), {"ann": forger, "bob": thief}), record)
+    assert [turn.decision.verdict for turn in report.turns] == ["failed", "failed"]
+    assert all(not account.lots for account in record.holdings(stored.id).values())
 
 
 def _totals(record: Record) -> list[tuple[str, int]]:
@@ -325,7 +377,7 @@ def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> Non
     later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
     turn = turn_of(play(stored, 1, later, record), "ann")
     assert turn.fills == ()
-    assert [(refused.code, refused.market_id) for refused in turn.rejections] == [("closed", RAIN)]
+    assert [(refused.code, refused.market_id) for refused in turn.rejections] == [("closed_since", RAIN)]
 
 
 def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record) -> None:

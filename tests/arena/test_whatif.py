@@ -13,12 +13,14 @@ from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.change import Change
 from arena.errors import ArenaError
 from arena.model import Cohort
-from arena.round import play_round, track
+from arena.round import play_round, settle, track
 from arena.store.database import reading
+from arena.store.played import read_played
 from arena.store.read import StoredCohort, resolutions
 from arena.store.record import Record
 from arena.store.statehash import state_hash
 from arena.store.verify import verify
+from arena.turns import TOO_LATE
 from arena.whatif import Report, Row, what_if
 from markets.model import Listing, MarketId
 from portfolio.rules import SEED
@@ -181,12 +183,37 @@ def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
         found = row(record, change)
         assert found.changed is not None
         assert (found.exact, found.changed.filled) == (True, 0)
-        assert [refused.code for refused in found.changed.refused] == ["closed"]
+        assert [refused.code for refused in found.changed.refused] == ["closed_since"]
     anew = row(record, Change(stakes="quarter-kelly"))
     assert anew.changed is not None
-    # it may still bet on snow, which it stated too and wished nothing for
-    assert anew.changed.filled == 1
-    assert anew.changed.refused == ()
+    # Snow closes with rain: nothing that it stated of either could still be bet on.
+    assert (anew.changed.filled, anew.changed.refused) == (0, ())
+
+
+def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record) -> None:
+    """The venue tells in the third week what was over in the first: until then nobody could know."""
+    venue, stake = LittleVenue(), Change(values={"max_bet": usd("0.50")})
+    agents = {"ann": says("0.7", ("4100", RAIN))}
+    play(record, a_cohort(["ann"]), agents, venue, 1, 2)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    assert then(row(record, stake)) == -usd(100)  # bought at 0.41, and worth 0.40 still
+    play(record, a_cohort(["ann"]), agents, venue, 3)
+    found = row(record, stake)
+    assert (found.exact, then(found)) == (True, usd(10_000) - usd(4_100))
+    with reading(record.engine) as connection:
+        ((_, steps),) = [(x.agent, x.steps) for x in read_played(connection, record.cohorts()[0], TOO_LATE)]
+    assert [len(step.resolutions) for step in steps] == [0, 0, 1]
+
+
+def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(record: Record) -> None:
+    venue = LittleVenue()
+    stored = play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 1)
+    venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
+    asyncio.run(settle(stored, NOW + WEEK, a_world(venue, {"ann": BUYER}), record))
+    assert _ledgers(record)["ann"] == ["deposit", "buy", "settle"]
+    assert row(record).exact
+    play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 2)
+    assert row(record).exact
 
 
 def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Record) -> None:

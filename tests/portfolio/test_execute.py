@@ -12,6 +12,7 @@ from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import cap, execute, is_out
 from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
+from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
 from tests.builders import (
     NOW,
@@ -203,6 +204,33 @@ def test_under_the_reference_a_decision_is_capped_as_one_and_all_or_nothing() ->
         "unknown_market",
         "all_or_nothing",
     ]
+
+
+def test_a_bet_beyond_the_cash_that_runs_is_refused_by_its_true_figure() -> None:
+    rules = REFERENCE.model_copy(update={"max_bet": usd(1)})
+    assert refusals(a_bet(9_000), a_bet(1_200), a_bet(100), rules=rules)[:2] == [
+        "bet $1,200.00 is over the cash of $1,000.00",
+        "all or nothing, and another bet was refused: bet $1,200.00 is over the cash of $1,000.00",
+    ]
+
+
+def test_more_shares_than_a_record_can_hold_are_refused() -> None:
+    """A billion dollars at 0.00002 would be 50 trillion shares: all of them may come to pay a dollar."""
+    account = an_account(10**9)
+    snapshot = a_snapshot(a_price("0.00002"), a_price("0.001", SUN))
+    most = "an account holds at most 1,000,000,000,000 dollars and shares"
+    assert refusals(a_bet(10**8), account=account, snapshot=snapshot) == [
+        f"5,000,000,000,000 YES shares are more than can be kept: {most}"
+    ]
+    small = a_bet(10**7), a_bet(10**8, market=SUN), a_bet(10**7)
+    rules = SEED.model_copy(update={"max_bet": usd(1)})
+    fills, refused = asked(*small, account=account, snapshot=snapshot, rules=rules)
+    assert [number(fill.shares) for fill in fills] == ["500,000,000,000", "100,000,000,000"]
+    assert [x.code for x in refused] == ["too_many"]
+    after = fold(post(fills, account, NOW, "fill:1"), account)
+    assert codes(a_bet(10**7), account=after, snapshot=snapshot, rules=rules) == ["too_many"]
+    paid = fold(settle(after, [a_resolution("1"), a_resolution("1", SUN)], NOW), after)
+    assert paid.cash < 2**63
 
 
 def test_sales_say_shares_or_a_fraction_or_all() -> None:

@@ -4,7 +4,7 @@
 """
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from markets.canonical import digest
 from markets.millionths import ONE
-from markets.model import Level, Listing, MarketId, Quote, Resolution, Snapshot
+from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
 from portfolio.execute import cap, execute
 from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale, Side
@@ -219,6 +219,7 @@ class Play(RuleBasedStateMachine):
         assert 0 <= (NOW - on.quote.at).total_seconds() <= rules.max_quote_age
         assert fill.shares == sum(level.shares for level in fill.levels) > 0
         assert fill.amount == sum(level.amount for level in fill.levels) >= 0
+        self.check_prices(fill, on.quote, on.market, rules)
         for level in fill.levels:
             exact = level.shares * level.price
             fee = fill.fee_rate * exact * (ONE - level.price)
@@ -230,6 +231,22 @@ class Play(RuleBasedStateMachine):
             assert fill.amount <= fill.wanted
             assert rules.cap == "decision" or rules.min_bet <= fill.wanted <= cap(fill.base, rules)
         assert (fill.left == "") == (fill.wanted == (fill.amount if fill.action == "buy" else fill.shares))
+
+    def check_prices(self, fill: Fill, quote: Quote, market: Market, rules: Rules) -> None:
+        """At prices of YES that the quote has for such an order, and in a book no more than its depth."""
+        asks = (fill.action == "buy") == (fill.side == "YES")
+        half = max(market.tick, 10_000) * (1 if asks else -1)
+        single = {"mid": quote.mid, "quote": quote.ask if asks else quote.bid}
+        single["spread"] = None if quote.mid is None else quote.mid + half
+        depth = Counter[int]()
+        for level in quote.asks if asks else quote.bids:
+            depth[level.price] += level.shares
+        for part in fill.levels:
+            price = part.price if fill.side == "YES" else ONE - part.price
+            if rules.fill == "book":
+                assert part.shares <= depth[price]
+            else:
+                assert price == single[rules.fill]
 
     @rule(slot=SLOT, payout=PAYOUT, skips=st.integers(1, 3), stays=st.booleans())
     def market_ends(self, slot: int, payout: int | None, skips: int, stays: bool) -> None:

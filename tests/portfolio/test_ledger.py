@@ -158,10 +158,37 @@ def test_a_market_that_is_unknown_to_the_venue_stays_held() -> None:
     assert settle(account, [a_resolution("1", SUN)], NOW) == []
 
 
-def test_a_payout_outside_zero_to_one_settles_nothing() -> None:
+@pytest.mark.parametrize(
+    ("payout", "version"), [("1.5", 1), ("-0.1", 2), ("1.000001", 1), ("1", 0), ("1", -3)]
+)
+def test_an_impossible_resolution_pays_nobody_and_keeps_no_other_from_being_paid(
+    payout: str, version: int
+) -> None:
+    account, _ = then(an_account(), a_bet(500), a_bet(400, market=SUN))
+    impossible = a_resolution(payout, version=version)
+    assert settle(account, [impossible], NOW) == []
+    (paid,) = settle(account, [impossible, a_resolution("1", SUN)], NOW)
+    assert (paid.market_id, paid.cash) == (SUN, usd(1_000))
+    before = settle(account, [a_resolution("0"), impossible], NOW)
+    assert [(entry.market_id, entry.cash) for entry in before] == [(RAIN, 0)]
+
+
+def test_a_lot_that_was_settled_is_not_bought_again() -> None:
+    account, (bought,) = then(an_account(), a_bet(500))
+    ended = settled(account, a_resolution("1"))
+    with pytest.raises(LedgerError, match="is not a buy"):
+        fold([forged(ended, bought)], ended)
+    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    with pytest.raises(LedgerError, match="is not a buy"):
+        post(fills, ended, NOW, "fill:2")
+
+
+def test_what_is_held_can_not_be_changed_by_who_is_shown_it() -> None:
     account, _ = then(an_account(), a_bet(500))
-    with pytest.raises(LedgerError, match="a payout is from 0 to 1"):
-        settle(account, [a_resolution("1.5")], NOW)
+    with pytest.raises(TypeError):
+        account.lots[RAIN, "NO"] = Lot(usd(10**6), 0)  # type: ignore[index]
+    with pytest.raises(TypeError):
+        del account.settled[RAIN, "YES"]  # type: ignore[attr-defined]
 
 
 def test_lots_are_settled_in_an_order_that_no_insertion_changes() -> None:

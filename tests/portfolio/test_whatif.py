@@ -178,6 +178,20 @@ def test_a_flat_stake_is_that_of_every_bet_and_legs_that_are_merged_share_it() -
     ] * 4
 
 
+def test_a_leg_with_an_impossible_limit_takes_no_part_of_a_flat_stake() -> None:
+    legs = a_bet(500), replace(a_bet(500), limit=usd(2)), replace(a_bet(500), limit=0)
+    outcome = play([step(0, RAINY, bets=legs)], QUOTE, flat(usd(100)))
+    assert [fill.wanted for fill in outcome.fills[0]] == [usd(100)]
+    assert refusals(outcome) == ["bad_limit", "bad_limit"]
+
+
+def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() -> None:
+    priceless = replace(RAINY, quote=replace(RAINY.quote, bid=None, ask=None, mid=None, last=None))
+    outcome = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)
+    assert [mark.value for mark in outcome.marks] == [outcome.marks[0].value] * 2
+    assert outcome.marks[1].stale == 1
+
+
 def test_a_bet_that_was_no_amount_stays_none() -> None:
     odd = [a_bet(0), a_bet("-5"), a_bet(70)]
     outcome = play([step(0, RAINY, bets=odd)], sizing=flat(usd(100)))

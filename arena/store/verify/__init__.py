@@ -21,11 +21,13 @@ from arena.store.verify.open_lots import check_open_lots
 from arena.store.verify.parents import check_parents
 from arena.store.verify.postings import check_postings
 from arena.store.verify.profits import check_profits
+from arena.store.verify.quotes import check_quotes
 from arena.store.verify.resolutions import check_resolutions
 from arena.store.verify.rounds import check_rounds
 from arena.store.verify.seals import check_seals
 from arena.store.verify.sizes import check_sizes
 from arena.store.verify.turns import check_calls, check_turns
+from arena.store.verify.wishes import check_wishes
 
 __all__ = ["Difference", "verify"]
 
@@ -43,7 +45,9 @@ CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_postings,
     check_fills,
     check_depth,
+    check_quotes,
     check_sizes,
+    check_wishes,
     check_ledgers,
     check_profits,
     check_marks,

@@ -15,7 +15,14 @@ ONE = 1_000_000
 OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int}
 PARTS = {"rules": dict, "prompts": dict, "entrants": list}
 RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
-LIMITS = {"min_bet": int, "max_bet": int, "max_quote_age": int}
+LIMITS = {
+    "min_bet": int,
+    "max_bet": int,
+    "worst_price": int,
+    "max_spread": int,
+    "max_gap": int,
+    "max_quote_age": int,
+}
 LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
 
 
@@ -38,6 +45,9 @@ class Frozen:
     extremes: bool
     min_bet: int
     max_bet: int
+    worst_price: int
+    max_spread: int
+    max_gap: int
     max_quote_age: int
 
     def decides_at(self, number: int) -> str | None:

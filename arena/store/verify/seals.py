@@ -8,7 +8,7 @@ microseconds. It is taken over
 - quote: market, prices, volume and both sides of the book, but not the time;
 - snapshot: cohort number, time, and per place the market, the hashes of its page and its quote,
   when the quote was true, and whether the market was on offer;
-- resolution: market, version, time, payout, source;
+- resolution: market, version, since when it could be known, when it was learnt, payout, source;
 - call: cohort, round, entrant, and all columns but ids, `made_at` and the hash itself;
   its `prompt_hash`: messages and seed;
 - turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections;

@@ -1,7 +1,6 @@
-"""The sizes of fills against the cohort's rules and the agent's wishes, turn by turn."""
+"""The sizes of fills against the cohort's rules, turn by turn."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 
 from arena.store.tables import FILL
@@ -10,13 +9,10 @@ from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts, Row
 from arena.store.verify.frozen import Frozen
 from arena.store.verify.naming import compared, differs, numbered
-from arena.store.verify.seals import parsed
-
-Wished = Mapping[tuple[str, str], list[int]]
 
 
 def check_sizes(facts: Facts) -> Iterator[Difference]:
-    """Fills with a wrong base, outside the limits, or of sizes that nobody wished for."""
+    """Fills with a wrong base, or outside the limits."""
     for _, group in groupby(deals(facts), key=lambda deal: int(deal.fill["turn_id"])):
         together = list(group)
         yield from numbered(facts, FILL, [deal.fill for deal in together], "position", 0)
@@ -51,13 +47,11 @@ def _bases(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Diffe
 
 
 def _limits(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Difference]:
-    wished, bought = _wished(together[0].turn, frozen), [deal.fill for deal in together if deal.buys]
+    bought = [deal.fill for deal in together if deal.buys]
     for fill in bought:
         least, most = frozen.min_bet, frozen.most(fill["base"])
         if fill["wanted"] < least or (frozen.cap == "bet" and fill["wanted"] > most):
             yield differs(facts, FILL, fill, "wanted", f"{least} to {most}", "so the limits were frozen")
-        if fill["wanted"] not in wished.get((fill["market_id"], fill["side"]), ()):
-            yield differs(facts, FILL, fill, "wanted", "an amount wished for", "the turn's wishes say so")
     total, limit = sum(fill["wanted"] for fill in bought), _together(bought, frozen)
     if limit is not None and total > limit:
         why = f"all bets of the turn are {total}, and {limit} may be bet"
@@ -70,13 +64,3 @@ def _together(bought: list[Row], frozen: Frozen) -> int | None:
         return None
     cash = int(bought[0]["base"])
     return frozen.most(cash) if frozen.cap == "decision" else cash
-
-
-def _wished(turn: Row, frozen: Frozen) -> Wished:
-    """What a turn wished to bet, by market and side; in one sum where wishes are merged."""
-    wishes, found = parsed(turn["wishes"]), defaultdict[tuple[str, str], list[int]](list)
-    bets = wishes.get("bets") if isinstance(wishes, dict) else None
-    for bet in bets if isinstance(bets, list) else ():
-        if isinstance(bet, dict) and type(bet.get("amount")) is int:
-            found[str(bet.get("market_id")), str(bet.get("side"))].append(bet["amount"])
-    return {key: [sum(amounts)] if frozen.merge else amounts for key, amounts in found.items()}

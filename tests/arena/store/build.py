@@ -197,7 +197,7 @@ def _timeout() -> CallError:
 def _third_week(season: Season) -> None:
     at = week(2)
     ends = [a_resolution("1", SUN, at=at), a_resolution(None, RAIN, at=at), a_resolution("0.5", SNOW, at=at)]
-    season.record.keep_resolutions([replace(end, source="the test") for end in ends])
+    season.record.keep_resolutions([replace(end, source="the test") for end in ends], at)
     for number in (1, 2):
         season.look(number, at, the_book(WIND, at, 3))
     season.turn(1, "ann", decides(a_bet(100, market=WIND), wind="0.66"), said("3"))
@@ -211,7 +211,7 @@ def _third_week(season: Season) -> None:
 
 def _fourth_week(season: Season) -> None:
     at = week(3)
-    season.record.keep_resolutions([a_resolution("0", SUN, version=2, at=at)])
+    season.record.keep_resolutions([a_resolution("0", SUN, version=2, at=at)], at)
     season.look(1, at, held=[the_book(WIND, week(2), 3)])  # the venue was silent: an old quote
     season.value(1, at)
     season.look(2, at, the_book(WIND, at, -4))
@@ -222,7 +222,7 @@ def _fourth_week(season: Season) -> None:
 
 def _last_week(season: Season) -> None:
     at = week(4)
-    season.record.keep_resolutions([Resolution(WIND, 1, at, usd("0.25"), "the test")])
+    season.record.keep_resolutions([Resolution(WIND, 1, at, usd("0.25"), "the test")], at)
     for number in (1, 2):
         season.look(number, at, *([the_book(SNOW, at, 1)] if number == 2 else ()))
         season.value(number, at)

@@ -9,12 +9,14 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from arena.errors import ArenaError
 from arena.store.database import NoRecord, connect, reading, url_of
 from arena.store.record import Record
-from arena.store.tables import PROMPT
+from arena.store.rows import insert_rows
+from arena.store.tables import MARKET, PROMPT
+from tests.builders import NOW
 
 ODD = [
     "plain.db",
@@ -193,3 +195,19 @@ def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
     assert error.mend == "start it again: what is missing will be played"
     mine.dispose()
     theirs.dispose()
+
+
+def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
+    """They go past SQLAlchemy's own types, and still every instant has its zone."""
+    record = Record.open(str(tmp_path / "record.db"))
+    naive = NOW.replace(tzinfo=None)
+    with pytest.raises(ValueError, match="has no time zone"), record.engine.begin() as connection:
+        insert_rows(connection, MARKET, [{"id": "sim:rain", "first_seen_at": naive}])
+    with reading(record.engine) as connection:
+        assert connection.execute(select(MARKET)).all() == []
+    record.close()
+
+
+def test_a_driver_that_this_arena_does_not_know_is_refused_at_once() -> None:
+    with pytest.raises(ArenaError, match="names no database"):
+        connect("postgresql+asyncpg://localhost/record")

@@ -104,8 +104,8 @@ def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> No
     first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
     assert season.record.may_resolve(NOW) == [SUN]
-    assert season.record.keep_resolutions([first, first]) == 1
-    assert season.record.keep_resolutions([replace(first, payout=0), second]) == 1
+    assert season.record.keep_resolutions([first, first], week(1)) == 1
+    assert season.record.keep_resolutions([replace(first, payout=0), second], week(2)) == 1
     assert season.record.resolutions([SUN], week(1)) == [first]
     assert season.record.resolutions([SUN], week(9)) == [first, second]
     assert season.record.may_resolve(week(1)) == [SUN], "what was said lately may be corrected"

@@ -12,13 +12,14 @@ from arena.model import Turn
 from arena.store.database import reading
 from arena.store.record import Record
 from arena.store.verify import Difference, seals, verify
+from markets.model import Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import post
 from portfolio.model import Bet, Entry, Fill, Sale
 from portfolio.rules import REALISTIC
-from tests.arena.store.build import MARKETS, SUN, Season, a_cohort, decides, replace_cap, the_book, week
+from tests.arena.store.build import MARKETS, RAIN, SUN, Season, a_cohort, decides, replace_cap, the_book, week
 from tests.arena.store.test_verify import differences, tamper
-from tests.builders import NOW, a_bet, a_resolution, a_sale
+from tests.builders import NOW, a_bet, a_market, a_resolution, a_sale, usd
 
 Row = dict[str, Any]
 COLUMNS = [name for name in Entry.__slots__ if name != "hash"]
@@ -133,15 +134,123 @@ def found(season: Season) -> list[Difference]:
         return verify(connection)
 
 
-@pytest.mark.parametrize("payout", ["1.5", "-0.1"])
-def test_a_payout_that_no_share_can_have(payout: str, season: Season) -> None:
-    season.record.keep_resolutions([a_resolution(payout, SUN)])
-    assert [(d.table, d.field) for d in found(season)] == [("resolution", "payout")]
+@pytest.mark.parametrize("payout", [1_500_000, -100_000])
+def test_a_payout_that_no_share_can_have(payout: int, copy: Path) -> None:
+    tamper(copy, f"UPDATE resolution SET payout = {payout} WHERE market_id = 'sim:wind'")
+    assert ("resolution", "payout") in [(d.table, d.field) for d in differences(copy)]
 
 
-def test_a_version_that_nobody_counts(season: Season) -> None:
-    season.record.keep_resolutions([a_resolution("1", SUN, version=0)])
-    assert [(d.table, d.field) for d in found(season)] == [("resolution", "version")]
+def test_a_version_that_nobody_counts(copy: Path) -> None:
+    tamper(copy, "UPDATE resolution SET version = 0 WHERE market_id = 'sim:wind'")
+    assert ("resolution", "version") in [(d.table, d.field) for d in differences(copy)]
+
+
+def test_an_impossible_ending_is_not_kept(season: Season) -> None:
+    impossible = a_resolution("1.5", SUN), a_resolution("-0.1", RAIN), a_resolution("1", SUN, version=0)
+    assert season.record.keep_resolutions(impossible, NOW) == 0
+    assert season.record.resolutions(MARKETS, NOW) == []
+
+
+LOOSE = {
+    "a limit of the agent's own": (a_bet(300, market=SUN, limit="0.41"), {}, "own limit"),
+    "a price further than the rules go": (
+        a_bet(300, market=SUN),
+        {"worst_price": usd("0.005")},
+        "past the best",
+    ),
+    "a spread that is too wide": (a_bet(100, market=SUN), {"max_spread": usd("0.01")}, "apart"),
+}
+
+
+@pytest.mark.parametrize(("bet", "frozen", "why"), LOOSE.values(), ids=LOOSE)
+def test_a_fill_that_its_rules_forbid(bet: Bet, frozen: dict[str, int], why: str, tmp_path: Path) -> None:
+    """The turn was played by looser rules, or as if no limit had been said, than the record says."""
+    season = Season(Record.open(str(tmp_path / "strict.db")))
+    season.start(a_cohort(1, NOW, RULES.model_copy(update=frozen), "ann"))
+    season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
+    loose = each_alone(season, replace(bet, limit=None))
+    season.turn(1, "ann", decides(bet), bent=loose)
+    differences = found(season)
+    assert differences
+    assert all(why in difference.why for difference in differences)
+
+
+def test_a_fill_on_a_mid_that_is_elsewhere(season: Season) -> None:
+    listing = the_book(SUN, week(1))
+    assert listing.quote is not None
+    far = replace(listing, quote=replace(listing.quote, mid=usd("0.46")))
+    season.turn(1, "ann", decides())
+    season.value(1, NOW)
+    season.look(1, week(1), far)
+    gapless = RULES.model_copy(update={"max_gap": usd("0.10")})
+    season.turn(1, "ann", decides(a_bet(100, market=SUN)), rules=gapless)
+    assert [(d.field, "from the middle of" in d.why) for d in found(season)] == [("quote_hash", True)]
+
+
+def test_a_fill_that_left_out_the_best_price(season: Season) -> None:
+    """200 dollars at 0.42, though 400 shares were to be had at 0.41."""
+
+    def worse(turn: Turn) -> Turn:
+        (fill,) = turn.fills
+        _, next = fill.levels
+        part = replace(fill, levels=(next,), shares=next.shares, amount=next.amount, fee=next.fee)
+        part = replace(part, left="nothing more")
+        held = season.record.holdings(1)["ann"]
+        return replace(turn, fills=(part,), entries=tuple(post([part], held, NOW, "fill:1")))
+
+    season.turn(1, "ann", decides(a_bet(300, market=SUN)), bent=worse)
+    (difference,) = found(season)
+    assert (difference.table, difference.field) == ("fill_level", "price")
+    assert difference.why == "400000000 shares were left at the better price 410000"
+
+
+def test_levels_that_are_not_in_order(season: Season) -> None:
+    def turned(turn: Turn) -> Turn:
+        return replace(turn, fills=tuple(replace(fill, levels=fill.levels[::-1]) for fill in turn.fills))
+
+    season.turn(1, "ann", decides(a_bet(300, market=SUN)), bent=turned)
+    assert {difference.why for difference in found(season)} == {"the best prices come first"}
+
+
+def test_fewer_shares_than_the_market_deals_in(season: Season) -> None:
+    season.turn(1, "ann", decides())
+    season.value(1, NOW)
+    many = replace(the_book(SUN, week(1)), market=a_market(SUN, min_shares=usd(1_000), fee_rate=usd("0.02")))
+    season.look(1, week(1), many)
+    held = season.record.holdings(1)["ann"]
+    few = replace(many, market=replace(many.market, min_shares=0))
+    fills, _ = execute([a_bet(100, market=SUN)], [], held, Snapshot(week(1), (few,)), RULES)
+    entries = post(fills, held, week(1), "fill:2")
+    bent = replace  # the turn as it would be without the market's least
+    season.turn(
+        1,
+        "ann",
+        decides(a_bet(100, market=SUN)),
+        bent=lambda turn: bent(turn, fills=tuple(fills), entries=tuple(entries), rejections=()),
+    )
+    assert [d.why for d in found(season)] == ["the market deals in no fewer"]
+
+
+@pytest.mark.parametrize("sold", ["100", "300"])
+def test_a_sale_of_other_shares_than_were_wished_for(sold: str, season: Season) -> None:
+    season.turn(1, "ann", decides(a_bet(100, market=SUN)))
+    season.value(1, NOW)
+    season.look(1, week(1), the_book(SUN, week(1)))
+    bent = each_alone(season, a_sale(sold, market=SUN)) if sold == "100" else None
+    wish = a_sale(fraction="0.4", market=SUN)
+    season.turn(1, "ann", decides(wish), **({"bent": bent} if bent else {}))
+    assert [d.field for d in found(season)] == (["wanted"] if bent else [])
+
+
+def test_a_merged_bet_is_the_sum_of_its_sound_legs_alone(tmp_path: Path) -> None:
+    """A leg with an impossible limit or amount was refused by itself."""
+    season = Season(Record.open(str(tmp_path / "merged.db")))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann"))
+    season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
+    legs = a_bet(100, market=SUN), replace(a_bet(70, market=SUN), limit=usd(2)), a_bet("-5", market=SUN)
+    turn = season.turn(1, "ann", decides(*legs, a_bet(60, market=SUN)))
+    assert [fill.wanted for fill in turn.fills] == [usd(160)]
+    assert found(season) == []
 
 
 def each_alone(season: Season, *wishes: Bet | Sale) -> Callable[[Turn], Turn]:

@@ -248,7 +248,7 @@ def test_an_end_before_the_end(season: Season) -> None:
 
 def ended(season: Season, payout: str | None = "1", version: int = 1) -> None:
     """SUN has ended."""
-    season.record.keep_resolutions([a_resolution(payout, SUN, version, NOW)])
+    season.record.keep_resolutions([a_resolution(payout, SUN, version, NOW)], NOW)
 
 
 def close(season: Season, kind: str, cash: int | None, *, version: int = 1, keep: int = 0) -> None:
@@ -273,7 +273,7 @@ def test_a_payment_without_a_resolution(season: Season) -> None:
 
 
 def test_a_payment_before_anyone_knew(season: Season) -> None:
-    season.record.keep_resolutions([a_resolution("0", SUN, 1, week(2))])
+    season.record.keep_resolutions([a_resolution("0", SUN, 1, week(2))], week(2))
     close(season, "settle", 0)
     assert fields(season) == {("entry", "ref")}
 

@@ -163,6 +163,7 @@ def upgrade() -> None:
         sa.Column("market_id", sa.Text(), nullable=False),
         sa.Column("version", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("known_at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("learnt_at", arena.store.types.UtcTime(), nullable=False),
         sa.Column("payout", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
@@ -172,6 +173,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("market_id", "version"),
+        sa.CheckConstraint("version >= 1 AND payout BETWEEN 0 AND 1000000", name="possible"),
         sqlite_strict=True,
     )
     op.create_table(
