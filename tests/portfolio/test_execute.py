@@ -10,6 +10,7 @@ from markets.hashes import quote_hash
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import cap, execute, is_out
+from portfolio.floor import Floor
 from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
 from portfolio.money import number
@@ -397,7 +398,8 @@ def test_out_is_who_holds_nothing_and_can_place_no_legal_bet(bankroll: str, out:
 def test_without_a_minimum_only_who_has_nothing_is_out() -> None:
     free = SEED.model_copy(update={"min_bet": 0})
     assert is_out(an_account(0), free)
-    assert not is_out(an_account("0.01"), free)
+    assert not is_out(an_account("0.000004"), free)  # a quarter of it is a millionth
+    assert is_out(an_account("0.000003"), free)
 
 
 def test_who_holds_a_lot_is_not_out() -> None:
@@ -421,3 +423,13 @@ def test_what_one_bet_leaves_untouched_is_there_whole_for_the_next() -> None:
         (usd("0.43"), 1),
         (usd("0.44"), usd(200)),
     ]
+
+
+def test_a_sale_remembers_its_reason_and_the_cash_it_was_made_with() -> None:
+    account = holding(a_bet(500))
+    ((sold,), ()) = asked(replace(a_sale(100), reason="done"), account=account)
+    assert (sold.reason, sold.base) == ("done", usd(9_500))
+
+
+def test_a_market_without_a_quote_has_no_hash_of_one() -> None:
+    assert Floor(a_snapshot(Listing(a_market(), None)), SEED).quote_hash(RAIN) == ""

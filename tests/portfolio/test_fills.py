@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import portfolio.fills
 from markets.millionths import ONE
 from markets.model import Level, Listing, Quote
 from portfolio.model import Rejection
 from portfolio.rules import REALISTIC, Rules
+from portfolio.sides import own
 from portfolio.walk import Filled, fill
-from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, usd
+from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, a_quote, usd
 
 MID, QUOTE, SPREAD, BOOK = (
     REALISTIC.model_copy(update={"fill": name}) for name in ("mid", "quote", "spread", "book")
@@ -228,6 +231,38 @@ def test_fewer_shares_than_the_market_deals_in_are_refused() -> None:
         "under_min_shares: 4.975 shares are under the market's least of 5"
     )
     assert refused(fill("sell", usd(4), "YES", listing, MID)).startswith("under_min_shares")
+
+
+def test_levels_of_one_price_are_one_level_on_either_side_of_the_book() -> None:
+    twice = a_book([("0.40", "100"), ("0.40", "50")], [("0.42", "100"), ("0.42", "50")])
+    for action, size in (("buy", usd(60)), ("sell", usd(140))):
+        assert len(done(fill(action, size, "YES", twice, BOOK)).levels) == 1
+
+
+def test_a_limit_that_is_just_as_far_as_the_rules_go_is_not_to_blame() -> None:
+    deep = a_book([("0.40", "1"), ("0.36", "9")], [("0.42", "1"), ("0.46", "9")])
+    bought = done(fill("buy", usd(5), "YES", deep, BOOK, usd("0.45")))
+    assert bought.left == "$4.58 was not spent: the next price is $0.46, and the rules go to $0.45"
+    sold = done(fill("sell", usd(5), "YES", deep, BOOK, usd("0.37")))
+    assert sold.left == "4 shares were not sold: the next price is $0.36, and the rules go to $0.37"
+
+
+def test_a_rule_that_offers_nothing_fills_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nothing.py").write_text("def levels(order):\n    return []\n")
+    monkeypatch.setattr(portfolio.fills, "__path__", [str(tmp_path)])
+    rules = MID.model_copy(update={"fill": "nothing"})
+    for limit in (None, usd("0.40")):
+        assert refused(fill("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
+            "unfilled: $100.00 was not spent: nothing more is offered"
+        )
+
+
+def test_every_price_of_a_quote_is_mirrored_and_twice_is_as_it_was() -> None:
+    yes = a_quote("0.40", "0.43", "0.41", last="0.39", bids=[("0.40", "7")], asks=[("0.43", "8")])
+    no = own(yes, "NO")
+    assert (no.bid, no.ask, no.mid, no.last) == (usd("0.57"), usd("0.60"), usd("0.59"), usd("0.61"))
+    assert (no.bids, no.asks) == ((Level(usd("0.57"), usd(8)),), (Level(usd("0.60"), usd(7)),))
+    assert own(no, "NO") == own(yes, "YES") == yes
 
 
 CENTS = st.integers(1, 99).map(lambda cents: cents * 10_000)

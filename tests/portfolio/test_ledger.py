@@ -240,16 +240,26 @@ def test_a_tampered_entry_is_found_whichever_field_it_is(field: str) -> None:
     entries = a_history()
     for place in range(1, len(entries)):
         forged = replace(entries[place], **{field: FIELDS[field]})
-        with pytest.raises(LedgerError):
+        with pytest.raises(LedgerError, match=r"\) has a hash that is not its own$"):
             fold([*entries[:place], forged, *entries[place + 1 :]])
 
 
-@pytest.mark.parametrize("field", ["cash", "shares", "cost", "realised", "balance", "held"])
-def test_a_tampered_amount_is_found_even_with_a_fresh_hash(field: str) -> None:
+AMOUNTS = {
+    "cash": "has a balance that is not the sum of the cash",
+    "shares": "has a holding that is not the sum of the shares",
+    "cost": "makes or loses money out of nothing",
+    "realised": "makes or loses money out of nothing",
+    "balance": "has a balance that is not the sum of the cash",
+    "held": "has a holding that is not the sum of the shares",
+}
+
+
+@pytest.mark.parametrize(("field", "why"), AMOUNTS.items())
+def test_a_tampered_amount_is_found_even_with_a_fresh_hash(field: str, why: str) -> None:
     entries = a_history()
     for place in range(1, len(entries)):
         forged = replace(entries[place], **{field: getattr(entries[place], field) + 1})
-        with pytest.raises(LedgerError):
+        with pytest.raises(LedgerError, match=rf"\) {why}$"):
             fold([*entries[:place], replace(forged, hash=entry_hash(forged))])
 
 
@@ -273,7 +283,7 @@ def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
 
 
 FORGERIES = {
-    "a link to another entry": ("does not name", {"previous": "0" * 64}),
+    "a link to another entry": ("does not name the hash of the entry before it", {"previous": "0" * 64}),
     "a sale of more than is held": (
         "gives away what is not held",
         {"kind": "sell", "cash": usd(500), "shares": -usd(2_000), "cost": -usd(500), "realised": 0},
@@ -310,8 +320,20 @@ FORGERIES = {
         "is not a refund",
         {"kind": "refund", "cash": usd(600), "shares": -usd(1_250), "cost": -usd(500), "realised": usd(100)},
     ),
+    "a settlement of nothing": (
+        "is not a settle",
+        {
+            "kind": "settle",
+            "cash": usd(5),
+            "shares": 0,
+            "cost": 0,
+            "realised": usd(5),
+            "ref": "resolution:1",
+            "side": "NO",
+        },
+    ),
     "a settlement by no resolution": (
-        "does not name the resolution",
+        "does not name the resolution behind it",
         {"kind": "settle", "cash": 0, "shares": -usd(1_250), "cost": -usd(500), "realised": -usd(500)},
     ),
     "a reversal of nothing": (
@@ -330,8 +352,15 @@ def test_an_entry_that_can_not_be_is_found_though_its_sums_and_hash_are_right(
     why: str, changes: dict[str, Any]
 ) -> None:
     account, (bought,) = then(an_account(), a_bet(500))
-    with pytest.raises(LedgerError, match=why):
+    with pytest.raises(LedgerError, match=rf"\) {why}$"):
         fold([forged(account, bought, **changes)], account)
+
+
+@pytest.mark.parametrize("paid", [0, 1])
+def test_the_smallest_purchase_is_an_entry(paid: int) -> None:
+    account, (bought,) = then(an_account(), a_bet(500))
+    smallest = forged(account, bought, market_id=SUN, cash=-paid, shares=1, cost=paid)
+    assert fold([smallest], account).lots[SUN, "YES"] == Lot(1, paid)
 
 
 def test_a_second_settlement_of_a_version_is_no_entry() -> None:
@@ -340,6 +369,9 @@ def test_a_second_settlement_of_a_version_is_no_entry() -> None:
     account = replace(fold([entry], account), lots=account.lots)
     with pytest.raises(LedgerError, match="is not a settle"):
         fold([forged(account, entry)], account)
+    back = {"kind": "refund", "cash": usd(500), "realised": 0}
+    with pytest.raises(LedgerError, match="is not a refund"):
+        fold([forged(account, entry, **back)], account)
 
 
 def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
@@ -349,7 +381,7 @@ def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     with pytest.raises(LedgerError, match="not held"):
         post([sold, sold], account, NOW, "fill:2")
     fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
-    with pytest.raises(LedgerError, match="cash that is not there"):
+    with pytest.raises(LedgerError, match=r"\) spends cash that is not there$"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
 
 

@@ -146,7 +146,9 @@ def test_sums_that_might_leave_64_bits_are_made_of_pythons_integers(
     assert positions.shares.dtype == positions.cost.dtype == np.dtype(kind)
     assert positions.wide == wide
     everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))
-    for snapshot in (everywhere, a_snapshot(a_price("0.999999", "sim:0")), a_snapshot(a_price("0"))):
+    near, bid = a_price("0.999999", "sim:0"), a_listing("0.99", "1", market="sim:0")
+    odd = a_price("10", "sim:0"), a_price("-10", "sim:0"), a_price("0")
+    for snapshot in (everywhere, *map(a_snapshot, (near, bid, *odd))):
         assert mark_all({"a": account}, snapshot) == {"a": mark(account, snapshot)}
 
 

@@ -1,7 +1,8 @@
 """Every refusal as a reader meets it: its code, its sentence with the numbers, and its market."""
 
+import time
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from portfolio.checks import span
 from portfolio.execute import execute
 from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Holdings, Rejection, Sale
+from portfolio.money import LARGEST
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.builders import (
     NOW,
@@ -65,6 +67,11 @@ WISHES: list[tuple[Bet | Sale, str, str]] = [
         Bet(RAIN, "YES", 10**30),
         "bad_amount",
         "a bet is an amount of dollars above $0.00, not one of that size",
+    ),
+    (
+        Bet(RAIN, "YES", -LARGEST),
+        "bad_amount",
+        "a bet is an amount of dollars above $0.00, not -$1,000,000,000,000.00",
     ),
     (Bet(RAIN, ODD, usd(500)), "unknown_side", "the side is a int, which is neither YES nor NO"),
     (
@@ -130,10 +137,25 @@ def test_bets_that_may_not_stand_together_are_each_refused_with_their_market() -
     fills, refused = execute([a_bet(500), a_bet(300, "NO")], [], HELD, both, PLAIN)
     words = "bets on both sides of one market: $500.00 on YES, $300.00 on NO"
     assert (fills, refused) == ([], [Rejection("both_sides", words, RAIN)] * 2)
-    fills, refused = execute([a_bet(2_000), a_bet(2_000, market=SUN)], [], HELD, both, REFERENCE)
-    words = "bets of $4,000.00 together are over the cap of $1,875.00: 25% of $7,500.00 cash"
-    assert [rejection.market_id for rejection in refused if rejection.code == "over_cap"] != []
+    bets = [a_bet(1_200), a_bet(1_200, market=SUN)]
+    fills, refused = execute(bets, [], HELD, both, REFERENCE)
+    words = "bets of $2,400.00 together are over the cap of $2,375.00: 25% of $9,500.00 cash"
+    assert (fills, refused) == ([], [Rejection("over_cap", words, market) for market in (RAIN, SUN)])
+    most = PLAIN.model_copy(update={"max_bet": ONE})
+    fills, refused = execute([a_bet(9_000), a_bet(501, market=SUN)], [], HELD, both, most)
+    words = "bets of $9,501.00 together are over the cash of $9,500.00"
+    assert (fills, refused) == ([], [Rejection("over_cash", words, market) for market in (RAIN, SUN)])
+
+
+def test_under_the_reference_the_other_bets_are_told_which_one_spoilt_it() -> None:
+    bets = [a_bet(100), a_bet(10, market=SUN)]
+    fills, refused = execute(bets, [], HELD, a_snapshot(FORTY, a_price("0.50", SUN)), REFERENCE)
+    words = "bet $10.00 is under the minimum of $50.00"
     assert fills == []
+    assert refused == [
+        Rejection("under_min", words, SUN),
+        Rejection("all_or_nothing", f"all or nothing, and another bet was refused: {words}", RAIN),
+    ]
 
 
 def test_who_is_in_debt_may_not_bet() -> None:
@@ -159,6 +181,7 @@ QUOTES: list[tuple[Listing, Rules, str, str]] = [
         "stale_quote",
         "the quote is 1 d 2 h old; at most 15 min is allowed",
     ),
+    (a_listing(None, "0"), PLAIN, "one_sided", "the quote has no bid, only the ask $0.00: both are needed"),
     (FORTY, QUOTED, "no_price", "the quote has no ask to buy at"),
     (a_listing(None, None), PLAIN, "no_price", "the quote has no mid"),
     (a_price("1"), PLAIN, "bad_price", "the mid $1.00 is not between $0.00 and $1.00"),
@@ -187,13 +210,34 @@ def test_figures_that_are_no_prices_are_refused_by_what_they_are() -> None:
     assert FORTY.quote is not None
     other = Listing(FORTY.market, replace(FORTY.quote, market_id=SUN))
     assert refusal(a_bet(500), other) == Rejection("other_quote", "the quote is one of sim:sun", RAIN)
-    big = Listing(FORTY.market, replace(FORTY.quote, last=10**20))
-    words = "the quote has a figure of about 21 digits, which is no price and no size"
-    assert refusal(a_bet(500), big) == Rejection("bad_quote", words, RAIN)
-    nan: Any = float("nan")
-    words = "the quote has the float 'nan', which is no price and no size"
-    odd = Listing(FORTY.market, replace(FORTY.quote, mid=nan))
-    assert refusal(a_bet(500), odd) == Rejection("bad_quote", words, RAIN)
+    figures: list[tuple[Any, str]] = [
+        (10**20, "a figure of about 21 digits"),
+        (-(1 << 99_999), "a figure of about 30104 digits"),
+        (float("nan"), "the float 'nan'"),
+        ("some forty cents or so", "the str 'some forty cents or '"),
+    ]
+    for figure, what in figures:
+        odd = Listing(FORTY.market, replace(FORTY.quote, mid=figure))
+        words = f"the quote has {what}, which is no price and no size"
+        assert refusal(a_bet(500), odd) == Rejection("bad_quote", words, RAIN)
+
+
+def test_the_largest_figure_is_still_one() -> None:
+    assert FORTY.quote is not None
+    sold = Listing(FORTY.market, replace(FORTY.quote, volume=LARGEST))
+    assert len(execute([a_bet(500)], [], HELD, a_snapshot(sold), PLAIN)[0]) == 1
+    too_much = Listing(FORTY.market, replace(FORTY.quote, volume=LARGEST + 1))
+    assert refusal(a_bet(500), too_much).code == "bad_quote"
+
+
+def test_the_hour_of_a_close_is_told_in_utc_wherever_this_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = a_price("0.40", closes_at=NOW.astimezone(timezone(timedelta(hours=9))))
+    with monkeypatch.context() as abroad:
+        abroad.setenv("TZ", "UTC-9")
+        time.tzset()
+        told = refusal(a_bet(500), closed).message
+    time.tzset()
+    assert told == "the market closed at 2026-01-04 12:00 UTC"
 
 
 def test_a_price_of_a_millionth_is_a_price() -> None:

@@ -96,6 +96,40 @@ def test_what_is_held_or_not_quoted_is_left_alone() -> None:
     assert bets({A: "0.9", B: "0.9"}, *listings, lots={(A, "NO"): Lot(usd(100), usd(40))}) == []
 
 
+def test_a_stake_of_just_the_minimum_is_made() -> None:
+    # ¼ · 10,000 · (0.51 − 0.50) / (1 − 0.50)
+    assert stakes("0.51", bid="0.49", ask="0.50") == [Bet(A, "YES", usd(50))]
+    free = QUOTE.model_copy(update={"min_bet": 0})
+    assert bets({A: "1"}, a_listing(market=A), rules=free, cash="0.000004") == [Bet(A, "YES", 1)]
+
+
+@pytest.mark.parametrize(("base", "second"), [("start", "500"), ("running", "475")])
+def test_the_cap_is_of_the_cash_at_the_start_or_of_what_is_left(base: str, second: str) -> None:
+    low = QUOTE.model_copy(update={"base": base, "max_bet": usd("0.05")})
+    listings = [a_listing(market=market) for market in (A, B)]
+    placed = bets({A: "0.99", B: "0.98"}, *listings, rules=low)
+    assert placed == [Bet(A, "YES", usd(500)), Bet(B, "YES", usd(second))]
+
+
+def test_where_a_decision_is_capped_as_one_the_last_stake_is_what_is_left() -> None:
+    half = REFERENCE.model_copy(update={"max_bet": usd("0.5")})
+    beliefs = dict.fromkeys((A, B, C), "0.99")
+    placed = bets(beliefs, *(a_price("0.02", market) for market in (A, B, C)), rules=half)
+    # ¼ · 10,000 · 0.97 / 0.98, twice; and the rest of $5,000
+    assert [bet.amount for bet in placed] == [2_474_489_795, 2_474_489_795, 51_020_410]
+
+
+def test_a_market_without_a_belief_does_not_stand_before_the_next() -> None:
+    listings = [a_listing(market=market) for market in (A, B, C)]
+    lots = {(B, "NO"): Lot(usd(100), usd(40))}
+    assert [bet.market_id for bet in bets({B: "0.60", C: "0.60"}, *listings, lots=lots)] == [C]
+
+
+def test_a_stake_says_what_it_is_made_for() -> None:
+    (bet,) = quarter_kelly({A: usd("0.6")}, Holdings(usd(10_000)), a_snapshot(a_listing(market=A)), QUOTE)
+    assert bet.reason == "believes 0.600 against a price of 0.420"
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 90), st.integers(1, 9)), min_size=1, max_size=8),
     st.integers(0, 20_000),

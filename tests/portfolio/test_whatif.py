@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.model import Listing, MarketId, Resolution
-from portfolio.ledger import fold
+from portfolio.ledger import fold, open_account
 from portfolio.model import Bet, Holdings, Lot, LotKey, Sale
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
 from portfolio.sizing import quarter_kelly
@@ -137,6 +137,15 @@ def test_the_last_known_quote_is_the_last_that_was_one_and_others_that_are_held_
     assert (last.value, last.stale) == (usd("0.45") * 900 + usd("0.75") * 1000, 1)
 
 
+def test_the_last_known_quote_is_the_newest_that_was_seen() -> None:
+    steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, a_listing("0.20", "0.30")), step(2)]
+    marks = play(steps).marks
+    assert [(mark.value, mark.stale) for mark in marks[1:]] == [
+        (usd("0.25") * 900, 0),
+        (usd("0.25") * 900, 1),
+    ]
+
+
 def test_what_is_held_only_here_cannot_be_sold_on_a_price_that_is_history() -> None:
     steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, sales=[a_sale()])]
     assert refusals(play(steps)) == ["stale_quote"]
@@ -161,7 +170,21 @@ def test_a_sale_of_some_shares_sells_something_of_the_smallest_lot() -> None:
     assert as_bet(step(0, RAINY, sales=[a_sale("100")], held="900"), tiny, QUOTE)[1] == [Sale(RAIN, "YES", 1)]
 
 
-@pytest.mark.parametrize("sale", [a_sale(fraction="0.5"), a_sale(), a_sale("-5"), a_sale("5", fraction="1")])
+def test_a_sale_of_all_that_was_a_millionth_sells_all() -> None:
+    tiny = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
+    sale = Sale(RAIN, "YES", 1)
+    assert as_bet(step(0, RAINY, sales=[sale], held="0.000001"), tiny, QUOTE)[1] == [Sale(RAIN, "YES", 7)]
+
+
+def test_a_sale_of_what_was_not_held_then_or_is_not_now_is_what_it_was() -> None:
+    sale, now = a_sale("5"), Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
+    assert as_bet(step(0, RAINY, sales=[sale]), now, QUOTE)[1] == [sale]
+    assert as_bet(step(0, RAINY, sales=[sale], held="900"), Holdings(usd(1)), QUOTE)[1] == [sale]
+
+
+@pytest.mark.parametrize(
+    "sale", [a_sale(fraction="0.5"), a_sale(), a_sale("0"), a_sale("-5"), a_sale("5", fraction="1")]
+)
 def test_other_sales_are_what_they_were(sale: Sale) -> None:
     held = Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
     assert as_bet(step(0, RAINY, sales=[sale], held="900"), held, QUOTE)[1] == [sale]
@@ -190,6 +213,12 @@ def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() ->
     outcome = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)
     assert [mark.value for mark in outcome.marks] == [outcome.marks[0].value] * 2
     assert outcome.marks[1].stale == 1
+
+
+def test_a_flat_stake_is_shared_out_to_the_last_millionth() -> None:
+    legs = [a_bet(100), Bet(RAIN, "YES", 1), a_bet(0), a_bet(300)]
+    bets, _ = flat(10)(step(0, RAINY, bets=legs), Holdings(), QUOTE)
+    assert [bet.amount for bet in bets] == [0, 3, 3, 4]
 
 
 def test_a_bet_that_was_no_amount_stays_none() -> None:
@@ -229,7 +258,8 @@ def test_a_correction_may_leave_a_debt_and_then_nothing_is_bought() -> None:
 
 def test_before_the_first_step_there_is_the_bankroll_alone() -> None:
     outcome = play([])
-    assert (outcome.profit, outcome.holdings, len(outcome.entries)) == (0, fold(outcome.entries), 1)
+    assert (outcome.profit, outcome.holdings) == (0, fold(outcome.entries))
+    assert outcome.entries == (open_account(BANKROLL, NOW),)
 
 
 MARKETS = tuple(MarketId(f"sim:{n}") for n in range(4))
