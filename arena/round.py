@@ -95,24 +95,31 @@ async def settle(stored: StoredCohort, at: datetime, world: World, record: Recor
 async def look(
     stored: StoredCohort, at: datetime, world: World, record: Record, number: int | None = None
 ) -> Snapshot:
-    """What can be known at this time: the markets drawn for a round, and all that anyone holds."""
+    """What can be known at this time: the markets drawn for a round, and all that anyone holds.
+
+    A live market can only be looked at now, and how it stood then is lost: the snapshot says when it was.
+    """
     venue, cohort = world.venue(stored.cohort), stored.cohort
+    live = cohort.stamp == "live"
     drawn: list[MarketId] = []
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
-        catalogue = await venue.catalogue(at)
+        catalogue = await venue.catalogue(world.now() if live else at)
         ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
         offered = [listing for listing in catalogue if listing.market.id not in ended]
         drawn = [x.market.id for x in draw(offered, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
-    fresh = {x.market.id: x for x in await venue.listings(at, sorted({*drawn, *held}))}
+    fresh = {
+        x.market.id: x for x in await venue.listings(world.now() if live else at, sorted({*drawn, *held}))
+    }
     known = {x.market.id: x for x in record.last_listings(held)}
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,
         tuple(fresh[market].priced(known.get(market)) for market in shown),
         tuple(_latest(fresh.get(market), known.get(market)) for market in held if market not in shown),
+        max(world.now(), at) if live else None,
     )
 
 
@@ -129,7 +136,7 @@ def value(stored: StoredCohort, at: datetime, record: Record, over: int | None =
     found = record.quotes(stored.id, at)
     if found is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
-    snapshot_id, quotes = found
+    snapshot_id, seen_at, quotes = found
     age, accounts = quote_age(stored.cohort.rules), record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
-    record.keep_marks(snapshot_id, mark_at(held, at, quotes, age), over)
+    record.keep_marks(snapshot_id, mark_at(held, at, quotes, age, seen_at), over)

@@ -81,11 +81,21 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that may be known at one instant: what is on offer, and what else is held."""
+    """All that may be known at one instant: what is on offer, and what else is held.
+
+    `at` is the decision time. A live market is looked at a little after it: `taken_at` says when, and is
+    None where that is the same.
+    """
 
     at: datetime
     shown: tuple[Listing, ...]
     held: tuple[Listing, ...] = ()
+    taken_at: datetime | None = None
+
+    @property
+    def seen_at(self) -> datetime:
+        """When it was looked at: the ages of quotes are counted from then."""
+        return self.taken_at or self.at
 
     def __iter__(self) -> Iterator[Listing]:
         yield from self.shown

@@ -15,7 +15,7 @@ class Floor:
     """
 
     def __init__(self, snapshot: Snapshot, rules: Rules):
-        self.at, self.rules = snapshot.at, rules
+        self.at, self.rules = snapshot.seen_at, rules
         self.offered = {listing.market.id for listing in snapshot.shown}
         # The first of two listings of a market counts, and what is shown comes before what is held.
         self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}

@@ -46,15 +46,19 @@ def mark_all(
     accounts: Mapping[Name, Holdings], snapshot: Snapshot, max_age: timedelta | None = None
 ) -> dict[Name, Mark]:
     """The mark of every account at one snapshot, each the same as that of `mark`."""
-    return mark_at(accounts, snapshot.at, quotes_of(snapshot), max_age)
+    return mark_at(accounts, snapshot.at, quotes_of(snapshot), max_age, snapshot.seen_at)
 
 
 def mark_at(
-    accounts: Mapping[Name, Holdings], at: datetime, quotes: Quotes, max_age: timedelta | None = None
+    accounts: Mapping[Name, Holdings],
+    at: datetime,
+    quotes: Quotes,
+    max_age: timedelta | None = None,
+    seen_at: datetime | None = None,
 ) -> dict[Name, Mark]:
-    """The mark of every account by the quotes that were known at an instant."""
+    """The mark of every account at a decision time, by quotes that were looked at then or a little later."""
     positions = positions_of(accounts.values())
-    seen = worths(positions, prices_at(at, quotes, positions.keys, max_age))
+    seen = worths(positions, prices_at(seen_at or at, quotes, positions.keys, max_age))
     columns = (seen.value, seen.liquidation, positions.paid, seen.stale, seen.age)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return {

@@ -71,7 +71,7 @@ def valued(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = N
     """
     quotes = quotes_of(snapshot)
     return [
-        _valued(key, lot, price_of(quotes.get(key[0]), key[1], snapshot.at, max_age))
+        _valued(key, lot, price_of(quotes.get(key[0]), key[1], snapshot.seen_at, max_age))
         for key, lot in holdings.lots.items()
     ]
 

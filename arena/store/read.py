@@ -76,34 +76,45 @@ def rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
 
 def snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
     """A cohort's snapshot at an instant, with its id."""
-    found = select(SNAPSHOT.c.id).where(SNAPSHOT.c.cohort_id == cohort_id, SNAPSHOT.c.at == at)
-    snapshot_id = connection.scalar(found)
-    if snapshot_id is None:
+    found = _taken(connection, cohort_id, at)
+    if found is None:
         return None
+    snapshot_id, taken_at = found
     rows = connection.execute(_listings().where(ITEM.c.snapshot_id == snapshot_id).order_by(ITEM.c.position))
     items = [(row.shown, _listing(row)) for row in rows]
     shown, held = ([x for flag, x in items if flag == kind] for kind in (1, 0))
-    return snapshot_id, Snapshot(at, tuple(shown), tuple(held))
+    return snapshot_id, Snapshot(at, tuple(shown), tuple(held), None if taken_at == at else taken_at)
+
+
+def _taken(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
+    """The id of a cohort's snapshot, and when it was really looked at."""
+    mine = SNAPSHOT.c.cohort_id == cohort_id, SNAPSHOT.c.at == at
+    row = connection.execute(select(SNAPSHOT.c.id, SNAPSHOT.c.taken_at).where(*mine)).one_or_none()
+    return None if row is None else (row.id, row.taken_at)
 
 
 def quotes(
     connection: Connection, cohort_id: int, at: datetime
-) -> tuple[int, dict[MarketId, Quote | None]] | None:
-    """The prices of a cohort's snapshot, without books and pages, and the snapshot's id."""
-    found = select(SNAPSHOT.c.id).where(SNAPSHOT.c.cohort_id == cohort_id, SNAPSHOT.c.at == at)
-    snapshot_id = connection.scalar(found)
-    if snapshot_id is None:
+) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
+    """The snapshot's id, when it was looked at, and its prices without books and pages."""
+    found = _taken(connection, cohort_id, at)
+    if found is None:
         return None
+    snapshot_id, taken_at = found
     prices = (QUOTE.c.id, ITEM.c.quoted_at, QUOTE.c.bid, QUOTE.c.ask, QUOTE.c.mid, QUOTE.c.last)
     listed = select(ITEM.c.market_id, *prices).select_from(
         ITEM.outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
     )
     last_first = listed.where(ITEM.c.snapshot_id == snapshot_id).order_by(ITEM.c.position.desc())
     rows = connection.execute(last_first)  # of a market that is listed twice, the first counts
-    return snapshot_id, {
-        MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
-        for market, quote, *seen in rows
-    }
+    return (
+        snapshot_id,
+        taken_at,
+        {
+            MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
+            for market, quote, *seen in rows
+        },
+    )
 
 
 def last_listings(connection: Connection, ids: Collection[MarketId]) -> list[Listing]:

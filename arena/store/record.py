@@ -83,8 +83,10 @@ class Record:
         with reading(self.engine) as connection:
             return read.snapshot(connection, cohort_id, at)
 
-    def quotes(self, cohort_id: int, at: datetime) -> tuple[int, dict[MarketId, Quote | None]] | None:
-        """The prices of a cohort's snapshot, without books and pages, and the snapshot's id."""
+    def quotes(
+        self, cohort_id: int, at: datetime
+    ) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
+        """The id of a cohort's snapshot, when it was looked at, and its prices without books and pages."""
         with reading(self.engine) as connection:
             return read.quotes(connection, cohort_id, at)
 

@@ -120,12 +120,13 @@ class Quote(SQLModel, table=True):
 
 
 class Snapshot(SQLModel, table=True):
-    """All that a cohort could know at one instant."""
+    """All that a cohort could know at one instant; `taken_at` is when it was really looked at."""
 
     __table_args__ = (UniqueConstraint("cohort_id", "at"), STRICT)
     id: int | None = _key(primary=True)
     cohort_id: int = _key("cohort.id")
     at: datetime = _time()
+    taken_at: datetime = _time()
     hash: str = _text()
 
 

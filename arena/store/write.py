@@ -77,8 +77,8 @@ def add_entries(connection: Connection, entrant_id: int, entries: Iterable[Entry
 def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
     """A snapshot with what is new in it: markets, versions of their pages, changed quotes."""
     listings = list(snapshot)
-    _add_markets(connection, listings, snapshot.at)
-    versions = _add_versions(connection, listings, snapshot.at)
+    _add_markets(connection, listings, snapshot.seen_at)
+    versions = _add_versions(connection, listings, snapshot.seen_at)
     quotes = _add_quotes(connection, listings)
     shown = {listing.market.id for listing in snapshot.shown}
     rows: Rows = [
@@ -102,8 +102,9 @@ def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: 
         ]
         for row in rows
     ]
-    fact = digest({"cohort": number, "at": snapshot.at, "items": seen})
-    snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, at=snapshot.at, hash=fact)
+    times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
+    fact = digest({"cohort": number, "items": seen, **times})
+    snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, hash=fact, **times)
     insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
     return snapshot_id
 

@@ -371,6 +371,23 @@ def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) ->
     assert model.asked == 1
 
 
+def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_says_when(
+    record: Record,
+) -> None:
+    """The machine woke up ten minutes late: the prices are those of then, neither old nor of the future."""
+    seen = NOW + timedelta(minutes=10)
+    stored = begun(record, live(a_cohort(["ann"])))
+    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}, now=seen), record), "ann")
+    assert [fill.quote_at for fill in turn.fills] == [seen]
+    found = record.snapshot(stored.id, NOW)
+    assert found is not None
+    assert (found[1].at, found[1].seen_at) == (NOW, seen)
+    assert _marks(record) == [("ann", 0, 0)]
+    late = a_world(LittleVenue(silent={RAIN}), {"ann": BUYER}, now=seen + WEEK + timedelta(minutes=1))
+    play(stored, 2, late, record)
+    assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60 + 60)
+
+
 def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> None:
     venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
     stored = begun(record, live(a_cohort(["ann"])))

@@ -12,7 +12,7 @@ from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import cap, execute, is_out
 from portfolio.floor import Floor
 from portfolio.ledger import fold, post, settle
-from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
+from portfolio.model import Bet, Fill, Holdings, Lot, Rejection, Sale
 from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
 from tests.builders import (
@@ -223,6 +223,8 @@ def test_more_shares_than_a_record_can_hold_are_refused() -> None:
     assert refusals(a_bet(10**8), account=account, snapshot=snapshot) == [
         f"5,000,000,000,000 YES shares are more than can be kept: {most}"
     ]
+    (refused,) = asked(a_bet(10**8), account=account, snapshot=snapshot)[1]
+    assert (refused.code, refused.market_id) == ("too_many", RAIN)
     small = a_bet(10**7), a_bet(10**8, market=SUN), a_bet(10**7)
     rules = SEED.model_copy(update={"max_bet": usd(1)})
     fills, refused = asked(*small, account=account, snapshot=snapshot, rules=rules)
@@ -232,6 +234,13 @@ def test_more_shares_than_a_record_can_hold_are_refused() -> None:
     assert codes(a_bet(10**7), account=after, snapshot=snapshot, rules=rules) == ["too_many"]
     paid = fold(settle(after, [a_resolution("1"), a_resolution("1", SUN)], NOW), after)
     assert paid.cash < 2**63
+
+
+def test_what_is_sold_in_the_same_decision_takes_no_room_from_what_is_bought() -> None:
+    many = replace(an_account(1_000), lots={(RAIN, "YES"): Lot(usd(9 * 10**11), usd(1))})
+    snapshot = a_snapshot(a_price("0.00002"), a_price("0.000001", SUN))
+    fills, refused = asked(a_sale(), a_bet(250, market=SUN), account=many, snapshot=snapshot)
+    assert ([fill.action for fill in fills], refused) == (["sell", "buy"], [])
 
 
 def test_sales_say_shares_or_a_fraction_or_all() -> None:

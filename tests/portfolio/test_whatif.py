@@ -208,6 +208,20 @@ def test_a_leg_with_an_impossible_limit_takes_no_part_of_a_flat_stake() -> None:
     assert refusals(outcome) == ["bad_limit", "bad_limit"]
 
 
+@pytest.mark.parametrize("limit", [1, usd(1)])
+def test_a_leg_whose_limit_is_a_price_takes_its_part_of_a_flat_stake(limit: int) -> None:
+    legs = a_bet(500), replace(a_bet(500), limit=limit)
+    bets, _ = flat(usd(100))(step(0, RAINY, bets=legs), Holdings(), QUOTE)
+    assert [bet.amount for bet in bets] == [usd(50), usd(50)]
+
+
+def test_what_is_not_held_here_is_not_bought_on_a_quote_that_is_history() -> None:
+    priceless = replace(RAINY, quote=replace(RAINY.quote, bid=None, ask=None, mid=None, last=None))
+    loose = MID.model_copy(update={"max_quote_age": 10**8})
+    outcome = play([step(0, RAINY), step(1, priceless, bets=[a_bet(500)])], loose)
+    assert refusals(outcome) == ["no_price"]
+
+
 def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() -> None:
     priceless = replace(RAINY, quote=replace(RAINY.quote, bid=None, ask=None, mid=None, last=None))
     outcome = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)

@@ -44,17 +44,17 @@ def _on_its_snapshot(deal: Deal) -> Expected:
 
 def _untimely(facts: Facts, deal: Deal) -> Iterator[Difference]:
     """A fill after the market closed, or on a quote from after the snapshot or too long before."""
-    quoted, at = moment(deal.fill["quote_at"]), moment(deal.round["at"])
+    quoted, at = moment(deal.fill["quote_at"]), moment(deal.seen_at)
     if quoted is None or at is None:
         return
     if quoted > at:
-        latest = f"{deal.round['at']} or before"
+        latest = f"{deal.seen_at} or before"
         yield differs(facts, FILL, deal.fill, "quote_at", latest, "nobody can know a price before its time")
     elif deal.frozen is not None and (at - quoted).total_seconds() > deal.frozen.max_quote_age:
-        newer = f"{deal.frozen.max_quote_age} s before the round at most"
+        newer = f"{deal.frozen.max_quote_age} s before the snapshot at most"
         yield differs(facts, FILL, deal.fill, "quote_at", newer, "the quote was stale")
     page = deal.listed[1] if deal.listed else None
-    if page is not None and deal.round["at"] >= page["closes_at"]:
+    if page is not None and deal.seen_at >= page["closes_at"]:
         yield differs(
             facts, FILL, deal.fill, "market_id", "an open market", f"it closed at {page['closes_at']}"
         )

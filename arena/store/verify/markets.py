@@ -35,8 +35,8 @@ def _times(facts: Facts) -> dict[tuple[str, Any], set[str]]:
     for item in facts.rows(ITEM):
         snapshot = snapshots.get(item["snapshot_id"])
         if snapshot is not None:
-            found["market", item["market_id"]].add(snapshot["at"])
-            found["market_version", item["version_id"]].add(snapshot["at"])
+            found["market", item["market_id"]].add(snapshot["taken_at"])
+            found["market_version", item["version_id"]].add(snapshot["taken_at"])
         if item["quoted_at"] is not None:
             found["quote", item["quote_id"]].add(item["quoted_at"])
     return found

@@ -88,7 +88,7 @@ def _prices(facts: Facts) -> dict[int, dict[str, Price]]:
 
 def _age(item: Row, snapshot: Row) -> timedelta:
     """How old a quote was at its snapshot."""
-    quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["at"])
+    quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["taken_at"])
     return at - quoted if quoted and at else timedelta()
 
 

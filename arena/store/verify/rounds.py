@@ -20,6 +20,9 @@ def check_rounds(facts: Facts) -> Iterator[Difference]:
         snapshot = snapshots.get(row["snapshot_id"])
         if snapshot is not None and (snapshot["cohort_id"], snapshot["at"]) != (row["cohort_id"], row["at"]):
             yield differs(facts, ROUND, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}")
+        if snapshot is not None and snapshot["taken_at"] < snapshot["at"]:
+            late = f"{snapshot['at']} or later"
+            yield differs(facts, SNAPSHOT, snapshot, "taken_at", late, "nobody decides before the time")
         everyone = {entrant["id"] for entrant in entrants[row["cohort_id"]]}
         silent = everyone - {turn["entrant_id"] for turn in turns[row["id"]]}
         failed = any(turn["verdict"] == "failed" for turn in turns[row["id"]])

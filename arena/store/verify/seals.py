@@ -6,8 +6,8 @@ microseconds. It is taken over
 - prompt: the text; cohort: the frozen text;
 - market_version: what the page said, and the market's id;
 - quote: market, prices, volume and both sides of the book, but not the time;
-- snapshot: cohort number, time, and per place the market, the hashes of its page and its quote,
-  when the quote was true, and whether the market was on offer;
+- snapshot: cohort number, its time and when it was looked at, and per place the market, the hashes of
+  its page and its quote, when the quote was true, and whether the market was on offer;
 - resolution: market, version, since when it could be known, when it was learnt, payout, source;
 - call: cohort, round, entrant, and all columns but ids, `made_at` and the hash itself;
   its `prompt_hash`: messages and seed;
@@ -107,7 +107,8 @@ def _snapshots(facts: Facts) -> Iterator[Difference]:
     for row in facts.rows(SNAPSHOT):
         cohort = cohorts.get(row["cohort_id"])
         items = [_seen(*listed) for listed in facts.listed.get(row["id"], ())]
-        sealed = {"cohort": cohort["number"] if cohort else None, "at": row["at"], "items": items}
+        sealed = without(row, "id", "cohort_id", "hash") | {"items": items}
+        sealed["cohort"] = cohort["number"] if cohort else None
         why = "it seals the snapshot and each snapshot_item in it"
         yield from _sealed(facts, SNAPSHOT, row, sealed, why)
 

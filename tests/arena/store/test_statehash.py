@@ -34,6 +34,7 @@ SAME = {
     ("market_version", "market_id"): "it is named in each snapshot",
     ("market_version", "version"): "it follows from the snapshots",
     ("market_version", "at"): "it follows from the snapshots",
+    ("snapshot", "taken_at"): "how fast the machine was is not what was seen",
     ("quote", "market_id"): "it is named in each snapshot",
     ("quote", "at"): "each snapshot says when the price was true",
     ("turn", "code_version"): "who played is not what was played",

@@ -181,6 +181,7 @@ def upgrade() -> None:
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("cohort_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("taken_at", arena.store.types.UtcTime(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["cohort_id"],
