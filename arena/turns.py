@@ -1,9 +1,10 @@
-"""The turns of a round: asked all at once, written one by one in line-up order."""
+"""The turns of a round: asked all at once, written in line-up order, together where they end together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Set
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from agents.decision import sound
 from agents.model import Ask, Call, Decision, Prompt, View
@@ -15,7 +16,7 @@ from arena.lease import LEASE, is_gone
 from arena.model import Cohort, Entrant, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
-from arena.store.write import LostClaim
+from arena.store.turns import Claimed
 from arena.world import Mind, World
 from markets.model import MarketId, Snapshot
 from portfolio.execute import execute_on, is_out
@@ -69,9 +70,9 @@ async def play_turns(
         ]
         tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
         try:
-            for seat, task in zip(seats, tasks, strict=True):
-                turn = await finished(task)
-                if write(turn, seat, stored, round, world, record):
+            async for ended in in_order(tasks):
+                sitting, seats = seats[: len(ended)], seats[len(ended) :]
+                for turn in write(ended, sitting, stored, round, world, record):
                     yield turn
         finally:
             for task in tasks:
@@ -85,12 +86,23 @@ def barred(entrant: Entrant, failed: Collection[str], late: bool) -> str:
     return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
 
 
-async def finished(task: "asyncio.Task[Turn]") -> Turn:
-    """The turn. What kept the record from keeping an answer is raised as it is."""
-    try:
-        return await task
-    except NotKept as error:
-        raise error.fault from error
+async def in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
+    """The turns in their order: as soon as the next one has ended, it and those after it that have too.
+
+    What kept the record from keeping an answer is raised as it is, once the turns before it are given.
+    """
+    left = list(tasks)
+    while left:
+        await asyncio.wait(left[:1])
+        good = takewhile(lambda task: task.done() and not task.cancelled() and not task.exception(), left)
+        if ended := [task.result() for task in good]:
+            left = left[len(ended) :]
+            yield ended
+            continue
+        try:
+            await left[0]
+        except NotKept as error:
+            raise error.fault from error
 
 
 def unfinished(
@@ -208,12 +220,15 @@ async def decide(seat: Seat) -> Decision:
 
 
 def write(
-    turn: Turn, seat: Seat, stored: StoredCohort, round: StoredRound, world: World, record: Record
-) -> bool:
-    """Put a turn in the record; False if it was taken over meanwhile, and the other one's counts."""
-    keys, place = (round.id, seat.entrant_id, seat.token), (stored.cohort.number, round.number)
-    try:
-        record.keep_turn(keys, place, turn, world.code_version)
-    except LostClaim:
-        return False
-    return True
+    turns: Sequence[Turn],
+    seats: Sequence[Seat],
+    stored: StoredCohort,
+    round: StoredRound,
+    world: World,
+    record: Record,
+) -> list[Turn]:
+    """Put turns in the record. Those that were taken over meanwhile are left out: the other one's counts."""
+    claimed = [Claimed(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)]
+    place = stored.cohort.number, round.number
+    kept = record.keep_turns(round.id, place, claimed, world.code_version)
+    return [each.turn for each in claimed if each.entrant_id in kept]

@@ -16,6 +16,7 @@ from arena.model import Cohort, Entrant, Turn
 from arena.round import value
 from arena.store.read import StoredCohort
 from arena.store.record import Record
+from arena.store.turns import Claimed
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 from markets.universe import Universe
@@ -96,8 +97,8 @@ def opened(path: Path) -> Arena:
     return Arena(record, stored)
 
 
-Decided = list[tuple[tuple[int, int, int], Turn]]
-"""Turns that are not yet written, each with the ids of its round and entrant and its claim's token."""
+Decided = list[Claimed]
+"""Turns that are not yet written, each with its claim."""
 
 
 def bet(arena: Arena) -> None:
@@ -123,14 +124,14 @@ def decided(arena: Arena) -> Decided:
         assert not refused
         entries = post(fills, account, round.at, f"fill:{round.number}")
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
-        turns.append(((round.id, key, tokens[key]), turn))
+        turns.append(Claimed(key, tokens[key], turn))
     return turns
 
 
 def keep(arena: Arena, turns: Decided) -> None:
     """Write turns into the record, a transaction each."""
-    for keys, turn in turns:
-        arena.record.keep_turn(keys, (1, 1), turn, "bench")
+    for turn in turns:
+        arena.record.keep_turns(1, (1, 1), [turn], "bench")
 
 
 def mark(arena: Arena) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, or_, select
+from sqlalchemy import Connection, Row, and_, func, select
 
 from agents.model import Call, CallError, Forecast, Message, Prompt
 from arena.model import Cohort
@@ -160,13 +160,22 @@ def ledgers(
     joined = ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id)
     columns = [ENTRY.c[name] for name in Entry.__dataclass_fields__]
     wanted = select(ENTRANT.c.name, *columns).select_from(joined).where(ENTRANT.c.cohort_id == cohort_id)
-    if after:
-        newer = (and_(ENTRANT.c.name == name, ENTRY.c.number > number) for name, number in after.items())
-        wanted = wanted.where(or_(*newer))
+    if after is not None:
+        newer = and_(ENTRANT.c.name.in_(list(after)), ENTRY.c.number > min(after.values(), default=0))
+        wanted = wanted.where(newer)
     found: dict[str, list[Entry]] = defaultdict(list)
-    for name, *values in connection.execute(wanted.order_by(ENTRANT.c.position, ENTRY.c.number)):
-        found[name].append(Entry(*values))
+    for name, number, *values in connection.execute(wanted.order_by(ENTRANT.c.position, ENTRY.c.number)):
+        if after is None or number > after[name]:
+            found[name].append(Entry(number, *values))
     return dict(found)
+
+
+def heads(connection: Connection, cohort_id: int) -> dict[str, int]:
+    """The number of every entrant's newest entry, in line-up order."""
+    newest = select(func.max(ENTRY.c.number)).where(ENTRY.c.entrant_id == ENTRANT.c.id)
+    query = select(ENTRANT.c.name, newest.scalar_subquery()).where(ENTRANT.c.cohort_id == cohort_id)
+    rows = connection.execute(query.order_by(ENTRANT.c.position))
+    return {name: number for name, number in rows if number is not None}
 
 
 def newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:

@@ -8,10 +8,11 @@ from typing import Self
 from sqlalchemy import Engine, inspect
 
 from agents.model import Call, Forecast
-from arena.model import Cohort, Turn
+from arena.model import Cohort
 from arena.store import read, write
 from arena.store.database import connect, reading, upgrade
 from arena.store.read import StoredCohort, StoredRound
+from arena.store.turns import Claimed, add_turns
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings, Mark
@@ -25,6 +26,19 @@ class Folded:
 
     accounts: dict[str, Holdings] = field(default_factory=dict)
     newest: datetime = BEGINNING
+
+    def number(self, name: str) -> int:
+        """That of the last entry of an entrant that was read."""
+        return self.accounts[name].number if name in self.accounts else 0
+
+    def after(self, names: Collection[str]) -> dict[str, int]:
+        """The last numbers of these entrants."""
+        return {name: self.number(name) for name in names}
+
+    def add(self, name: str, entries: Sequence[Entry]) -> None:
+        """More entries of an entrant."""
+        self.accounts[name] = fold(entries, self.accounts.get(name))
+        self.newest = max(self.newest, entries[-1].at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +125,12 @@ class Record:
         """
         known = self.folded.setdefault(cohort_id, Folded())
         with reading(self.engine) as connection:
-            after = {name: account.number for name, account in known.accounts.items()}
-            for name, entries in read.ledgers(connection, cohort_id, after).items():
-                known.accounts[name] = fold(entries, known.accounts.get(name))
-                known.newest = max(known.newest, entries[-1].at)
+            heads = read.heads(connection, cohort_id)
+            if behind := {name for name, number in heads.items() if number != known.number(name)}:
+                for name, entries in read.ledgers(connection, cohort_id, known.after(behind)).items():
+                    known.add(name, entries)
             if until is None or known.newest <= until:
-                return dict(known.accounts)
+                return {name: known.accounts[name] for name in heads}
             ledgers = read.ledgers(connection, cohort_id)
         return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
 
@@ -143,8 +157,7 @@ class Record:
     def keep_entries(self, entries: Mapping[int, Sequence[Entry]]) -> None:
         """More ledger lines of several entrants, all or none."""
         with self.engine.begin() as connection:
-            for entrant_id, lines in entries.items():
-                write.add_entries(connection, entrant_id, lines)
+            write.add_entries(connection, entries)
 
     def claim(
         self,
@@ -179,12 +192,12 @@ class Record:
         with self.engine.begin() as connection:
             write.add_call(connection, round_id, entrant_id, attempt, call, made_at)
 
-    def keep_turn(
-        self, keys: tuple[int, int, int], place: tuple[int, int], turn: Turn, code_version: str
-    ) -> None:
-        """A whole turn, if the claim on it still holds."""
+    def keep_turns(
+        self, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], code_version: str
+    ) -> set[int]:
+        """Whole turns of a round, where the claims on them still hold; the entrants whose turns are in."""
         with self.engine.begin() as connection:
-            write.add_turn(connection, keys, place, turn, code_version)
+            return add_turns(connection, round_id, place, claimed, code_version)
 
     def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None) -> None:
         """Everyone's holdings valued at a snapshot, in place of what was there; with it a round is over."""

@@ -1,15 +1,15 @@
 """Writing facts down, in bulk, on a connection whose transaction the caller owns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
 
-from agents.model import Call, Decision
-from arena.model import Cohort, Turn
-from arena.store.codec import book_text, call_fact, cohort_text, turn_fact, wishes_text
+from agents.model import Call
+from arena.model import Cohort
+from arena.store.codec import book_text, call_fact, cohort_text
 from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
     CALL,
@@ -17,35 +17,24 @@ from arena.store.tables import (
     COHORT,
     ENTRANT,
     ENTRY,
-    FILL,
-    FORECAST,
     ITEM,
-    LEVEL,
     MARK,
     MARKET,
     PROMPT,
     QUOTE,
-    REJECTION,
     RESOLUTION,
     ROUND,
     SNAPSHOT,
-    TURN,
     VERSION,
 )
 from markets.canonical import canonical, digest, plain
 from markets.hashes import market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.ledger import LedgerError
-from portfolio.model import Entry, Fill, FillLevel, Mark
+from portfolio.model import Entry, Mark
 
-ENTRY_NAMES, FILL_NAMES, LEVEL_NAMES = (
-    tuple(field.name for field in fields(fact) if field.name != "levels") for fact in (Entry, Fill, FillLevel)
-)
-entry_line, fill_line, level_line = line_of(*ENTRY_NAMES), line_of(*FILL_NAMES), line_of(*LEVEL_NAMES)
-
-
-class LostClaim(Exception):
-    """The turn was taken over by another holder: what this one decided must not be written."""
+ENTRY_NAMES = tuple(field.name for field in fields(Entry))
+entry_line = line_of(*ENTRY_NAMES)
 
 
 def add_cohort(
@@ -61,16 +50,17 @@ def add_cohort(
     for entrant in cohort.entrants:
         row = columns(entrant, "position", "name", "kind") | {"settings": canonical(entrant.settings)}
         entrant_id = insert_one(connection, ENTRANT, cohort_id=cohort_id, **row)
-        add_entries(connection, entrant_id, [deposits[entrant.name]])
+        add_entries(connection, {entrant_id: [deposits[entrant.name]]})
 
 
-def add_entries(connection: Connection, entrant_id: int, entries: Iterable[Entry]) -> None:
-    """More lines of one entrant's ledger, none of them older than its last."""
-    entries = list(entries)
-    last = connection.scalar(select(func.max(ENTRY.c.at)).where(ENTRY.c.entrant_id == entrant_id))
-    if last is not None and any(entry.at < last for entry in entries):
-        raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last}")
-    lines = ((entrant_id, *entry_line(entry)) for entry in entries)
+def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+    """More lines of entrants' ledgers, by entrant id, none of them older than its last."""
+    newest = select(ENTRY.c.entrant_id, func.max(ENTRY.c.at)).group_by(ENTRY.c.entrant_id)
+    last = dict(connection.execute(newest.where(ENTRY.c.entrant_id.in_(list(ledgers)))).all())
+    for entrant_id, entries in ledgers.items():
+        if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
+            raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
+    lines = ((key, *entry_line(entry)) for key, entries in ledgers.items() for entry in entries)
     insert_lines(connection, ENTRY, ("entrant_id", *ENTRY_NAMES), lines)
 
 
@@ -276,80 +266,6 @@ def _place(connection: Connection, round_id: int, entrant_id: int) -> dict[str, 
 def prompt_hash(call: Call) -> str:
     """What makes two questions the same question: the messages and the seed."""
     return digest({"messages": call.prompt.messages, "seed": call.prompt.seed})
-
-
-def add_turn(
-    connection: Connection,
-    keys: tuple[int, int, int],
-    place: tuple[int, int],
-    turn: Turn,
-    code_version: str,
-) -> None:
-    """A whole turn in the caller's one transaction.
-
-    `keys` are the ids of round and entrant and the claim's token; `place` is cohort and round number.
-    """
-    round_id, entrant_id, token = keys
-    held = select(CLAIM.c.token).where(CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
-    if connection.scalar(held.with_for_update()) != token:
-        raise LostClaim(f"{turn.entrant}: round {place[1]} of cohort {place[0]} was taken over")
-    if turn.decision.verdict == "failed":
-        turn = _retriable(turn)
-    turn_id = _add_turn_row(connection, round_id, entrant_id, place, turn, code_version)
-    forecasts: Rows = [
-        {"turn_id": turn_id} | columns(f, "market_id", "stage", "probability", "reason")
-        for f in turn.decision.forecasts
-    ]
-    insert_rows(connection, FORECAST, forecasts)
-    rejections: Rows = [
-        {"turn_id": turn_id, "position": place} | columns(r, "code", "message", "market_id")
-        for place, r in enumerate(turn.rejections)
-    ]
-    insert_rows(connection, REJECTION, rejections)
-    _add_fills(connection, turn_id, turn.fills)
-    add_entries(connection, entrant_id, turn.entries)
-
-
-def _retriable(turn: Turn) -> Turn:
-    """A failed turn has only its note: it may be played again, and facts can't be taken back."""
-    return Turn(turn.entrant, turn.cash, Decision(verdict="failed", note=turn.decision.note))
-
-
-def _add_turn_row(
-    connection: Connection,
-    round_id: int,
-    entrant_id: int,
-    place: tuple[int, int],
-    turn: Turn,
-    code_version: str,
-) -> int:
-    fact = turn_fact(*place, turn.entrant, turn.cash, turn.decision, turn.rejections)
-    row = {
-        "verdict": turn.decision.verdict,
-        "note": turn.decision.note,
-        "cash": turn.cash,
-        "wishes": wishes_text(turn.decision),
-        "code_version": code_version,
-        "hash": digest(fact),
-    }
-    mine = (TURN.c.round_id == round_id, TURN.c.entrant_id == entrant_id)
-    known = connection.scalar(select(TURN.c.id).where(*mine))
-    if known is None:
-        return insert_one(connection, TURN, round_id=round_id, entrant_id=entrant_id, **row)
-    connection.execute(update(TURN).where(TURN.c.id == known).values(**row))
-    return int(known)
-
-
-def _add_fills(connection: Connection, turn_id: int, fills: Sequence[Fill]) -> None:
-    lines = ((turn_id, place, digest(fill), *fill_line(fill)) for place, fill in enumerate(fills))
-    insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
-    keys = select(FILL.c.id).where(FILL.c.turn_id == turn_id).order_by(FILL.c.position)
-    levels = (
-        (fill_id, place, *level_line(level))
-        for fill_id, fill in zip(connection.scalars(keys), fills, strict=True)
-        for place, level in enumerate(fill.levels)
-    )
-    insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
 
 
 def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:

@@ -34,7 +34,7 @@ WRITES = (
     "keep_resolutions",
     "keep_entries",
     "claim",
-    "keep_turn",
+    "keep_turns",
     "keep_marks",
 )
 STRIDE = 6

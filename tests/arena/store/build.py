@@ -13,6 +13,7 @@ from pathlib import Path
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt, Stage
 from arena.model import Cohort, Entrant, Turn
 from arena.store.record import Record
+from arena.store.turns import Claimed
 from markets.canonical import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
@@ -120,7 +121,7 @@ class Season:
         entries = post(fills, account, round.at, f"fill:{round.number}")
         rejections = (*decision.rejections, *refused)
         turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
-        self.record.keep_turn((round.id, key, tokens[key]), (number, round.number), turn, version)
+        self.record.keep_turns(round.id, (number, round.number), [Claimed(key, tokens[key], turn)], version)
         return turn
 
     def value(self, number: int, at: datetime) -> None:

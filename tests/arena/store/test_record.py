@@ -16,6 +16,7 @@ from arena.store.codec import book_of, book_text, cohort_of, cohort_text
 from arena.store.database import reading
 from arena.store.record import Record
 from arena.store.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
+from arena.store.turns import Claimed
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
@@ -117,7 +118,7 @@ def test_ledgers_come_back_line_by_line(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     turn = season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
     with reading(season.record.engine) as connection:
-        ledgers = read.ledgers(connection, 1, {})
+        ledgers = read.ledgers(connection, 1)
     assert [entry.kind for entry in ledgers["ann"]] == ["deposit", "buy"]
     assert ledgers["ann"][1:] == list(turn.entries)
     assert [entry.ref for entry in ledgers["bob"]] == ["bankroll"]
@@ -241,7 +242,7 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
     entry = Entry(2, NOW, "buy", SUN, "YES", -largest, largest, largest, 0, 0, largest, "", "", "")
     season.record.keep_entries({1: [entry]})
     with reading(season.record.engine) as connection:
-        assert read.ledgers(connection, 1, {})["ann"][1] == entry
+        assert read.ledgers(connection, 1)["ann"][1] == entry
 
 
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
@@ -250,5 +251,5 @@ def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     tokens = season.record.claim(1, [1], "me", NOW, week(1), lambda _: False)
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
-        season.record.keep_turn((1, 1, tokens[1]), (1, 1), turn, "1")
+        season.record.keep_turns(1, (1, 1), [Claimed(1, tokens[1], turn)], "1")
     assert season.record.verdicts(1) == {}

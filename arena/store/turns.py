@@ -1,0 +1,111 @@
+"""Whole turns into the record: those that end together are written together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from sqlalchemy import Connection, select, update
+
+from agents.model import Decision
+from arena.model import Turn
+from arena.store.codec import turn_fact, wishes_text
+from arena.store.rows import Line, insert_lines, line_of
+from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, TURN
+from arena.store.write import add_entries
+from markets.canonical import digest
+from portfolio.model import Fill, FillLevel
+
+FILL_NAMES, LEVEL_NAMES = (
+    tuple(field.name for field in fields(fact) if field.name != "levels") for fact in (Fill, FillLevel)
+)
+SAID, WHY = ("market_id", "stage", "probability", "reason"), ("code", "message", "market_id")
+PLAYED = ("verdict", "note", "cash", "wishes", "code_version", "hash")
+fill_line, level_line, said_line, why_line = (
+    line_of(*names) for names in (FILL_NAMES, LEVEL_NAMES, SAID, WHY)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A turn, whose it is, and the token of the claim that it was played under."""
+
+    entrant_id: int
+    token: int
+    turn: Turn
+
+
+def add_turns(
+    connection: Connection, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], version: str
+) -> set[int]:
+    """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
+
+    `place` is the number of cohort and round, `version` that of the code. The entrants whose turns are in.
+    """
+    tokens = _tokens(connection, round_id, claimed)
+    turns = {
+        each.entrant_id: _kept(each.turn) for each in claimed if tokens.get(each.entrant_id) == each.token
+    }
+    ids = _add_rows(connection, round_id, place, turns, version)
+    placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
+    said = ((id, *said_line(x)) for id, turn in placed for x in turn.decision.forecasts)
+    insert_lines(connection, FORECAST, ("turn_id", *SAID), said)
+    refused = ((id, n, *why_line(x)) for id, turn in placed for n, x in enumerate(turn.rejections))
+    insert_lines(connection, REJECTION, ("turn_id", "position", *WHY), refused)
+    _add_fills(connection, placed)
+    add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
+    return set(turns)
+
+
+def _tokens(connection: Connection, round_id: int, claimed: Sequence[Claimed]) -> dict[int, int]:
+    """The claims that hold now, kept from being taken until the transaction ends."""
+    mine = CLAIM.c.round_id == round_id, CLAIM.c.entrant_id.in_([each.entrant_id for each in claimed])
+    rows = connection.execute(select(CLAIM.c.entrant_id, CLAIM.c.token).where(*mine).with_for_update())
+    return dict(rows.all())
+
+
+def _kept(turn: Turn) -> Turn:
+    """A failed turn has only its note: it may be played again, and facts can't be taken back."""
+    if turn.decision.verdict != "failed":
+        return turn
+    return Turn(turn.entrant, turn.cash, Decision(verdict="failed", note=turn.decision.note))
+
+
+def _add_rows(
+    connection: Connection, round_id: int, place: tuple[int, int], turns: dict[int, Turn], version: str
+) -> dict[int, int]:
+    """The rows of the turns themselves, new or in place of failed ones; their ids by entrant."""
+    lines = {entrant_id: _line(place, turn, version) for entrant_id, turn in turns.items()}
+    known = _ids(connection, round_id, turns)
+    for entrant_id in known:
+        row = dict(zip(PLAYED, lines[entrant_id], strict=True))
+        connection.execute(update(TURN).where(TURN.c.id == known[entrant_id]).values(**row))
+    fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
+    insert_lines(connection, TURN, ("round_id", "entrant_id", *PLAYED), fresh)
+    return _ids(connection, round_id, turns) if fresh else known
+
+
+def _line(place: tuple[int, int], turn: Turn, version: str) -> Line:
+    decision = turn.decision
+    hash = digest(turn_fact(*place, turn.entrant, turn.cash, decision, turn.rejections))
+    return decision.verdict, decision.note, turn.cash, wishes_text(decision), version, hash
+
+
+def _ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> dict[int, int]:
+    mine = TURN.c.round_id == round_id, TURN.c.entrant_id.in_(list(turns))
+    return dict(connection.execute(select(TURN.c.entrant_id, TURN.c.id).where(*mine)).all())
+
+
+def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
+    fills = {(id, n): fill for id, turn in placed for n, fill in enumerate(turn.fills)}
+    if not fills:
+        return
+    lines = ((*key, digest(fill), *fill_line(fill)) for key, fill in fills.items())
+    insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
+    wanted = FILL.c.turn_id.in_([id for id, turn in placed if turn.fills])
+    keys = connection.execute(select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(wanted))
+    levels = (line for id, *key in keys for line in _levels(id, fills[key[0], key[1]]))
+    insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
+
+
+def _levels(fill_id: int, fill: Fill) -> Iterator[Line]:
+    for position, level in enumerate(fill.levels):
+        yield fill_id, position, *level_line(level)
