@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from arena.answers import answer
 from arena.cohort import seed_for
 from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
@@ -85,8 +86,8 @@ async def settle(stored: StoredCohort, at: datetime, world: World, record: Recor
     settled = {market for account in accounts.values() for market, _ in account.settled}
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
     asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
-    answered = await world.venue(stored.cohort).resolutions(at, asked)
-    record.keep_resolutions([found for found in answered if found.market_id in set(asked)], at)
+    told = await answer(world.venue(stored.cohort).resolutions(at, asked), stored, at, world, record)
+    record.keep_resolutions(told, at, live=stored.cohort.stamp == "live")
     resolutions = record.resolutions(sorted(concerned), at)
     paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
     record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
@@ -104,15 +105,15 @@ async def look(
     drawn: list[MarketId] = []
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
-        catalogue = await venue.catalogue(world.now() if live else at)
+        question = venue.catalogue(world.now() if live else at)
+        catalogue = await answer(question, stored, at, world, record)
         ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
         offered = [listing for listing in catalogue if listing.market.id not in ended]
         drawn = [x.market.id for x in draw(offered, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
-    fresh = {
-        x.market.id: x for x in await venue.listings(world.now() if live else at, sorted({*drawn, *held}))
-    }
+    asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
+    fresh = {x.market.id: x for x in await answer(asked, stored, at, world, record)}
     known = {x.market.id: x for x in record.last_listings(held)}
     shown = [market for market in drawn if market in fresh]
     return Snapshot(

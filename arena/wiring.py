@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
+from pathlib import Path
 from typing import Any
 
 from agents.cost import worst_case
@@ -22,7 +23,7 @@ from arena.store.record import Record
 from arena.world import Mind, World
 from markets.canonical import canonical
 from markets.registry import load
-from markets.venue import Venue
+from markets.venue import Report, SetAside, Venue, forget
 
 DEMO = "demo/"
 DEMO_URL = "ARENA_DEMO_PROVIDER"
@@ -43,7 +44,28 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
             holder=holder(),
             budget=Budget(lambda: record.spent_since(_today()), config.budget.call, config.budget.day),
             code_version=code_version(),
+            asides=doors.asides,
         )
+
+
+def visit(config: Config, name: str = "", report: Report = forget, **changes: object) -> Venue:
+    """A venue by itself, for those who only look: that of the config unless another one is named.
+
+    Another one is as its own defaults have it. `changes` are for those settings that it knows.
+    """
+    module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
+    own = not name or name == config.markets.venue
+    settings = {**config.venue_settings.model_dump(), **placed(config)} if own else {}
+    settings |= {key: value for key, value in changes.items() if key in module.Settings.model_fields}
+    found: Venue = module.venue(module.Settings.model_validate(settings), report)
+    return found
+
+
+def placed(config: Config) -> dict[str, Any]:
+    """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
+    own = config.venue_settings
+    found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
+    return {name: config.folder / x if isinstance(x, Path) else x for name, x in found.items()}
 
 
 @dataclass
@@ -55,6 +77,7 @@ class Doors:
     stack: AsyncExitStack
     venues: dict[str, Any] = field(default_factory=dict)
     minds: dict[str, Mind] = field(default_factory=dict)
+    asides: list[SetAside] = field(default_factory=list)
     demo_url: str | None = None
 
     def venue(self, cohort: Cohort) -> Venue:
@@ -62,8 +85,10 @@ class Doors:
         key = canonical([cohort.venue, cohort.venue_settings])
         if key not in self.venues:
             module = load("markets.venues", cohort.venue, self.config.extensions("venues"))
-            settings = module.Settings.model_validate(cohort.venue_settings)
-            self.venues[key] = module.venue(settings)
+            where = placed(self.config) if cohort.venue == self.config.markets.venue else {}
+            settings = module.Settings.model_validate({**cohort.venue_settings, **where})
+            self.venues[key] = module.venue(settings, self.asides.append)
+            self.stack.push_async_callback(self.venues[key].close)
         found: Venue = self.venues[key]
         return found
 

@@ -1,13 +1,13 @@
 """What a round needs from outside the record: venues, minds, the clock, a name for its claims."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from agents.model import Agent, Ask, Prompt
 from arena.budget import Budget
 from arena.model import Cohort, Entrant
-from markets.venue import Venue
+from markets.venue import SetAside, Venue
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Mind:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors, as the composition root has opened them."""
+    """The doors, as the composition root has opened them. `asides` is where venues report to."""
 
     venue: Callable[[Cohort], Venue]
     mind: Callable[[Cohort, Entrant], Mind]
@@ -29,3 +29,4 @@ class World:
     holder: str
     budget: Budget
     code_version: str
+    asides: list[SetAside] = field(default_factory=list)

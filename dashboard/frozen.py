@@ -1,10 +1,12 @@
 """What a cohort has frozen, in plain sentences."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from arena.model import Cohort, Entrant
 from dashboard.words import cents, code, count, dollars, share, span
+from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.rules import Rules
 
@@ -18,7 +20,8 @@ FILLS = {
 
 def rules(cohort: Cohort) -> list[str]:
     """The frozen rules of a cohort, a sentence each, in Markdown."""
-    found = [_schedule(cohort), _universe(cohort.universe), _caps(cohort.rules), *_orders(cohort.rules)]
+    drawn = [_universe(cohort.universe), *_narrower(cohort.universe)]
+    found = [_schedule(cohort), *drawn, _caps(cohort.rules), *_orders(cohort.rules)]
     return [sentence.replace("$", "\\$") for sentence in found]
 
 
@@ -32,6 +35,26 @@ def _universe(rule: Universe) -> str:
     soon = span(timedelta(seconds=rule.closes_within))
     traded, apart = dollars(rule.min_volume), cents(rule.max_spread)
     return f"{shown}. They close within {soon}, have traded {traded} or more, and are quoted within {apart}."
+
+
+def _narrower(rule: Universe) -> list[str]:
+    """What the rule asks for besides, where it does; and by what the draw is spread."""
+    said = {
+        f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least.": rule.closes_after > 0,
+        f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}.": (
+            rule.min_price > 0 or rule.max_price < ONE
+        ),
+        f"Their books offer {dollars(rule.min_depth)} or more on either side.": rule.min_depth > 0,
+        f"They belong to {_named(rule.categories)}.": bool(rule.categories),
+        f"None belongs to {_named(rule.not_categories)}.": bool(rule.not_categories),
+        "Markets with a price alone, without bid and ask, play too.": rule.price_only,
+        f"The draw is spread by {', '.join(rule.strata)}.": bool(rule.strata),
+    }
+    return [sentence for sentence, holds in said.items() if holds]
+
+
+def _named(categories: Sequence[str]) -> str:
+    return ", ".join(map(code, categories))
 
 
 def _caps(frozen: Rules) -> str:

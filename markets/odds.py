@@ -5,6 +5,7 @@ rounded, and so is the way from a Decimal to a float.
 """
 
 import random
+from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from markets.millionths import ONE
@@ -36,6 +37,24 @@ def probability(log_odds: float) -> int:
     inverse = _EXACT_ENOUGH.add(1, _EXACT_ENOUGH.exp(_EXACT_ENOUGH.minus(x)))
     p = int(_EXACT_ENOUGH.divide(Decimal(ONE), inverse).to_integral_value(ROUND_HALF_EVEN))
     return min(max(p, 1), ONE - 1)
+
+
+def split(log_weights: Sequence[float]) -> tuple[int, ...]:
+    """Two or more probabilities in millionths that sum to one, in proportion to e to these powers.
+
+    >>> split([0.0, 0.0, 1.3862943611198906]), sum(split([0.1, -0.2, 99.0]))
+    ((166667, 166667, 666666), 1000000)
+    """
+    top = max(log_weights)
+    powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
+    weights = [_EXACT_ENOUGH.exp(power) for power in powers]
+    total = weights[0]
+    for weight in weights[1:]:
+        total = _EXACT_ENOUGH.add(total, weight)
+    parts = [_EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total) for weight in weights]
+    found = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
+    found[weights.index(max(weights))] += ONE - sum(found)
+    return tuple(found)
 
 
 def bell(rng: random.Random) -> float:

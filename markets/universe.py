@@ -1,17 +1,32 @@
 """Which markets are played: a pure rule over a catalogue, drawn by a stored seed."""
 
 import hashlib
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from markets.model import Listing
+from markets.millionths import ONE
+from markets.model import Listing, Quote
+
+Stratum = Literal["price", "horizon", "category"]
+"""By what a draw is spread: a band of prices, of days to the close, the venue's category."""
+
+PRICE_BANDS = (100_000, 300_000, 700_000, 900_000)
+"""Where a band of prices ends and the next one begins, in millionths."""
+HORIZON_BANDS = (7, 30, 90)
+"""After how many days a band of horizons ends; that day belongs to it."""
 
 
 class Universe(BaseModel):
-    """The rule. Prices and dollars in millionths, `closes_within` in seconds."""
+    """The rule. Prices and dollars in millionths, times in seconds.
+
+    `max_spread` and `min_depth` speak of what is known: of a market with only a price, which
+    `price_only` lets in, neither a spread nor a depth is; one with a single side never passes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -20,38 +35,102 @@ class Universe(BaseModel):
     closes_within: int
     min_volume: int
     max_spread: int
+    closes_after: int = 0
+    min_depth: int = 0
+    """Dollars that the book offers on its thinner side, where there is a book."""
+    min_price: int = 0
+    max_price: int = ONE
+    categories: tuple[str, ...] = ()
+    """Only these, where there are any; capitals do not matter."""
+    not_categories: tuple[str, ...] = ()
+    price_only: bool = False
+    strata: tuple[Stratum, ...] = ()
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:
     """The markets on offer in a round: those that pass the rule, drawn by the seed.
 
-    Every market has a lot of its own, so the draw depends neither on the order of the listings nor,
-    for any two markets, on what else is there. The drawn ones are sorted by event and id, so that a
-    reader finds the markets of an event side by side.
+    Every market has a lot of its own, and so has every stratum. The strata take turns in the order of
+    their lots; in its turn each gives the next of its markets, in the order of theirs, whose event has
+    room. So of a stratum's n markets each has the same chance, k in n where the stratum gets k places,
+    and no two strata differ by more than one place unless the smaller one is used up: a market of a
+    small stratum is likelier to be drawn. Without strata all are one.
+
+    The draw depends neither on the order of the listings nor on markets that are not drawn. The drawn
+    ones are sorted by event and id, so that a reader finds the markets of an event side by side.
     """
-    playable = [listing for listing in listings if _passes(listing, rule, at)]
-    playable.sort(key=lambda listing: _lot(listing, seed))
+    strata: dict[str, list[Listing]] = defaultdict(list)
+    for listing in listings:
+        if passes(listing, rule, at):
+            strata[stratum(listing, rule.strata, at)].append(listing)
+    waiting = deque(
+        deque(sorted(strata[name], key=lambda listing: (_lot(seed, listing.market.id), listing.market.id)))
+        for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name))
+    )
+    drawn = _in_turns(waiting, rule)
+    return sorted(drawn, key=lambda listing: (listing.market.event_id, listing.market.id))
+
+
+def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
+    """Whether the rule lets a market be drawn at an instant: its page first, then its price."""
+    market, quote = listing.market, listing.quote
+    soonest, latest = at + timedelta(seconds=rule.closes_after), at + timedelta(seconds=rule.closes_within)
+    open_now = market.opens_at <= at < market.closes_at
+    if quote is None or not (open_now and soonest <= market.closes_at <= latest):
+        return False
+    return _wanted(market.category, rule) and quote.volume >= rule.min_volume and _priced(quote, rule)
+
+
+def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
+    """The stratum of a market: its bands and its category, such as `price 2, category sport`."""
+    found: dict[Stratum, object] = {
+        "price": bisect_right(PRICE_BANDS, listing.mid or 0),
+        "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
+        "category": listing.market.category.casefold(),
+    }
+    return ", ".join(f"{name} {where}" for name, where in found.items() if name in by)
+
+
+def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
+    """One market of each stratum after the other, until there are enough or none is left."""
     chosen: list[Listing] = []
     of_event: Counter[str] = Counter()
-    for listing in playable:
-        event = listing.market.event_id
-        if len(chosen) < rule.show and of_event[event] < rule.per_event:
-            chosen.append(listing)
-            of_event[event] += 1
-    return sorted(chosen, key=lambda listing: (listing.market.event_id, listing.market.id))
+    while waiting and len(chosen) < rule.show:
+        turn = waiting.popleft()
+        while turn and of_event[turn[0].market.event_id] >= rule.per_event:
+            turn.popleft()
+        if turn:
+            chosen.append(turn.popleft())
+            of_event[chosen[-1].market.event_id] += 1
+            waiting.append(turn)
+    return chosen
 
 
-def _passes(listing: Listing, rule: Universe, at: datetime) -> bool:
-    """Open, closing soon enough, traded enough, and quoted on both sides closely enough."""
-    market, quote = listing.market, listing.quote
-    if quote is None or quote.bid is None or quote.ask is None:
-        return False
-    return (
-        market.opens_at <= at < market.closes_at <= at + timedelta(seconds=rule.closes_within)
-        and quote.volume >= rule.min_volume
-        and 0 <= quote.ask - quote.bid <= rule.max_spread
+def _wanted(category: str, rule: Universe) -> bool:
+    name = category.casefold()
+    unwanted = {other.casefold() for other in rule.not_categories}
+    return name not in unwanted and (
+        not rule.categories or name in {other.casefold() for other in rule.categories}
     )
 
 
-def _lot(listing: Listing, seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}/{listing.market.id}".encode()).digest()
+def _priced(quote: Quote, rule: Universe) -> bool:
+    """A price within the band, and what is known of both sides close and deep enough."""
+    if quote.mid is None or not rule.min_price <= quote.mid <= rule.max_price:
+        return False
+    if quote.bid is None and quote.ask is None:
+        return rule.price_only
+    if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
+        return False
+    return not (quote.bids or quote.asks) or _depth(quote) >= rule.min_depth
+
+
+def _depth(quote: Quote) -> int:
+    """What the thinner side of a book would take: YES from those who ask, NO from those who bid."""
+    yes = sum(level.price * level.shares for level in quote.asks)
+    no = sum((ONE - level.price) * level.shares for level in quote.bids)
+    return min(yes, no) // ONE
+
+
+def _lot(seed: int, name: str) -> bytes:
+    return hashlib.sha256(f"{seed}/{name}".encode()).digest()

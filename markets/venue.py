@@ -1,14 +1,50 @@
 """The door to the world: what every venue can be asked."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from markets.model import Listing, MarketId, Resolution
 
 
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A venue's record of which nothing was made, and why: it makes no sense, or it has to wait.
+
+    `record` is the venue's own id, or the page where there is none; `raw` is what was sent, cut short.
+    """
+
+    venue: str
+    record: str
+    kind: Literal["market", "quote", "resolution", "page"]
+    code: str
+    reason: str
+    raw: str = ""
+
+
+Report = Callable[[SetAside], None]
+"""Where a venue tells what it has set aside."""
+
+
+class VenueError(Exception):
+    """A venue gave no answer that can be used; nothing was made of it. `mend` is what may help."""
+
+    def __init__(self, code: str, message: str, mend: str = ""):
+        super().__init__(message)
+        self.code, self.message, self.mend = code, message, mend
+
+
+def forget(_what: SetAside) -> None:
+    """A report that nobody reads."""
+
+
 class Venue(Protocol):
-    """A source of markets, as of an instant: nothing later than `at` may show in an answer."""
+    """A source of markets, as of an instant: nothing later than `at` may show in an answer.
+
+    A live venue knows only the present: its quotes carry the time they were read. What makes no sense is
+    set aside, one record at a time, and the rest is answered; `VenueError` where there is no answer.
+    """
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every open market with its price."""
@@ -20,6 +56,10 @@ class Venue(Protocol):
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """All versions known by then of how these markets ended; nothing for those still open."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; nothing is asked afterwards."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 def check(
     context: typer.Context,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also read one page of each live venue over the network.")
+    ] = False,
+    venue: Annotated[
+        list[str] | None,
+        typer.Option(help="With --live: only this venue; may be given again.", metavar="NAME"),
+    ] = None,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -25,20 +32,29 @@ def check(
     """Check the config and list what the next cohort would contain. Nothing is played or spent.
 
     Every mistake is named at once: file, line, key, what was found and what is meant. With any, the
-    exit status is 1.
+    exit status is 1. With --live it is also 1 when no venue could be read, and 2 when only some could.
+    A venue is read as the config has it, or with its own defaults where the config is for another one.
 
     Example: arena check --config my-arena/config.yaml
 
     Next: arena round plays the next round, arena demo a whole season.
     """
+    from arena.cli.check_live import read_live, say_live
     from arena.clock import now
 
     chosen = options(context, config, database)
-    found = summary(chosen.load(os.environ), now())
+    settings = chosen.load(os.environ)
+    found = summary(settings, now())
+    looks = read_live(settings, venue or []) if live else []
     if as_json:
-        print_json({"ok": True} | found)
-        return
-    _print(found)
+        told = {"live": [look.as_dict() for look in looks]} if live else {}
+        print_json({"ok": all(look.ok for look in looks)} | found | told)
+    else:
+        _print(found)
+        say_live(looks)
+        print("\nNext: arena round")
+    if failed := [look for look in looks if not look.ok]:
+        raise typer.Exit(1 if len(failed) == len(looks) else 2)
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -101,7 +117,6 @@ def _print(found: dict[str, Any]) -> None:
           f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     print(f"budget    {_limits(found['budget'])}")
     print(f"record    {found['database']}")
-    print("\nNext: arena round")
 
 
 def _limits(budget: dict[str, int | None]) -> str:

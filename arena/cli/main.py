@@ -10,12 +10,15 @@ from typer.core import TyperGroup
 
 from arena.cli.check import check
 from arena.cli.dashboard import dashboard
+from arena.cli.db import db
 from arena.cli.demo import demo
 from arena.cli.init import init
 from arena.cli.leaderboard import leaderboard
+from arena.cli.markets import markets
 from arena.cli.options import ConfigFile, Database, Options
 from arena.cli.output import print_error
 from arena.cli.positions import positions
+from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.verify import verify
 from arena.cli.whatif import whatif
@@ -75,11 +78,14 @@ app.command()(demo)
 app.command()(init)
 app.command()(check)
 app.command("round")(play_round)
+app.add_typer(markets, name="markets")
 app.command()(leaderboard)
 app.command()(positions)
 app.command()(whatif)
+app.command()(replay)
 app.command()(verify)
 app.command()(dashboard)
+app.add_typer(db, name="db")
 
 
 def other_home(package: str, home: Path) -> Path | None:

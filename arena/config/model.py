@@ -10,9 +10,22 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from agents.model import ModelSettings, Settings
 from agents.registry import sources
-from arena.config.units import Count, Dollars, Every, PriceGap, Seconds, Seed, Share, Stake, Start, Weekly
+from arena.config.units import (
+    Count,
+    Dollars,
+    Every,
+    Name,
+    PriceGap,
+    Seconds,
+    Seed,
+    Share,
+    Stake,
+    Start,
+    Wait,
+    Weekly,
+)
 from markets.millionths import ONE
-from markets.universe import Universe
+from markets.universe import Stratum, Universe
 from portfolio.rules import NAMED, Rules
 
 
@@ -31,6 +44,14 @@ class Markets(Section):
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
     min_volume: Dollars = 10_000 * ONE
     max_spread: PriceGap = 50_000
+    closes_after: Wait = 0
+    min_depth: Dollars = 0
+    min_price: PriceGap = 0
+    max_price: PriceGap = ONE
+    categories: tuple[Name, ...] = ()
+    not_categories: tuple[Name, ...] = ()
+    price_only: bool = False
+    strata: tuple[Stratum, ...] = ()
 
     @property
     def universe(self) -> Universe:

@@ -13,7 +13,7 @@ from arena.config.explain import validate
 from arena.config.extensions import read_prompts, venue_named, venue_names
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
-from arena.config.model import AgentConfig, Cohorts, Config, Frame
+from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
 from markets.millionths import ONE, decimal
 from portfolio.fills import __path__ as fill_folders
 
@@ -61,7 +61,25 @@ def _frame(document: Document) -> Frame | None:
     if frame is not None:
         _check_fill(document, frame.cohorts.rules_block.fill)
         _check_bankroll(document, frame.cohorts)
+        _check_universe(document, frame.markets)
     return frame
+
+
+def _check_universe(document: Document, markets: Markets) -> None:
+    """Bounds that cross let no market in."""
+    day = 86_400
+    if markets.min_price > markets.max_price:
+        low, high = decimal(markets.min_price), decimal(markets.max_price)
+        words = f"no price is at least {low} and at most {high}. Make min_price the smaller one"
+        document.add(("markets", "min_price"), str(low), f"at most max_price, which is {high}", words)
+    if markets.closes_after > markets.closes_within:
+        soonest, latest = f"{markets.closes_after / day:g}d", f"{markets.closes_within / day:g}d"
+        words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter one"
+        document.add(("markets", "closes_after"), soonest, f"at most closes_within, which is {latest}", words)
+    unwanted = {name.casefold() for name in markets.not_categories}
+    for name in (name for name in markets.categories if name.casefold() in unwanted):
+        words = f"{shown(name)} is under not_categories too. Take it out of one of them"
+        document.add(("markets", "categories"), shown(name), "categories that are not ruled out", words)
 
 
 def _check_bankroll(document: Document, cohorts: Cohorts) -> None:

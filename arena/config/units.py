@@ -23,17 +23,26 @@ def unmeant(meant: str) -> PydanticCustomError:
     return PydanticCustomError("meant", "{meant}", {"meant": meant})
 
 
-def seconds(text: object) -> int:
+def seconds(text: object, least: int = 1) -> int:
     """The length of a duration.
 
     >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d")
     (120, 900, 7200, 5184000)
     """
     match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
-    length = int(match[1]) * UNITS[match[2]] if match else 0
-    if not 0 < length <= LONGEST:
+    length = int(match[1]) * UNITS[match[2]] if match else -1
+    if not least <= length <= LONGEST:
         raise unmeant(DURATION)
     return length
+
+
+def wait(text: object) -> int:
+    """The length of a duration that may be none.
+
+    >>> wait("0s"), wait("1d")
+    (0, 86400)
+    """
+    return seconds(text, least=0)
 
 
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
@@ -126,7 +135,9 @@ Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(
 PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE)]
 Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE)]
 Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION)]
+Wait = Annotated[int, PlainValidator(wait), _meant(DURATION)]
 Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]

@@ -14,6 +14,8 @@ from markets.universe import Universe
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
+NO_BOOK = canonical({"bids": (), "asks": ()})
+
 
 def cohort_text(cohort: Cohort) -> str:
     """A cohort as its frozen canonical JSON."""
@@ -49,6 +51,8 @@ def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
 
 def book_text(quote: Quote) -> str:
     """Both sides of a book as pairs of price and shares, best first."""
+    if not quote.bids and not quote.asks:
+        return NO_BOOK
     return canonical({side: _pairs(getattr(quote, side)) for side in ("bids", "asks")})
 
 

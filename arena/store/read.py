@@ -286,8 +286,9 @@ def spent_since(connection: Connection, since: datetime) -> int:
 
 
 def counts(connection: Connection) -> dict[str, int]:
-    """How much is in the record."""
-    events = select(func.count(VERSION.c.event_id.distinct()))
+    """How much was played."""
+    played = select(ITEM.c.version_id)
+    events = select(func.count(VERSION.c.event_id.distinct())).where(VERSION.c.id.in_(played))
     settled = select(func.count()).where(ENTRY.c.kind.in_(("settle", "refund")))
     tables = {"cohorts": COHORT, "rounds": ROUND, "turns": TURN, "entries": ENTRY, "calls": CALL}
     found = {
@@ -295,7 +296,7 @@ def counts(connection: Connection) -> dict[str, int]:
         for name, t in tables.items()
     }
     found["decision_times"] = connection.execute(select(func.count(ROUND.c.at.distinct()))).scalar_one()
-    markets = select(func.count(VERSION.c.market_id.distinct()))
+    markets = select(func.count(ITEM.c.market_id.distinct()))
     found["markets"] = connection.execute(markets).scalar_one()
     found["events"] = connection.execute(events).scalar_one()
     found["fills"] = connection.scalar(select(func.count()).where(ENTRY.c.kind.in_(("buy", "sell")))) or 0

@@ -10,10 +10,15 @@ from sqlalchemy import Engine, inspect
 from agents.model import Call, Forecast
 from arena.model import Cohort
 from arena.store import read, write
+from arena.store.aside import put_aside
 from arena.store.database import connect, reading, upgrade
+from arena.store.prune import Thinned, prune
 from arena.store.read import StoredCohort, StoredRound
+from arena.store.resolved import add_resolutions
+from arena.store.sync import Source, Synced, add_catalogue, gone_since
 from arena.store.turns import Claimed, add_turns
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
+from markets.venue import SetAside
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings, Mark
 
@@ -144,10 +149,41 @@ class Record:
         with reading(self.engine) as connection:
             return read.may_resolve(connection, since)
 
-    def keep_resolutions(self, resolutions: Sequence[Resolution], at: datetime) -> int:
-        """What is new among these, learnt at an instant; how many. An impossible one is not kept."""
+    def keep_resolutions(self, resolutions: Sequence[Resolution], at: datetime, live: bool = False) -> int:
+        """What is new among these, learnt at an instant; how many. What can't be is set aside.
+
+        A live venue doesn't number its versions: we do.
+        """
         with self.engine.begin() as connection:
-            return write.add_resolutions(connection, resolutions, at)
+            return add_resolutions(connection, resolutions, at, live)
+
+    def keep_catalogue(
+        self,
+        source: Source,
+        listings: Sequence[Listing],
+        at: datetime,
+        asides: Sequence[SetAside] = (),
+        stored: Callable[[int, int], None] = lambda _done, _of: None,
+    ) -> Synced:
+        """A venue's whole catalogue, and what of it was set aside; `stored` is told how much is in."""
+        with self.engine.begin() as connection:
+            put_aside(connection, asides, at)
+            return add_catalogue(connection, source, listings, at, stored)
+
+    def gone_since(self, since: datetime) -> list[MarketId]:
+        """Markets that lost their price since an instant, and of which nobody said how they ended."""
+        with reading(self.engine) as connection:
+            return gone_since(connection, since)
+
+    def prune(self, older_than: datetime, at: datetime) -> Thinned:
+        """Let quotes from before an instant go on which nothing stands; what went, and what stayed."""
+        with self.engine.begin() as connection:
+            return prune(connection, older_than, at)
+
+    def keep_asides(self, asides: Sequence[SetAside], at: datetime) -> None:
+        """What a venue sent in vain."""
+        with self.engine.begin() as connection:
+            put_aside(connection, asides, at)
 
     def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
         """All versions known by then of how these markets ended."""

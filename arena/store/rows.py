@@ -49,11 +49,10 @@ def _bound(table: Table, names: Sequence[str], lines: list[Line], dialect: Diale
     places = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
     if dialect.name != "sqlite" or not places:
         return lines
-    found = [list(line) for line in lines]
-    for line in found:
-        for place in places:
-            line[place] = None if line[place] is None else instant(line[place])
-    return [tuple(line) for line in found]
+    columns = list(zip(*lines, strict=True))
+    for place in places if columns else ():
+        columns[place] = tuple(None if at is None else instant(at) for at in columns[place])
+    return list(zip(*columns, strict=True))
 
 
 def _statement(table: Table, names: Sequence[str], dialect: Dialect) -> str:

@@ -1,4 +1,8 @@
-"""The record: facts, written once. Only `cohort.ended_at`, `round.done`, claims and failed turns change."""
+"""The record: facts, written once.
+
+Only `cohort.ended_at`, `round.done`, claims, failed turns and what a venue said in vain change; only
+quotes that nothing refers to may go.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -134,7 +138,11 @@ class SnapshotItem(SQLModel, table=True):
     """One market in a snapshot: on offer (`shown` = 1) or only held; its price was true at `quoted_at`."""
 
     __tablename__ = "snapshot_item"
-    __table_args__ = (Index("ix_snapshot_item_market_id", "market_id"), STRICT)
+    __table_args__ = (
+        Index("ix_snapshot_item_market_id", "market_id"),
+        Index("ix_snapshot_item_quote_id", "quote_id"),
+        STRICT,
+    )
     snapshot_id: int = _key("snapshot.id", primary=True)
     position: int = _whole(primary_key=True)
     market_id: str = _market()
@@ -345,6 +353,64 @@ class Mark(SQLModel, table=True):
     age: int = _whole()
 
 
+class Sync(SQLModel, table=True):
+    """One reading of a venue's whole catalogue, sealed by hash together with the one before.
+
+    `markets` is how many of its markets had a price then; `seen` is the hash of those prices.
+    """
+
+    __table_args__ = (UniqueConstraint("venue", "number"), UniqueConstraint("venue", "at"), STRICT)
+    id: int | None = _key(primary=True)
+    venue: str = _text()
+    stamp: str = _text()
+    number: int = _whole()
+    at: datetime = _time()
+    markets: int = _whole()
+    seen: str = _text()
+    hash: str = _text()
+
+
+class Sighting(SQLModel, table=True):
+    """A market that a sync found a price of where the one before did not (`quoted` = 1), or no more (0).
+
+    A market without a sighting at a sync is as it was: it still has its price, or still has none.
+    """
+
+    __table_args__ = (Index("ix_sighting_market_id", "market_id"), STRICT)
+    sync_id: int = _key("sync.id", primary=True)
+    market_id: str = Field(sa_type=Text, primary_key=True, sa_column_args=[ForeignKey("market.id")])
+    quoted: int = _whole()
+
+
+class SetAside(SQLModel, table=True):
+    """What a venue sent in vain, one row per record and reason: how often, and as it last was."""
+
+    __tablename__ = "set_aside"
+    __table_args__ = (UniqueConstraint("venue", "record", "kind", "code"), STRICT)
+    id: int | None = _key(primary=True)
+    venue: str = _text()
+    record: str = _text()
+    kind: str = _text()
+    code: str = _text()
+    reason: str = _text()
+    raw: str = _text()
+    first_seen_at: datetime = _time()
+    last_seen_at: datetime = _time()
+    times: int = _whole()
+
+
+class Prune(SQLModel, table=True):
+    """Quotes from before `older_than` that nothing refers to were let go: how many, and when."""
+
+    __table_args__ = (UniqueConstraint("number"), STRICT)
+    id: int | None = _key(primary=True)
+    number: int = _whole()
+    at: datetime = _time()
+    older_than: datetime = _time()
+    quotes: int = _whole()
+    hash: str = _text()
+
+
 def _table(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
@@ -368,3 +434,7 @@ FILL = _table(Fill)
 LEVEL = _table(FillLevel)
 ENTRY = _table(Entry)
 MARK = _table(Mark)
+SYNC = _table(Sync)
+SIGHTING = _table(Sighting)
+SET_ASIDE = _table(SetAside)
+PRUNE = _table(Prune)

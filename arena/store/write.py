@@ -5,11 +5,12 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from agents.model import Call
 from arena.model import Cohort
-from arena.store.codec import book_text, call_fact, cohort_text
+from arena.store.codec import call_fact, cohort_text
+from arena.store.listings import page_rows, quote_rows
 from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
     CALL,
@@ -19,17 +20,12 @@ from arena.store.tables import (
     ENTRY,
     ITEM,
     MARK,
-    MARKET,
     PROMPT,
-    QUOTE,
-    RESOLUTION,
     ROUND,
     SNAPSHOT,
-    VERSION,
 )
 from markets.canonical import canonical, digest, plain
-from markets.hashes import market_hash, quote_hash
-from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
+from markets.model import Snapshot
 from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Mark
 
@@ -67,9 +63,8 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
 def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
     """A snapshot with what is new in it: markets, versions of their pages, changed quotes."""
     listings = list(snapshot)
-    _add_markets(connection, listings, snapshot.seen_at)
-    versions = _add_versions(connection, listings, snapshot.seen_at)
-    quotes = _add_quotes(connection, listings)
+    versions = page_rows(connection, listings, snapshot.seen_at)
+    quotes = quote_rows(connection, listings)
     shown = {listing.market.id for listing in snapshot.shown}
     rows: Rows = [
         {
@@ -97,87 +92,6 @@ def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: 
     snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, hash=fact, **times)
     insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
     return snapshot_id
-
-
-def _add_markets(connection: Connection, listings: Sequence[Listing], at: datetime) -> None:
-    ids = [listing.market.id for listing in listings]
-    known = set(connection.scalars(select(MARKET.c.id).where(MARKET.c.id.in_(ids))))
-    insert_rows(connection, MARKET, [{"id": i, "first_seen_at": at} for i in ids if i not in known])
-
-
-def _newest(connection: Connection, table: Table, ids: Sequence[MarketId]) -> dict[str, tuple[str, int]]:
-    """Hash and id of the newest row of each market."""
-    last = select(func.max(table.c.id)).where(table.c.market_id.in_(ids)).group_by(table.c.market_id)
-    rows = connection.execute(select(table.c.market_id, table.c.hash, table.c.id).where(table.c.id.in_(last)))
-    return {row.market_id: (row.hash, row.id) for row in rows}
-
-
-def _add_versions(
-    connection: Connection, listings: Sequence[Listing], at: datetime
-) -> dict[str, tuple[str, int]]:
-    ids = [listing.market.id for listing in listings]
-    known = _newest(connection, VERSION, ids)
-    hashes = {listing.market.id: market_hash(listing.market) for listing in listings}
-    changed = [x.market for x in listings if known.get(x.market.id, ("",))[0] != hashes[x.market.id]]
-    if not changed:
-        return known
-    newest = select(VERSION.c.market_id, func.max(VERSION.c.version)).group_by(VERSION.c.market_id)
-    mine = VERSION.c.market_id.in_([market.id for market in changed])
-    last = dict(connection.execute(newest.where(mine)).all())
-    names = ("event_id", "question", "rules", "category", "opens_at", "closes_at")
-    more = ("tick", "fee_rate", "min_shares")
-    rows: Rows = [
-        columns(market, *names, *more)
-        | {"market_id": market.id, "version": last.get(market.id, 0) + 1, "at": at}
-        | {"hash": hashes[market.id]}
-        for market in changed
-    ]
-    insert_rows(connection, VERSION, rows)
-    return _newest(connection, VERSION, ids)
-
-
-def _add_quotes(connection: Connection, listings: Sequence[Listing]) -> dict[str, tuple[str, int]]:
-    quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
-    hashes = {market_id: quote_hash(quote) for market_id, quote in quotes.items()}
-    found = _newest(connection, QUOTE, list(quotes))
-    changed = [quotes[key] for key in quotes if found.get(key, ("",))[0] != hashes[key]]
-    stored = _stored(connection, changed, hashes)
-    rows: Rows = [
-        columns(quote, "market_id", "at", "bid", "ask", "mid", "last", "volume")
-        | {"book": book_text(quote), "hash": hashes[quote.market_id]}
-        for quote in changed
-        if quote.market_id not in stored
-    ]
-    insert_rows(connection, QUOTE, rows)
-    return found | stored | _newest(connection, QUOTE, [row["market_id"] for row in rows])
-
-
-def _stored(
-    connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
-) -> dict[str, tuple[str, int]]:
-    """Those of these quotes that are there already, though others have followed them."""
-    if not quotes:
-        return {}
-    keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
-    same = tuple_(QUOTE.c.market_id, QUOTE.c.at, QUOTE.c.hash).in_(keys)
-    rows = connection.execute(select(QUOTE.c.market_id, QUOTE.c.hash, QUOTE.c.id).where(same))
-    return {row.market_id: (row.hash, row.id) for row in rows}
-
-
-def add_resolutions(connection: Connection, resolutions: Sequence[Resolution], at: datetime) -> int:
-    """The possible versions not yet known, each once, as learnt at an instant; how many they were."""
-    keys = {(r.market_id, r.version): r for r in reversed(resolutions) if r.possible}
-    name = tuple_(RESOLUTION.c.market_id, RESOLUTION.c.version)
-    found = select(RESOLUTION.c.market_id, RESOLUTION.c.version).where(name.in_(list(keys)))
-    known = {(row.market_id, row.version) for row in connection.execute(found)}
-    rows: Rows = [
-        columns(r, "market_id", "version", "known_at", "payout", "source")
-        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain(r)})}
-        for key, r in sorted(keys.items())
-        if key not in known
-    ]
-    insert_rows(connection, RESOLUTION, rows)
-    return len(rows)
 
 
 def open_round(connection: Connection, cohort_id: int, number: int, at: datetime, snapshot_id: int) -> int:

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from markets.millionths import ONE
 from markets.model import Level, Quote
+from markets.simulation.life import Life
 from markets.simulation.season import drawn_by
 from markets.simulation.settings import Chance, Settings, below
-from markets.simulation.walk import Life
 
 TICK = ONE // 100
 _DOLLARS = (400, 700, 1_000)
@@ -21,7 +21,7 @@ def quote(life: Life, at: datetime, settings: Settings, chance: Chance) -> Quote
     day = life.day(at)
     rng = chance(f"{drawn_by(market.id)}/book", day.date)
     width = 1 + below(rng, settings.spread)
-    bid = min(max(day.look // TICK - (width - 1) // 2, 1), 99 - width)
+    bid = min(max(day.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
     ask = bid + width
     depth = 0.5 + 1.5 * rng.random()
     return Quote(
@@ -31,7 +31,7 @@ def quote(life: Life, at: datetime, settings: Settings, chance: Chance) -> Quote
         ask=ask * TICK,
         mid=(bid + ask) * TICK // 2,
         last=(bid, ask)[below(rng, 2)] * TICK,
-        volume=day.traded,
+        volume=day.traded[life.place],
         bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _ladder(bid, -1)),
         asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _ladder(ask, +1)),
     )

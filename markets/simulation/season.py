@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from markets.simulation.settings import LARGEST_EVENT, Chance, Settings, below, code, moment
+from markets.model import MarketId
+from markets.simulation.settings import LARGEST_EVENT, Chance, Family, Settings, below, code, moment
 
 SHORTEST, LONGEST = 7, 56
 """Days that a market lives, counted from the start of the season for those open by then."""
@@ -20,6 +21,7 @@ class Event:
     markets: int
     opens_at: datetime
     closes_at: datetime
+    family: Family = "plain"
 
     @property
     def id(self) -> str:
@@ -29,6 +31,11 @@ class Event:
         'simulator:3fa9c1:003'
         """
         return f"simulator:{self.world}:{self.number:03}"
+
+    @property
+    def market_ids(self) -> tuple[MarketId, ...]:
+        """Its markets, in the order in which they are listed."""
+        return tuple(MarketId(f"{self.id}-{place}") for place in range(1, self.markets + 1))
 
 
 def drawn_by(name: str) -> str:
@@ -55,10 +62,20 @@ def plan(settings: Settings, chance: Chance) -> list[Event]:
 def _sizes(settings: Settings, chance: Chance) -> list[int]:
     sizes = [1] * settings.events
     rng = chance("sizes", date.min)
+    roomy = list(range(settings.events))
     for _ in range(settings.markets - settings.events):
-        roomy = [i for i, size in enumerate(sizes) if size < LARGEST_EVENT]
-        sizes[roomy[below(rng, len(roomy))]] += 1
+        place = below(rng, len(roomy))
+        sizes[roomy[place]] += 1
+        if sizes[roomy[place]] == LARGEST_EVENT:
+            del roomy[place]
     return sizes
+
+
+def _family(number: int, size: int, settings: Settings, chance: Chance) -> Family:
+    draw = chance(f"family/{number}", date.min).random()
+    if size == 1 or draw >= settings.exclusive_share + settings.ladder_share:
+        return "plain"
+    return "exclusive" if draw < settings.exclusive_share else "ladder"
 
 
 def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> Event:
@@ -79,4 +96,5 @@ def _event(world: str, number: int, size: int, settings: Settings, chance: Chanc
         size,
         opens_at=moment(settings.start + timedelta(opens), hour=9),
         closes_at=moment(settings.start + timedelta(born + life), hour=12 + 2 * below(rng, 6)),
+        family=_family(number, size, settings, chance),
     )

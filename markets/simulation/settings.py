@@ -3,35 +3,53 @@
 import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
-from typing import Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from markets.canonical import digest
 
 Chance = Callable[[str, date], random.Random]
 """The random numbers for a purpose on a day."""
 
+Family = Literal["plain", "exclusive", "ladder"]
+"""How the markets of an event hang together: loosely, as outcomes of which one comes true, or as thresholds
+of which each is less likely than the one before."""
+
 LARGEST_EVENT = 6
+PARTS = {
+    "events": ("exclusive_share", "ladder_share"),
+    "markets": ("refund_share", "half_share", "fraction_share"),
+}
+"""Shares of one whole."""
+EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
+"""Between these a season may start."""
 
 
-class Settings(BaseModel):
-    """A season. Everything called a step, start or noise is a standard deviation in log-odds."""
+class Plain(BaseModel):
+    """A plain season. Everything called a step, start, size or noise is a standard deviation in log-odds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = 1
     start: date = date(2026, 1, 4)
-    weeks: int = Field(default=20, ge=2)
-    markets: int = Field(default=200, ge=1)
+    weeks: int = Field(default=20, ge=2, le=1_000)
+    markets: int = Field(default=200, ge=1, le=1_000_000)
     events: int = Field(default=60, ge=1)
 
-    event_start: float = Field(default=0.6, ge=0)
-    event_step: float = Field(default=0.07, ge=0)
-    own_start: float = Field(default=1.0, ge=0)
-    own_step: float = Field(default=0.07, ge=0)
+    event_start: float = Field(default=0.6, ge=0, le=100)
+    event_step: float = Field(default=0.07, ge=0, le=100)
+    own_start: float = Field(default=1.0, ge=0, le=100)
+    own_step: float = Field(default=0.07, ge=0, le=100)
 
-    price_noise: float = Field(default=0.65, ge=0)
+    price_noise: float = Field(default=0.65, ge=0, le=100)
     price_shrink: float = Field(default=0.85, gt=0, le=1)
     """The price takes the truth for less extreme than it is: this share of its log-odds."""
     evidence_rate: float = Field(default=0.25, ge=0, le=1)
@@ -43,14 +61,53 @@ class Settings(BaseModel):
     refund_share: float = Field(default=0.03, ge=0, le=1)
     half_share: float = Field(default=0.03, ge=0, le=1)
 
+
+class Settings(Plain):
+    """A season, wider where that is set.
+
+    Of what is off, which all is by default, nothing is said when settings are written down: so a plain
+    season has the name and the hash that it had before there was any such thing.
+    """
+
+    exclusive_share: float = Field(default=0, ge=0, le=1)
+    """Of the events: in those with several markets exactly one resolves YES, and the truths sum to one."""
+    ladder_share: float = Field(default=0, ge=0, le=1)
+    """Of the events: in those with several markets the truths fall from threshold to threshold."""
+    jump_rate: float = Field(default=0, ge=0, le=1)
+    """The chance that a day brings news which moves an event at one go."""
+    jump_size: float = Field(default=1.5, ge=0, le=100)
+    fraction_share: float = Field(default=0, ge=0, le=1)
+    """Of the markets: those that pay some cents on the dollar, on either side."""
+    delay_share: float = Field(default=0, ge=0, le=1)
+    """Of the markets: those whose end is known days after the close, not hours."""
+    delay_days: int = Field(default=21, ge=1, le=1_000)
+    corrected_share: float = Field(default=0, ge=0, le=1)
+    """Of the markets: those whose first resolution is wrong, and is followed by a right one."""
+    corrected_days: int = Field(default=14, ge=1, le=1_000)
+    unquoted_rate: float = Field(default=0, ge=0, le=1)
+    """The chance that a market has no quote on a day."""
+    outage_rate: float = Field(default=0, ge=0, le=1)
+    """The chance that on a day the whole venue begins to be out."""
+    outage_hours: int = Field(default=12, ge=1, le=1_000)
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if not self.events <= self.markets <= LARGEST_EVENT * self.events:
             raise ValueError(f"an event has 1 to {LARGEST_EVENT} markets: "
                              f"{self.markets} do not fit {self.events} events")  # fmt: skip
-        if self.refund_share + self.half_share > 1:
-            raise ValueError("refund_share and half_share together exceed 1")
+        for kind, names in PARTS.items():
+            if round(sum(getattr(self, name) for name in names), 9) > 1:
+                raise ValueError(f"{' and '.join(names)} are parts of all {kind}: together at most 1")
+        if not EARLIEST <= self.start <= LATEST:
+            raise ValueError(f"start is {self.start}: it lies between {EARLIEST} and {LATEST}")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        known: dict[str, Any] = handler(self)
+        fields = type(self).model_fields
+        plain = Plain.model_fields
+        return {key: value for key, value in known.items() if key in plain or value != fields[key].default}
 
 
 def code(settings: Settings) -> str:

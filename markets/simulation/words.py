@@ -1,7 +1,6 @@
-"""What simulated markets are about: invented places, firms and people in everyday questions."""
+"""The words of the simulated world: invented places, firms and people, and what is asked of them."""
 
 import random
-from datetime import datetime
 
 from markets.simulation.settings import below
 
@@ -67,39 +66,47 @@ TOPICS: dict[str, tuple[str, ...]] = {
         "a named storm have closed {place} harbour",
     ),
 }  # fmt: skip
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
-           "October", "November", "December")  # fmt: skip
-_JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
+CONTESTS = {
+    "politics": "{person} win the election for mayor of {place}",
+    "economy": "{firm} get the contract for the port of {place}",
+    "business": "{firm} buy the ferries of {place}",
+    "science": "{person} win the {place} medal for physics",
+    "sport": "{person} win the {place} marathon",
+    "weather": "{town} report the most rain of all towns around {place}",
+}
+"""What one of several can do alone."""
+THRESHOLDS = {
+    "politics": ("{person} win more than {n}% of the vote in {place}", 30, 5),
+    "economy": ("inflation in {place} be above {n}%", 2, 1),
+    "business": ("a share of {firm} cost more than ${n}", 80, 20),
+    "science": ("the {place} telescope have found more than {n} comets", 10, 5),
+    "sport": ("{place} United have won more than {n} matches", 4, 3),
+    "weather": ("the {place} reservoir be more than {n}% full", 40, 10),
+}
+"""What can be passed step by step, the first step and how far it is to the next."""
+JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
 
 
-def questions(rng: random.Random, count: int, closes_at: datetime) -> tuple[str, list[tuple[str, str]]]:
-    """The category of an event, and so many of its questions, each with its rules."""
-    category = _pick(rng, tuple(TOPICS))
-    place = _pick(rng, _HEADS) + _pick(rng, _TAILS)
-    surname = _pick(rng, _FIRST_HALF) + _pick(rng, _SECOND_HALF)
-    names = {
-        "place": place,
-        "person": f"{_pick(rng, _GIVEN)} {surname}",
-        "firm": f"{_pick(rng, _FIRST_HALF)}{_pick(rng, _SECOND_HALF)} {_pick(rng, _TRADES)}",
-    }
-    judge = _pick(rng, _JUDGES).format(**names)
-    shuffled = sorted((rng.random(), claim) for claim in TOPICS[category])
-    claims = [claim.format(**names) for _, claim in shuffled[:count]]
-    return category, [(_question(claim, closes_at), _rules(judge, closes_at)) for claim in claims]
+def town(rng: random.Random) -> str:
+    """A place."""
+    return pick(rng, _HEADS) + pick(rng, _TAILS)
 
 
-def _question(claim: str, closes_at: datetime) -> str:
-    word = "by" if " have " in claim else "on"
-    return f"Will {claim} {word} {closes_at.day} {_MONTHS[closes_at.month - 1]} {closes_at.year}?"
+def surname(rng: random.Random) -> str:
+    """What a person or a firm is called."""
+    return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
 
 
-def _rules(judge: str, closes_at: datetime) -> str:
-    return (
-        f"YES pays one dollar a share if this is so at {closes_at:%H:%M} UTC on {closes_at:%Y-%m-%d}, "
-        f"as reported by {judge}; otherwise NO does. Where the report leaves it open, each side is paid "
-        f"half; if there is no report, the market is cancelled and stakes go back."
-    )
+def given(rng: random.Random) -> str:
+    """A person's first name."""
+    return pick(rng, _GIVEN)
 
 
-def _pick(rng: random.Random, items: tuple[str, ...]) -> str:
+def firm(rng: random.Random) -> str:
+    """A firm by its name and its trade."""
+    return f"{surname(rng)} {pick(rng, _TRADES)}"
+
+
+def pick(rng: random.Random, items: tuple[str, ...]) -> str:
+    """One of them."""
     return items[below(rng, len(items))]

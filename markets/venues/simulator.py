@@ -4,11 +4,13 @@ The evidence in the rules text of a market is described in `markets/simulation/e
 """
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 
 from markets.model import Listing, MarketId, Resolution
+from markets.simulation.outage import back_at
 from markets.simulation.settings import Chance, Settings, seeded
 from markets.simulation.world import build, listing
+from markets.venue import Report, VenueError, forget
 
 __all__ = ["Settings", "Simulator", "stamp", "venue"]
 
@@ -26,6 +28,7 @@ class Simulator:
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every open market with its price."""
+        self._be_there(at)
         return [
             listing(life, at, self._settings, self._chance)
             for life in self._world.values()
@@ -34,21 +37,34 @@ class Simulator:
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets, in the order asked for; a closed one with the quote that stood last."""
+        self._be_there(at)
         lives = (self._world[market] for market in markets if market in self._world)
         return [
             listing(life, at, self._settings, self._chance) for life in lives if life.market.opens_at <= at
         ]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """How those of these markets ended that are known to have by then."""
-        ends = (self._world[market].resolution for market in markets if market in self._world)
-        return [end for end in ends if end.known_at <= at]
+        """How those of these markets ended that are known to have by then, every version."""
+        self._be_there(at)
+        lives = (self._world[market] for market in markets if market in self._world)
+        return [end for life in lives for end in life.resolutions(at)]
 
     def truth(self, market: MarketId, at: datetime) -> int:
         """The true probability of YES in millionths; after the close, the one it was drawn with."""
-        return self._world[market].day(at).truth
+        life = self._world[market]
+        return life.day(at).truth(life.place)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _be_there(self, at: datetime) -> None:
+        back = back_at(at, self._settings, self._chance)
+        if back is not None:
+            message = f"the simulated venue is out at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            mend = f"it answers again from {back:%Y-%m-%d %H:%M} UTC on; outage_rate: 0 rules outages out"
+            raise VenueError("unreachable", message, mend)
 
 
-def venue(settings: Settings) -> Simulator:
+def venue(settings: Settings, _report: Report = forget) -> Simulator:
     """The season that these settings describe."""
     return Simulator(settings, seeded(settings.seed))

@@ -32,6 +32,7 @@ class LittleVenue:
     closes_at: datetime = NOW + 10 * WEEK
     looks: int = 0
     tells_all: bool = False
+    closed: bool = False
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         self.looks += 1
@@ -43,6 +44,9 @@ class LittleVenue:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         asked = [x for x in self.endings if self.tells_all or x.market_id in markets]
         return [ending for ending in asked if ending.known_at <= at]
+
+    async def close(self) -> None:
+        self.closed = True
 
     def _listing(self, market: str, at: datetime) -> Listing:
         mid = self.mids[market]

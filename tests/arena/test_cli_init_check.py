@@ -38,7 +38,7 @@ def test_check_lists_the_next_cohort_as_json() -> None:
     assert (found["rounds"], found["cohorts"]) == (config.cohorts.rounds, config.cohorts.count)
     assert found["first_start"] == "2026-01-04T00:00:00+00:00"
     assert found["rules"]["fill"] == "book"
-    assert found["universe"] == config.markets.universe.model_dump()
+    assert found["universe"] == config.markets.universe.model_dump(mode="json")
     assert found["agents"][-1] == {
         "name": "kelly", "kind": "kelly", "model": None, "of": ["sharp"], "settings": {"of": "sharp"},
     }  # fmt: skip

@@ -173,7 +173,8 @@ MISTAKES = {
         "simulator", "simulator\n  closes_within: 60"),
     "config.yaml:3: markets.max_spread: found 5, expected dollars a share, such as 0.05, from 0 to 1": (
         "simulator", "simulator\n  max_spread: 5"),
-    "config.yaml:5: markets.simulator.weeks: found 1, expected a whole number of at least 2": (
+    "config.yaml:5: markets.simulator.weeks: found 1, expected a whole number of at least 2 "
+    "and at most 1,000": (
         "simulator", "simulator\n  simulator:\n\n    weeks: 1"),
     'config.yaml:4: markets.simulator.marktes: unknown key. Did you mean "markets"?': (
         "simulator", "simulator\n  simulator:\n    marktes: 9"),

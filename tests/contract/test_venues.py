@@ -1,4 +1,4 @@
-"""What holds for every venue that is a file in markets/venues and needs no network."""
+"""What holds for every venue in markets/venues, and for those that need nothing from outside."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -27,9 +27,15 @@ def get(answer: Awaitable[T]) -> T:
     return asyncio.run(waited())
 
 
-@pytest.fixture(params=names(HOME), scope="module")
+EVERY = [load("markets.venues", name) for name in names(HOME)]
+ALONE = [module for module in EVERY if module.stamp == "simulated"]
+"""The others need a server or a recording, and meet them in tests of their own."""
+
+
+@pytest.fixture(params=ALONE, ids=lambda module: module.__name__, scope="module")
 def module(request: pytest.FixtureRequest) -> ModuleType:
-    return load("markets.venues", request.param)
+    found: ModuleType = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +52,21 @@ def seen(venue: Venue) -> list[MarketId]:
     return sorted({x.market.id for at in SUNDAYS for x in catalogue(venue, at)})
 
 
-def test_settings_have_defaults_and_know_their_keys(module: ModuleType) -> None:
+@pytest.mark.parametrize("module", EVERY, ids=lambda module: module.__name__)
+def test_settings_are_frozen_and_know_their_keys(module: ModuleType) -> None:
     assert issubclass(module.Settings, BaseModel)
     assert module.Settings.model_config["extra"] == "forbid"
     assert module.Settings.model_config["frozen"]
+
+
+@pytest.mark.parametrize("module", [x for x in EVERY if x.stamp != "replay"], ids=lambda x: x.__name__)
+def test_settings_have_defaults(module: ModuleType) -> None:
     assert module.Settings() == module.Settings.model_validate(module.Settings().model_dump())
 
 
+@pytest.mark.parametrize("module", EVERY, ids=lambda module: module.__name__)
 def test_it_says_what_its_results_are_worth(module: ModuleType) -> None:
-    assert isinstance(module.stamp, str)
-    assert module.stamp == module.stamp.strip() != ""
+    assert module.stamp in ("live", "replay", "simulated")
 
 
 def test_the_catalogue_holds_open_markets_once_each(module: ModuleType, venue: Venue) -> None:

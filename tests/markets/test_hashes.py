@@ -1,9 +1,13 @@
 """A quote's hash is of what it says, not of when."""
 
 from dataclasses import fields, replace
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markets.canonical import digest
 from markets.hashes import market_hash, quote_hash
 from markets.model import Level, Market, MarketId, Quote
 from tests.builders import NOW, a_market, a_quote
@@ -41,6 +45,23 @@ def test_any_change_of_a_market_shows_in_its_hash() -> None:
     }
     assert market_hash(market) not in hashes
     assert len(hashes) == len(fields(Market))
+
+
+TEXT, NUMBER = st.text(), st.integers(-(2**63), 2**63)
+TIME = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-9, minutes=30))]))
+PRICE = st.none() | NUMBER
+LEVELS = st.lists(st.builds(Level, NUMBER, NUMBER), max_size=3).map(tuple)
+
+
+@given(st.builds(Market, *[TEXT] * 5, TIME, TIME, NUMBER, NUMBER, NUMBER))
+def test_a_market_is_hashed_as_its_canonical_json(market: Market) -> None:
+    assert market_hash(market) == digest(market)
+
+
+@given(st.builds(Quote, TEXT, TIME, PRICE, PRICE, PRICE, PRICE, NUMBER, LEVELS, LEVELS))
+def test_a_quote_is_hashed_as_its_canonical_json_without_its_time(quote: Quote) -> None:
+    said = {field.name: getattr(quote, field.name) for field in fields(Quote) if field.name != "at"}
+    assert quote_hash(quote) == digest(said)
 
 
 def test_missing_sides_differ_from_sides_at_zero() -> None:

@@ -1,23 +1,33 @@
 """Which markets a round shows."""
 
+import hashlib
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.millionths import ONE
-from markets.model import Listing, Market, MarketId, Quote
-from markets.universe import Universe, draw
+from markets.model import Level, Listing, Market, MarketId, Quote
+from markets.universe import Stratum, Universe, draw, passes, stratum
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
+ALL: tuple[Stratum, ...] = ("price", "horizon", "category")
+
+
 def a_rule(
-    show: int = 40, per_event: int = 2, days: int = 60, min_volume: int = 10_000, cents: int = 5
+    show: int = 40,
+    per_event: int = 2,
+    days: int = 60,
+    min_volume: int = 10_000,
+    cents: int = 5,
+    **others: Any,
 ) -> Universe:
     return Universe(
         show=show,
@@ -25,6 +35,7 @@ def a_rule(
         closes_within=days * 86_400,
         min_volume=min_volume * ONE,
         max_spread=cents * 10_000,
+        **others,
     )
 
 
@@ -36,9 +47,19 @@ def a_listing(
     volume: int = 20_000,
     bid: int | None = 400_000,
     ask: int | None = 420_000,
+    mid: int | None = 410_000,
+    category: str = "any",
+    asks: tuple[Level, ...] = (),
+    bids: tuple[Level, ...] = (),
 ) -> Listing:
-    market = Market(MarketId(f"test:{name}"), event, "?", "", "any", NOW + opens, NOW + closes)
-    return Listing(market, Quote(market.id, NOW, bid, ask, 410_000, volume=volume * ONE))
+    market = Market(MarketId(f"test:{name}"), event, "?", "", category, NOW + opens, NOW + closes)
+    quote = Quote(market.id, NOW, bid, ask, mid, volume=volume * ONE, asks=asks, bids=bids)
+    return Listing(market, quote)
+
+
+def a_price(name: str = "a", mid: int = 410_000, **others: Any) -> Listing:
+    """A market of which only a price is known."""
+    return a_listing(name, bid=None, ask=None, mid=mid, **others)
 
 
 def shown(*listings: Listing, rule: Universe | None = None) -> list[Listing]:
@@ -98,6 +119,114 @@ def test_seeds_draw_differently_and_every_market_gets_its_turn() -> None:
     assert all(80 < n < 160 for n in turns.values())  # 120 each, give or take four standard deviations
 
 
+ASKS = (Level(420_000, 500 * ONE), Level(430_000, 1_000 * ONE))  # $210 and $430 for YES
+BIDS = (Level(400_000, 1_000 * ONE),)  # $600 for NO, at 60 cents
+BOOK = a_listing(asks=ASKS, bids=BIDS)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fit", "unfit"),
+    [
+        (a_rule(closes_after=86_400), a_listing(closes=DAY), a_listing(closes=DAY - timedelta(seconds=1))),
+        (a_rule(min_price=410_000), a_listing(), a_listing(mid=409_999)),
+        (a_rule(max_price=410_000), a_listing(), a_listing(mid=410_001)),
+        (a_rule(categories=("Sport",)), a_listing(category="sport"), a_listing(category="sports")),
+        (a_rule(not_categories=("Sport",)), a_listing(category="sports"), a_listing(category="SPORT")),
+        (a_rule(min_depth=600 * ONE), BOOK, a_listing(asks=ASKS[:1], bids=BIDS)),
+        (a_rule(min_depth=600 * ONE), BOOK, a_listing(asks=ASKS)),
+        (a_rule(price_only=True), a_price(), a_listing(bid=None)),
+        (a_rule(price_only=True, cents=0), a_price(), a_listing()),
+        (a_rule(price_only=True, min_depth=10**6 * ONE), a_price(), BOOK),
+        (a_rule(price_only=True, max_price=400_000), a_price(mid=400_000), a_price(mid=400_001)),
+    ],
+    ids=[
+        "soonest", "min-price", "max-price", "category", "not-category", "depth", "one-sided-book",
+        "price-only", "no-spread-known", "no-depth-known", "price-only-in-band",
+    ],
+)  # fmt: skip
+def test_each_key_of_the_rule_decides(rule: Universe, fit: Listing, unfit: Listing) -> None:
+    assert passes(fit, rule, NOW)
+    assert not passes(unfit, rule, NOW)
+
+
+def test_the_depth_is_that_of_the_thinner_side() -> None:
+    assert passes(BOOK, a_rule(min_depth=600 * ONE), NOW)
+    assert not passes(BOOK, a_rule(min_depth=601 * ONE), NOW)
+
+
+def test_without_a_book_depth_is_not_known_and_does_not_matter() -> None:
+    assert passes(a_listing(), a_rule(min_depth=10**6 * ONE), NOW)
+
+
+def test_a_market_with_only_a_price_is_not_drawn_unless_the_rule_says_so() -> None:
+    assert not passes(a_price(), a_rule(), NOW)
+    assert shown(a_price(), rule=a_rule(price_only=True)) == [a_price()]
+
+
+def test_a_quote_without_a_mid_is_not_shown() -> None:
+    assert shown(a_listing(mid=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("listing", "named"),
+    [
+        (a_listing(mid=99_999, closes=7 * DAY), "price 0, horizon 0, category any"),
+        (a_listing(mid=100_000, closes=7 * DAY + timedelta(seconds=1)), "price 1, horizon 1, category any"),
+        (a_listing(mid=500_000, closes=30 * DAY, category="Sport"), "price 2, horizon 1, category sport"),
+        (a_listing(mid=899_999, closes=90 * DAY), "price 3, horizon 2, category any"),
+        (a_listing(mid=900_000, closes=91 * DAY), "price 4, horizon 3, category any"),
+    ],
+)
+def test_a_stratum_is_named_by_bands_and_category(listing: Listing, named: str) -> None:
+    assert stratum(listing, ALL, NOW) == named
+    assert stratum(listing, ("category", "price"), NOW) == named.replace(named.split(", ")[1] + ", ", "")
+    assert stratum(listing, (), NOW) == ""
+
+
+def lot(name: str) -> bytes:
+    return hashlib.sha256(f"7/{name}".encode()).digest()
+
+
+def test_strata_take_turns_as_worked_out_by_hand() -> None:
+    """Sport has a (its event e), b (e) and c; art has d; law has f (e). Two of an event, four in all."""
+    crowd = [
+        a_listing("a", "e", category="sport"),
+        a_listing("b", "e", category="sport"),
+        a_listing("c", "other", category="sport"),
+        a_listing("d", "another", category="art"),
+        a_listing("f", "e", category="law"),
+    ]
+    names = sorted(["sport", "art", "law"], key=lambda name: lot(f"stratum category {name}"))
+    assert names == ["art", "sport", "law"]
+    assert sorted("abc", key=lambda name: lot(f"test:{name}")) == ["c", "b", "a"]
+    # art: d; sport: c; law: f; art is used up; sport: b; law is used up. a stays out: e is full.
+    for show, drawn in ((1, "d"), (2, "cd"), (3, "cdf"), (4, "bcdf"), (5, "bcdf")):
+        found = shown(*crowd, rule=a_rule(show=show, strata=("category",)))
+        assert sorted(x.market.id for x in found) == [f"test:{name}" for name in drawn]
+
+
+def test_a_rare_stratum_is_shown_where_a_plain_draw_would_mostly_miss_it() -> None:
+    crowd = [a_listing(str(n), str(n), category="sport") for n in range(99)]
+    rare = a_listing("rare", "rare", category="art")
+
+    def turns(rule: Universe) -> int:
+        return sum(rare in draw([*crowd, rare], rule, seed, NOW) for seed in range(50))
+
+    assert turns(a_rule(show=4)) < 10
+    assert turns(a_rule(show=4, strata=("category",))) == 50
+
+
+def test_when_there_are_more_strata_than_places_each_gets_its_turn() -> None:
+    crowd = [a_listing(str(n), str(n), category=str(n // 3)) for n in range(30)]
+    rule = a_rule(show=3, strata=("category",))
+    turns = Counter(x.market.category for seed in range(400) for x in draw(crowd, rule, seed, NOW))
+    assert len(turns) == 10
+    assert all(80 < n < 160 for n in turns.values())  # 120 each, give or take four standard deviations
+
+
+STRATA = st.lists(st.sampled_from(ALL), unique=True).map(tuple)
+
+
 @st.composite
 def crowds(drawn: st.DrawFn) -> list[Listing]:
     count = drawn(st.integers(0, 25))
@@ -109,32 +238,64 @@ def crowds(drawn: st.DrawFn) -> list[Listing]:
             closes=drawn(st.integers(2, 90)) * DAY,
             volume=drawn(st.integers(0, 40_000)),
             ask=drawn(st.sampled_from([None, 410_000, 450_000, 480_000])),
+            mid=drawn(st.sampled_from([50_000, 410_000, 950_000])),
+            category=drawn(st.sampled_from(["art", "law"])),
         )
         for n in range(count)
     ]
 
 
-@given(crowds(), st.randoms(use_true_random=False), st.integers(), st.integers(0, 8), st.integers(0, 3))
+@given(
+    crowds(), st.randoms(use_true_random=False), st.integers(), st.integers(0, 8), st.integers(0, 3), STRATA
+)
 def test_the_draw_ignores_the_order_of_the_listings(
-    crowd: list[Listing], rng: Random, seed: int, show: int, per_event: int
+    crowd: list[Listing], rng: Random, seed: int, show: int, per_event: int, strata: tuple[Stratum, ...]
 ) -> None:
-    rule = a_rule(show=show, per_event=per_event)
+    rule = a_rule(show=show, per_event=per_event, strata=strata)
     shuffled = list(crowd)
     rng.shuffle(shuffled)
     assert draw(shuffled, rule, seed, NOW) == draw(crowd, rule, seed, NOW)
 
 
-@given(crowds(), st.integers(), st.integers(0, 8), st.integers(1, 3))
+@given(crowds(), st.integers(), st.integers(0, 8), st.integers(1, 3), STRATA)
 def test_the_draw_shows_as_many_as_the_rule_lets_it(
-    crowd: list[Listing], seed: int, show: int, per_event: int
+    crowd: list[Listing], seed: int, show: int, per_event: int, strata: tuple[Stratum, ...]
 ) -> None:
-    fit = [x for x in crowd if draw([x], a_rule(), seed, NOW)]
+    fit = [x for x in crowd if passes(x, a_rule(), NOW)]
     room = sum(min(n, per_event) for n in Counter(x.market.event_id for x in fit).values())
-    drawn = draw(crowd, a_rule(show=show, per_event=per_event), seed, NOW)
+    drawn = draw(crowd, a_rule(show=show, per_event=per_event, strata=strata), seed, NOW)
     assert len(drawn) == min(show, room)
     assert all(x in fit for x in drawn)
     assert len({x.market.id for x in drawn}) == len(drawn)
+    assert all(n <= per_event for n in Counter(x.market.event_id for x in drawn).values())
     assert drawn == sorted(drawn, key=lambda x: (x.market.event_id, x.market.id))
+
+
+@given(crowds(), st.integers(), STRATA)
+def test_every_stratum_is_shown_where_there_are_places_enough(
+    crowd: list[Listing], seed: int, strata: tuple[Stratum, ...]
+) -> None:
+    there = Counter(stratum(x, strata, NOW) for x in crowd if passes(x, a_rule(), NOW))
+    rule = a_rule(show=len(there) + 2, per_event=99, strata=strata)
+    drawn = Counter(stratum(x, strata, NOW) for x in draw(crowd, rule, seed, NOW))
+    assert drawn.keys() == there.keys()
+    unsated = [n for name, n in drawn.items() if n < there[name]]
+    assert all(n <= least + 1 for n in drawn.values() for least in unsated)
+
+
+@given(crowds(), st.integers(), st.integers(0, 8), st.integers(1, 3), STRATA, st.data())
+def test_a_market_that_is_not_drawn_might_as_well_not_be_there(
+    crowd: list[Listing],
+    seed: int,
+    show: int,
+    per_event: int,
+    strata: tuple[Stratum, ...],
+    data: st.DataObject,
+) -> None:
+    rule = a_rule(show=show, per_event=per_event, strata=strata)
+    drawn = draw(crowd, rule, seed, NOW)
+    kept = [x for x in crowd if x in drawn or data.draw(st.booleans())]
+    assert draw(kept, rule, seed, NOW) == drawn
 
 
 @given(crowds(), st.integers())

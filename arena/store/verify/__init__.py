@@ -26,6 +26,7 @@ from arena.store.verify.resolutions import check_resolutions
 from arena.store.verify.rounds import check_rounds
 from arena.store.verify.seals import check_seals
 from arena.store.verify.sizes import check_sizes
+from arena.store.verify.syncs import check_asides, check_prunes, check_syncs
 from arena.store.verify.turns import check_calls, check_turns
 from arena.store.verify.wishes import check_wishes
 
@@ -38,6 +39,9 @@ CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_rounds,
     check_markets,
     check_items,
+    check_syncs,
+    check_prunes,
+    check_asides,
     check_resolutions,
     check_turns,
     check_forecasts,

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from arena.store.tables import COHORT, ENTRANT, FILL, ROUND, SNAPSHOT, TURN
+from arena.store.tables import COHORT, ENTRANT, FILL, ROUND, SNAPSHOT, SYNC, TURN
 from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts, Row
 
@@ -19,6 +19,7 @@ PARENTS = {
     "entrant_id": ENTRANT,
     "cohort_id": COHORT,
     "snapshot_id": SNAPSHOT,
+    "sync_id": SYNC,
 }
 """Rows that others take part of their name from; the first that a row refers to counts."""
 
@@ -40,6 +41,10 @@ FORMS = {
     "fill_level": "level {position}",
     "entry": "entry {number}",
     "mark": "{at}",
+    "sync": "{venue}, sync {number}",
+    "sighting": "{market_id}",
+    "set_aside": "{venue}, {kind} {record}, {code}",
+    "prune": "prune {number}",
 }
 """What tells a row from others with the same parent."""
 

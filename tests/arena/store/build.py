@@ -3,6 +3,7 @@
 Two cohorts. The first trades the book with fees, the second by the seed's rule. Over four weeks there
 are bets on both sides, sales, refused wishes, a failed call, a malformed turn, a turn that failed and
 was played again, a payout, a half, a refund, and a correction that takes back what was paid.
+Before it another venue may have been watched, of which nothing is played.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,22 +13,26 @@ from pathlib import Path
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt, Stage
 from arena.model import Cohort, Entrant, Turn
+from arena.store.prune import prune
 from arena.store.record import Record
+from arena.store.sync import Source
 from arena.store.turns import Claimed
 from markets.canonical import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
+from markets.venue import SetAside
 from portfolio.execute import execute
 from portfolio.ledger import open_account, post, settle
 from portfolio.model import Bet, Rejection, Sale
 from portfolio.rules import REALISTIC, SEED, Rules
 from portfolio.value import mark
-from tests.builders import NOW, a_bet, a_book, a_resolution, a_sale, usd
+from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, usd
 
 WEEK = timedelta(weeks=1)
 PROMPT = "Which of these will happen?"
 SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "snow", "wind"))
 MARKETS = (SUN, RAIN, SNOW, WIND)
+FOG, MIST, DEW = (MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LEASE = timedelta(minutes=30)
 
 
@@ -149,12 +154,27 @@ def decides(*wishes: Bet | Sale, verdict: str = "played", note: str = "", **chan
     )
 
 
-def build(path: Path, weeks: int = 5) -> Record:
-    """The small season in a new record, or its first weeks."""
+def build(path: Path, weeks: int = 5, watched: bool = False) -> Record:
+    """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched."""
     season = Season(Record.open(str(path)))
+    if watched:
+        watch(season.record)
     for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[:weeks]:
         play(season)
     return season.record
+
+
+def watch(record: Record) -> None:
+    """Four syncs of another venue: prices change, one is pruned, a market goes and comes back."""
+    for day, prices in enumerate(({FOG: 3, MIST: 1}, {FOG: 5}, {FOG: 5, MIST: 1}, {FOG: 6, MIST: 1, DEW: 2})):
+        at = NOW + timedelta(days=day - 9)
+        aside = SetAside("sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}')
+        listings = [
+            a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
+        ]
+        record.keep_catalogue(Source("sky", "live"), listings, at, [aside])
+    with record.engine.begin() as connection:
+        assert prune(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
 
 
 def _first_week(season: Season) -> None:

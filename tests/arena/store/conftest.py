@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.store.record import Record
 from tests.arena.store.build import build
 
 
@@ -12,7 +13,15 @@ from tests.arena.store.build import build
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of the small record: to be looked at, never changed."""
     path = tmp_path_factory.mktemp("small") / "record.db"
-    build(path).close()
+    build(path, watched=True).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a record with nothing in it: to be copied, which is quicker than to make one."""
+    path = tmp_path_factory.mktemp("empty") / "record.db"
+    Record.open(str(path)).close()
     return path
 
 

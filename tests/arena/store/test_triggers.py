@@ -13,7 +13,8 @@ from arena.store.database import connect
 
 FREE = {"claim": "a lease is renewed", "mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""
-MAY_GO = {"quote": "once nothing refers to it"}
+MAY_GO = {"quote": "once nothing refers to it, and it is said so"}
+PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.000000Z', 1, '')"
 FACTS = [name for name in SQLModel.metadata.tables if name not in FREE]
 
 
@@ -49,9 +50,39 @@ def test_a_fact_is_not_replaced_either(connection: Connection) -> None:
         connection.execute(text("INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE number = 1"))
 
 
+def test_a_quote_goes_only_once_it_is_said_so(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("DELETE FROM quote WHERE market_id = 'sky:fog' AND at > '2025-12-28'"))
+
+
 def test_a_quote_goes_only_when_nothing_refers_to_it(connection: Connection) -> None:
+    connection.execute(text(PRUNED))
+    followed = "WHERE id < (SELECT max(id) FROM quote AS later WHERE later.market_id = quote.market_id)"
     with pytest.raises(IntegrityError, match="FOREIGN KEY"):
-        connection.execute(text("DELETE FROM quote"))
+        connection.execute(text(f"DELETE FROM quote {followed} AND market_id = 'sim:wind'"))
+    gone = connection.execute(text(f"DELETE FROM quote {followed} AND market_id = 'sky:fog'"))
+    assert gone.rowcount == 1
+
+
+def test_the_newest_quote_of_a_market_never_goes(connection: Connection) -> None:
+    connection.execute(text(PRUNED))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("DELETE FROM quote WHERE market_id = 'sky:mist'"))
+
+
+def test_what_was_set_aside_is_only_seen_again(connection: Connection) -> None:
+    connection.execute(text("UPDATE set_aside SET times = times + 1, reason = 'another'"))
+    for change in ("times = times + 1, code = 'x'", "reason = 'x'", "times = times + 1, last_seen_at = ''"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            connection.execute(text(f"UPDATE set_aside SET {change}"))
+
+
+@pytest.mark.parametrize(("version", "payout"), [(0, 5), (1, -1), (1, 1_000_001)])
+def test_no_market_ends_in_a_way_that_cannot_be(version: int, payout: int, connection: Connection) -> None:
+    at = "'2027-01-01T00:00:00.000000Z'"
+    row = f"(99, 'sky:fog', {version}, {at}, {at}, {payout}, '', '')"
+    with pytest.raises(IntegrityError, match="CHECK"):
+        connection.execute(text(f"INSERT INTO resolution VALUES {row}"))
 
 
 @pytest.mark.parametrize("change", ["ended_at = '2027-01-03T12:00:00.000000Z'", "ended_at = NULL"])

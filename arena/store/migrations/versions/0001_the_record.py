@@ -25,6 +25,9 @@ FACTS = (
     "fill",
     "fill_level",
     "entry",
+    "sync",
+    "sighting",
+    "prune",
 )
 """Never changed and never deleted."""
 
@@ -35,15 +38,26 @@ GUARDED = {
     "AND NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.snapshot_id = OLD.snapshot_id",
     "turn": "OLD.verdict = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
     "AND NEW.entrant_id = OLD.entrant_id",
+    "set_aside": "NEW.id = OLD.id AND NEW.venue = OLD.venue AND NEW.record = OLD.record "
+    "AND NEW.kind = OLD.kind AND NEW.code = OLD.code AND NEW.first_seen_at = OLD.first_seen_at "
+    "AND NEW.last_seen_at >= OLD.last_seen_at AND NEW.times > OLD.times",
     "quote": None,
 }
-"""Changed only as the condition allows. A quote may be deleted once nothing refers to it."""
+"""Changed only as the condition allows; deleted never, but for quotes."""
+
+PRUNED = (
+    "EXISTS (SELECT 1 FROM prune JOIN quote AS later ON later.market_id = OLD.market_id "
+    "WHERE OLD.at < prune.older_than AND later.at < prune.older_than "
+    "AND (later.at > OLD.at OR (later.at = OLD.at AND later.id > OLD.id)))"
+)
+"""A quote may go once it is said so, if another follows it that stays. Foreign keys keep what is used."""
 
 
 def _triggers(dialect: str) -> list[str]:
     rules: list[tuple[str, str, str | None]] = [(table, "UPDATE", None) for table in FACTS]
     rules += [(table, "UPDATE", allowed) for table, allowed in GUARDED.items()]
-    rules += [(table, "DELETE", None) for table in (*FACTS, "cohort", "round", "turn")]
+    rules += [(table, "DELETE", None) for table in (*FACTS, "cohort", "round", "turn", "set_aside")]
+    rules.append(("quote", "DELETE", PRUNED))
     make = _postgresql if dialect == "postgresql" else _sqlite
     return [statement for rule in rules for statement in make(*rule)]
 
@@ -57,12 +71,12 @@ def _sqlite(table: str, action: str, allowed: str | None) -> list[str]:
 
 
 def _postgresql(table: str, action: str, allowed: str | None) -> list[str]:
-    name = f"{table}_no_{action.lower()}"
-    when = f" WHEN (NOT ({allowed}))" if allowed else ""
+    name, row = f"{table}_no_{action.lower()}", "OLD" if action == "DELETE" else "NEW"
+    refuse = f"RAISE EXCEPTION '{table}: the record is append-only';"
+    body = f"IF NOT ({allowed}) THEN {refuse} END IF; RETURN {row};" if allowed else refuse
     return [
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{table}: the record is append-only'; END $$",
-        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}" FOR EACH ROW{when} EXECUTE FUNCTION {name}()',
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$",
+        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}" FOR EACH ROW EXECUTE FUNCTION {name}()',
     ]
 
 
@@ -453,8 +467,69 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("fill_id", "position"),
         sqlite_strict=True,
     )
+    op.create_table(
+        "sync",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("venue", sa.Text(), nullable=False),
+        sa.Column("stamp", sa.Text(), nullable=False),
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("markets", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("seen", sa.Text(), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("venue", "at"),
+        sa.UniqueConstraint("venue", "number"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "sighting",
+        sa.Column("sync_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("market_id", sa.Text(), nullable=False),
+        sa.Column("quoted", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["market_id"],
+            ["market.id"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["sync_id"],
+            ["sync.id"],
+        ),
+        sa.PrimaryKeyConstraint("sync_id", "market_id"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "set_aside",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("venue", sa.Text(), nullable=False),
+        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("code", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("raw", sa.Text(), nullable=False),
+        sa.Column("first_seen_at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("last_seen_at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("times", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("venue", "record", "kind", "code"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "prune",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("older_than", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("quotes", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("number"),
+        sqlite_strict=True,
+    )
+    op.create_index("ix_sighting_market_id", "sighting", ["market_id"])
     op.create_index("ix_call_made_at", "call", ["made_at"])
     op.create_index("ix_snapshot_item_market_id", "snapshot_item", ["market_id"])
+    op.create_index("ix_snapshot_item_quote_id", "snapshot_item", ["quote_id"])
     for statement in _triggers(op.get_bind().dialect.name):
         op.execute(statement)
 

@@ -1,0 +1,115 @@
+"""`arena replay`: a season over a recording."""
+
+import asyncio
+import sys
+from contextlib import redirect_stdout
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.leaderboard import print_board
+from arena.cli.options import DEFAULT, ConfigFile, Database, Json, options
+from arena.cli.output import print_json, program, progress
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.arrange import Replay
+    from markets.bundle import Bundle
+
+DAY = ["%Y-%m-%d"]
+
+
+def replay(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The recording: a bundle's folder.")],
+    start: Annotated[
+        datetime | None, typer.Option(formats=DAY, help="No cohort starts before this day.")
+    ] = None,
+    end: Annotated[
+        datetime | None, typer.Option(formats=DAY, help="Nothing is known after 00:00 UTC of this day.")
+    ] = None,
+    agents: Annotated[
+        str, typer.Option(help="Who plays: names from the config, or kinds as they stand.", metavar="A,B")
+    ] = "",
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Play a season over a recording, at the recording's own times: nobody knows more than could be known.
+
+    Cohorts and agents are those of the config; without one, weekly cohorts and the agents market,
+    constant and random. The record is a new one, replay-NAME.db here unless --database says otherwise.
+    Playing the same again goes on where it stopped. What comes out is no evidence of skill: how it ended
+    is known. The page docs/bundles.md describes recordings.
+
+    Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
+
+    Next: arena leaderboard --database replay-spring.db
+    """
+    from arena.arrange import arranged, opened
+    from markets.venue import VenueError
+
+    chosen = options(context, config, database)
+    address = chosen.database or f"replay-{folder.resolve().name}.db"
+    names = [name.strip() for name in agents.split(",") if name.strip()]
+    days = (start and start.date(), end and end.date())
+    try:
+        base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
+        bundle = opened(folder)
+        season = arranged(folder, bundle, base, names, *days)
+        with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+            found = play(season, bundle, address)
+    except KeyboardInterrupt:
+        mend = "the same command goes on where it stopped"
+        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
+    except VenueError as error:
+        raise ArenaError(error.code, error.message, error.mend) from error
+    print_json(found) if as_json else say(found)
+
+
+def play(season: "Replay", bundle: "Bundle", address: str) -> dict[str, Any]:
+    """Play the season into the record; what it came to."""
+    from arena.cli.demo import outcome
+    from arena.clock import timer
+    from arena.replay import NOTICE, market_brier, must_be_this, play_replay, still_open
+    from arena.store.record import Record
+    from arena.wiring import open_world
+
+    async def played() -> None:
+        async with open_world(season.config, record) as world:
+            with progress("Playing the recording", None) as moved:
+                await play_replay(season, world, record, moved)
+
+    started = timer()
+    season.times()  # nothing is made where there is nothing to play
+    record = Record.open(address)
+    try:
+        must_be_this(record, season, address)
+        before = record.counts()["turns"]
+        asyncio.run(played())
+        figures = outcome(record) | market_brier(bundle) | {"open": still_open(record)}
+        figures["new_turns"] = figures["turns"] - before
+    finally:
+        record.close()
+    about = {"stamp": "replay", "notice": NOTICE, "database": address, "bundle": bundle.content}
+    days = {"start": season.plan.first.isoformat(), "end": season.ends_at.isoformat()}
+    return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
+
+
+def say(found: dict[str, Any]) -> None:
+    """The leaderboard and what was played, in words."""
+    from arena.cli.demo import summary
+
+    print_board(found["leaderboard"])
+    if not found["new_turns"]:
+        print("All of it had been played before; nothing was played again.")
+    print(summary(found))
+    held = found["open"]
+    stale = f"{held['stale']:,} of them without a fresh price"
+    print(f"Still open at the end: {held['positions']:,} positions, {stale}.")
+    if found["brier_market"] is not None:
+        markets = f"{found['brier_market_markets']:,} markets"
+        print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
+    print(f"\n{found['notice']}\nNext: {program()} leaderboard --database {found['database']}")

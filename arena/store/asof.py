@@ -1,0 +1,74 @@
+"""What markets said and cost at an instant, as far as anyone had looked by then."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, func, select
+
+from arena.store.listings import PAGE
+from arena.store.looks import PRICES, last_looks, quote_of
+from arena.store.lookup import batches, newest
+from arena.store.tables import ITEM, MARKET, QUOTE, VERSION
+from markets.model import Listing, Market, MarketId, Quote
+
+
+def quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Quote]:
+    """The newest price of each market that was known at an instant, if there was one.
+
+    Its time is the last at which someone found it so: when it was stored, or a sync or a snapshot later.
+    """
+    rows = newest(connection, QUOTE, ids, "at", *PRICES, until=at)
+    looks, items = last_looks(connection, rows, at), _in_snapshots(connection, ids, at)
+    found = dict[MarketId, Quote]()
+    for market in ids:
+        row, item = rows.get(market), items.get(market)
+        stored = row and quote_of(row, max(row.at, looks.get(market, row.at)))
+        newer = item if item and (stored is None or item.at > stored.at) else stored
+        if newer is not None:
+            found[MarketId(market)] = newer
+    return found
+
+
+def _in_snapshots(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Quote]:
+    """The newest price of each market that was in a snapshot, and true by then."""
+    found = dict[str, Quote]()
+    for some in batches(ids):
+        rows = connection.execute(_IN_SNAPSHOTS, {"ids": some, "until": at})
+        found.update({row.market_id: quote_of(row, row.quoted_at) for row in rows})
+    return found
+
+
+def _last_items() -> Select[Any]:
+    one = ITEM.alias("one")
+    until = one.c.quoted_at <= bindparam("until", type_=ITEM.c.quoted_at.type)
+    last = select(func.max(one.c.quoted_at)).where(one.c.market_id == MARKET.c.id, until)
+    joined = MARKET.join(ITEM, ITEM.c.market_id == MARKET.c.id).join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    prices = (QUOTE.c.market_id, ITEM.c.quoted_at, *(QUOTE.c[name] for name in PRICES))
+    newest_one = ITEM.c.quoted_at == last.correlate(MARKET).scalar_subquery()
+    mine = MARKET.c.id.in_(bindparam("ids", expanding=True))
+    return select(*prices).select_from(joined).where(newest_one, mine).order_by(ITEM.c.quote_id)
+
+
+_IN_SNAPSHOTS = _last_items()
+
+
+def pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
+    """What each market's page said at an instant, if anyone had read it by then."""
+    rows = newest(connection, VERSION, ids, "version", *PAGE, until=at)
+    return {
+        MarketId(m): Market(MarketId(m), *(getattr(row, name) for name in PAGE)) for m, row in rows.items()
+    }
+
+
+def listings_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> list[Listing]:
+    """These markets as they were known at an instant, in the order given; without those nobody knew."""
+    pages, quotes = pages_as_of(connection, ids, at), quotes_as_of(connection, ids, at)
+    known = [MarketId(market) for market in ids if market in pages]
+    return [Listing(pages[market], quotes.get(market)) for market in known]
+
+
+def known_markets(connection: Connection, at: datetime) -> list[MarketId]:
+    """Every market that anyone had seen by an instant, in the order of their ids."""
+    rows = connection.scalars(select(MARKET.c.id).where(MARKET.c.first_seen_at <= at))
+    return sorted(MarketId(row) for row in rows)

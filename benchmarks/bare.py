@@ -1,0 +1,274 @@
+"""A year of cohorts over a recording, as the least that can be called an arena: one file, floats, sqlite3.
+
+It reads the same bundle, starts the same weekly cohorts, shows as many markets by the same rule, lets the
+same line-up bet by the same reasoning, fills at the same half-spread with the same fee, and keeps a row of
+everything that the arena keeps, one transaction a turn. It has no classes, no checks, no hashes, no claims,
+no views, no plug-ins, and can't go on where it stopped.
+"""
+
+import csv
+import json
+import random
+import sqlite3
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from markets.bundle import rows
+
+BANKROLL, LEAST, MOST, HALF_SPREAD, FRESH = 10_000.0, 50.0, 0.25, 0.01, timedelta(days=7)
+ROUNDS, SHOW, PER_EVENT, WITHIN, WEEK = 5, 40, 2, timedelta(days=60), timedelta(weeks=1)
+TABLES = {
+    "item": "cohort, at, market, version, quoted_at, bid, ask, mid, volume, shown",
+    "turn": "cohort, at, agent, cash, wishes",
+    "forecast": "turn, market, probability",
+    "fill": "turn, market, side, shares, amount, fee",
+    "level": "fill, price, shares, amount, fee",
+    "entry": "cohort, agent, at, ref, market, side, cash, shares, balance, held",
+    "mark": "cohort, agent, at, cash, value, cost, stale",
+    "resolution": "market, version, known_at, payout",
+}
+
+Row = tuple[Any, ...]
+
+
+@dataclass
+class World:
+    """What the files say: pages, prices and ends by market, each with the time from which it counts."""
+
+    pages: dict[str, tuple[list[datetime], list[Any]]]
+    prices: dict[str, tuple[list[datetime], list[Any]]]
+    ends: dict[str, tuple[datetime, float | None]]
+
+
+@dataclass
+class Account:
+    """Cash, and shares with their cost by market and side."""
+
+    cash: float = BANKROLL
+    lots: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+
+
+@dataclass
+class Cohort:
+    """One start with fresh bankrolls."""
+
+    number: int
+    starts_at: datetime
+    accounts: list[Account]
+    over: bool = False
+
+
+def known(history: tuple[list[datetime], list[Any]], at: datetime) -> Any:
+    """The newest by then."""
+    place = bisect_right(history[0], at)
+    return history[1][place - 1] if place else None
+
+
+def read(folder: Path) -> World:
+    """The recording, as far as it matters here."""
+    pages, prices = defaultdict[str, Any](lambda: ([], [])), defaultdict[str, Any](lambda: ([], []))
+    with (folder / "markets.jsonl").open(encoding="utf-8") as file:
+        for page in map(json.loads, file):
+            page["open"], page["close"] = map(datetime.fromisoformat, (page["open"], page["close"]))
+            _add(pages[f"{page['venue']}:{page['id']}"], datetime.fromisoformat(page["seen"]), page)
+    with (folder / "prices.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            at = datetime.fromisoformat(row["date"])
+            quote = (at, *(float(row[name] or 0) for name in ("bid", "ask", "prob_yes", "volume")))
+            _add(prices[f"{row['venue']}:{row['id']}"], at, quote)
+    with (folder / "resolutions.csv").open(encoding="utf-8", newline="") as file:
+        ends = {row["market"]: (datetime.fromisoformat(row["known_at"]), _payout(row["payout"]))
+                for row in csv.DictReader(file)}  # fmt: skip
+    return World(pages, prices, ends)
+
+
+def _add(history: tuple[list[datetime], list[Any]], at: datetime, what: Any) -> None:
+    history[0].append(at)
+    history[1].append(what)
+
+
+def _payout(text: str) -> float | None:
+    return None if text == rows.REFUND else float(text)
+
+
+def play(folder: Path, database: Path, agents: Sequence[tuple[str, float]], weeks: int) -> Counter[str]:
+    """The whole season into a new database; how many rows there are of each kind."""
+    world, base = read(folder), sqlite3.connect(database, isolation_level=None)
+    base.execute("PRAGMA journal_mode = WAL")
+    base.execute("PRAGMA synchronous = NORMAL")
+    for table, columns in TABLES.items():
+        base.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, {columns})")
+    season = Season(base, world, agents)
+    first = min(times[0] for times, _ in world.prices.values())
+    last = max(times[-1] for times, _ in world.prices.values())
+    for week in range(weeks):
+        at = first + week * WEEK
+        season.cohorts.append(Cohort(week + 1, at, [Account() for _ in agents]))
+        for cohort in season.cohorts:
+            season.visit(cohort, at, decides=at - cohort.starts_at < ROUNDS * WEEK)
+    for cohort in season.cohorts:
+        season.visit(cohort, max(last, *(at for at, _ in world.ends.values())), decides=False)
+    base.close()
+    return season.count
+
+
+@dataclass
+class Season:
+    """The loop's state: the database, the world, who plays, and how many rows were written."""
+
+    base: sqlite3.Connection
+    world: World
+    agents: Sequence[tuple[str, float]]
+    cohorts: list[Cohort] = field(default_factory=list)
+    count: Counter[str] = field(default_factory=Counter)
+    told: set[str] = field(default_factory=set)
+
+    def put(self, table: str, lines: Sequence[Row]) -> int:
+        """Rows into a table; the id of the last one."""
+        if not lines:
+            return 0
+        self.count[table] += len(lines)
+        marks = ", ".join("?" * len(lines[0]))
+        self.base.executemany(f"INSERT INTO {table} VALUES (NULL, {marks})", lines)
+        return self.count[table]
+
+    def visit(self, cohort: Cohort, at: datetime, decides: bool) -> None:
+        """Settle, look, let everyone play, mark."""
+        if cohort.over:
+            return
+        self.base.execute("BEGIN")
+        self.settle(cohort, at)
+        shown = self.draw(cohort, at) if decides else {}
+        held = sorted({market for account in cohort.accounts for market, _ in account.lots} - set(shown))
+        quotes = shown | {market: known(self.world.prices[market], at) for market in held}
+        stamp = at.isoformat()
+        self.put("item", [(cohort.number, stamp, market, bisect_right(self.world.pages[market][0], at),
+                           quote[0].isoformat(), *quote[1:], market in shown)
+                          for market, quote in quotes.items()])  # fmt: skip
+        self.base.execute("COMMIT")
+        if decides:
+            for agent in range(len(self.agents)):
+                self.turn(cohort, agent, at, stamp, shown)
+        self.base.execute("BEGIN")
+        self.put("mark", [(cohort.number, agent, stamp, *worth(account, quotes, at))
+                          for agent, account in enumerate(cohort.accounts)])  # fmt: skip
+        self.base.execute("COMMIT")
+        last = at >= cohort.starts_at + (ROUNDS - 1) * WEEK
+        cohort.over = last and not any(account.lots for account in cohort.accounts)
+
+    def settle(self, cohort: Cohort, at: datetime) -> None:
+        """Pay what has ended."""
+        for agent, account in enumerate(cohort.accounts):
+            for market, side in list(account.lots):
+                known_at, payout = self.world.ends.get(market, (None, None))
+                if known_at is None or known_at > at:
+                    continue
+                if market not in self.told:
+                    self.told.add(market)
+                    self.put("resolution", [(market, 1, known_at.isoformat(), payout)])
+                shares, cost = account.lots.pop((market, side))
+                each = 0.0 if payout is None else payout if side == "YES" else 1 - payout
+                paid = cost if payout is None else shares * each
+                account.cash += paid
+                self.put("entry", [(cohort.number, agent, at.isoformat(), "resolution:1", market, side, paid,
+                                    -shares, account.cash, 0)])  # fmt: skip
+
+    def draw(self, cohort: Cohort, at: datetime) -> dict[str, Any]:
+        """The markets on offer in a round, a few of each event."""
+        offered = []
+        for market, pages in self.world.pages.items():
+            page, quote = known(pages, at), known(self.world.prices[market], at)
+            if page is None or quote is None or not page["open"] <= at < page["close"] <= at + WITHIN:
+                continue
+            end = self.world.ends.get(market)
+            if at - quote[0] <= FRESH and (end is None or end[0] > at):
+                offered.append((market, page["event"], quote))
+        random.Random(f"{cohort.number}/{at}").shuffle(offered)
+        shown, of_event = dict[str, Any](), Counter[str]()
+        for market, event, quote in offered:
+            if len(shown) < SHOW and of_event[event] < PER_EVENT:
+                of_event[event] += 1
+                shown[market] = quote
+        return shown
+
+    def turn(self, cohort: Cohort, agent: int, at: datetime, stamp: str, shown: Mapping[str, Any]) -> None:
+        """One entrant's part of a round, in one transaction."""
+        account, (kind, p) = cohort.accounts[agent], self.agents[agent]
+        dice = random.Random(f"{cohort.number}/{at}/{agent}")
+        beliefs = {market: {"market": quote[3], "constant": p, "random": dice.random()}[kind]
+                   for market, quote in shown.items()}  # fmt: skip
+        bets = {"market": list, "constant": lambda: kelly(beliefs, account, shown),
+                "random": lambda: thrown(dice, account, shown)}[kind]()  # fmt: skip
+        self.base.execute("BEGIN")
+        wishes = json.dumps([{"market": m, "side": s, "amount": a, "reason": kind} for m, s, a in bets])
+        turn = self.put("turn", [(cohort.number, stamp, agent, account.cash, wishes)])
+        self.put("forecast", [(turn, market, belief) for market, belief in beliefs.items()])
+        for market, side, amount in bets:
+            if LEAST <= amount <= MOST * account.cash:
+                self.fill(cohort, agent, stamp, turn, market, side, amount, shown[market])
+        self.base.execute("COMMIT")
+
+    def fill(
+        self, cohort: Cohort, agent: int, stamp: str, turn: int, market: str, side: str, amount: float, q: Any
+    ) -> None:
+        """A bet filled at half a spread from the mid, with its level and its line of the ledger."""
+        account, price = cohort.accounts[agent], pays(side, q)
+        rate = known(self.world.pages[market], q[0])["fee_rate"]
+        each = float(rate) * price * (1 - price)
+        shares = amount / (price + each)
+        account.cash -= amount
+        lot = account.lots.setdefault((market, side), [0.0, 0.0])
+        lot[0], lot[1] = lot[0] + shares, lot[1] + amount
+        fill = self.put("fill", [(turn, market, side, shares, amount, shares * each)])
+        self.put("level", [(fill, price, shares, amount, shares * each)])
+        self.put("entry", [(cohort.number, agent, stamp, f"fill:{turn}", market, side, -amount, shares,
+                            account.cash, lot[0])])  # fmt: skip
+
+
+def pays(side: str, quote: Any) -> float:
+    """What a share of a side costs."""
+    mid: float = quote[3] if side == "YES" else 1 - quote[3]
+    return mid + HALF_SPREAD
+
+
+def kelly(
+    beliefs: Mapping[str, float], account: Account, shown: Mapping[str, Any]
+) -> list[tuple[str, str, float]]:
+    """A quarter of the Kelly stake on every edge, best first while the cash lasts."""
+    edges = []
+    for market, belief in beliefs.items():
+        if (market, "YES") in account.lots or (market, "NO") in account.lots:
+            continue
+        for side, chance in (("YES", belief), ("NO", 1 - belief)):
+            price = pays(side, shown[market])
+            if price < min(chance, 1):
+                edges.append((price - chance, market, side, (chance - price) / (1 - price)))
+    bets, left = [], account.cash
+    for _, market, side, share in sorted(edges):
+        stake = min(account.cash * share / 4, account.cash * MOST, left)
+        if stake >= LEAST:
+            bets.append((market, side, stake))
+            left -= stake
+    return bets
+
+
+def thrown(dice: random.Random, account: Account, shown: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    """A few of the smallest bets anywhere."""
+    most = min(3, int(account.cash / LEAST)) if MOST * account.cash >= LEAST else 0
+    markets = sorted(shown, key=lambda _: dice.random())[:most]
+    return [(market, "YES" if dice.random() < 0.5 else "NO", LEAST) for market in markets]
+
+
+def worth(account: Account, quotes: Mapping[str, Any], at: datetime) -> Row:
+    """Cash, value, cost and how many prices are old."""
+    value, cost, stale = account.cash, 0.0, 0
+    for (market, side), (shares, paid) in account.lots.items():
+        quote = quotes[market]
+        value += shares * (quote[3] if side == "YES" else 1 - quote[3])
+        cost, stale = cost + paid, stale + (at - quote[0] > FRESH)
+    return account.cash, value, cost, stale

@@ -1,0 +1,102 @@
+"""How fast is a replay? A year of weekly cohorts, 50 agents that play by rules, 200 markets.
+
+Against the loop in `benchmarks/bare.py`, which does the same in floats with sqlite3 and nothing else.
+
+python -m benchmarks.replay
+"""
+
+import asyncio
+import itertools
+import tempfile
+from collections import Counter
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from agents.registry import kind
+from arena.arrange import arranged, opened
+from arena.config import AgentConfig, Budget, Cohorts, Config, Markets
+from arena.replay import play_replay
+from arena.store.record import Record
+from arena.wiring import open_world
+from benchmarks import bare
+from benchmarks.measure import Timed, options, report, row, timed
+from markets.bundle import Sighting, write
+from markets.simulation.settings import Settings
+from markets.venues.simulator import venue
+
+WORLD = Settings(start=date(2026, 1, 4), weeks=52, markets=200, events=60)
+WEEKS = WORLD.weeks
+LEAST = 0.2
+"""At most five times the loop's time."""
+AGENTS: tuple[tuple[str, float], ...] = (
+    ("market", 0.5),
+    *(("constant", 0.2 + 0.025 * place) for place in range(25)),
+    *(("random", 0.5) for _ in range(24)),
+)
+
+
+def recording(folder: Path) -> Path:
+    """A simulated year, looked at every third day."""
+    world, seen, looks = venue(WORLD), dict[Any, None](), []
+    for number in range(0, 7 * (WEEKS + 3), 3):
+        at = datetime.combine(WORLD.start, time(), UTC) + timedelta(days=number)
+        seen |= dict.fromkeys(x.market.id for x in asyncio.run(world.catalogue(at)))
+        listings = tuple(asyncio.run(world.listings(at, list(seen))))
+        looks.append(Sighting(at, listings, tuple(asyncio.run(world.resolutions(at, list(seen))))))
+    write(folder, looks)
+    return folder
+
+
+def config() -> Config:
+    """The line-up, by an arena's own config."""
+    agents = []
+    for place, (name, p) in enumerate(AGENTS):
+        found = kind(name)
+        settings = found.settings.model_validate({"p": p} if name == "constant" else {})
+        agents.append(AgentConfig(f"{name}-{place}", name, settings, 0))
+    markets = Markets(venue="simulator", min_volume=0)
+    return Config(Path("config.yaml"), "", 1, markets, WORLD, Cohorts(), Budget(), tuple(agents), {})
+
+
+def ours(folder: Path, database: Path) -> Counter[str]:
+    """The season by the arena, into a record; how much is in it."""
+    bundle = opened(folder)
+    season = arranged(folder, bundle, config())
+
+    async def played() -> None:
+        async with open_world(season.config, record) as world:
+            await play_replay(season, world, record, lambda _done, _of: None)
+
+    record = Record.open(str(database))
+    try:
+        asyncio.run(played())
+        return Counter(record.counts())
+    finally:
+        record.close()
+
+
+def main() -> None:
+    chosen = options(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder, places = recording(Path(name) / "year"), itertools.count()
+        counts: dict[str, Counter[str]] = {}
+
+        def plain() -> None:
+            counts["bare"] = bare.play(folder, Path(name) / f"bare-{next(places)}.db", AGENTS, WEEKS)
+
+        def arena() -> None:
+            counts["arena"] = ours(folder, Path(name) / "arena.db")
+
+        turns = WEEKS * bare.ROUNDS * len(AGENTS)
+        loop, took = timed(plain, turns), timed(arena, turns, repeat=1)
+    notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in found.items())}" for who, found in counts.items()]
+    rows = [
+        row("a turn of a replayed year", took, "the bare loop, this run", loop.per_second, LEAST),
+        row("the same in CPU time", Timed(took.cpu, took.cpu), "the bare loop's CPU", 1 / loop.cpu, LEAST),
+    ]
+    report(rows, chosen.json, notes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The files of a bundle read line by line: what each says, and what can't be meant."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from markets.bundle import rows
+from markets.bundle.fields import bears_date
+from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, Numbered, Told
+from markets.bundle.mistakes import Mistakes, Unmeant, shown
+from markets.bundle.records import csv_records, json_records
+from markets.model import MarketId, Quote, Resolution
+
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+"""From when a page counts that doesn't say from when."""
+
+T = TypeVar("T")
+At = tuple[MarketId, datetime]
+
+
+@dataclass(slots=True)
+class Draft:
+    """What the files have said so far: pages, prices and books with their lines, and ends by version."""
+
+    mistakes: Mistakes = field(default_factory=Mistakes)
+    pages: dict[At, tuple[int, rows.Page]] = field(default_factory=dict)
+    prices: dict[At, tuple[int, Quote]] = field(default_factory=dict)
+    books: dict[At, tuple[int, Quote]] = field(default_factory=dict)
+    ends: dict[MarketId, list[Resolution]] = field(default_factory=dict)
+    listed: set[MarketId] = field(default_factory=set)
+    missed: set[MarketId] = field(default_factory=set)
+    daily: set[MarketId] = field(default_factory=set)
+    whole_list: bool = False
+
+
+def read_markets(draft: Draft, numbered: Numbered, tell: Told) -> None:
+    """The lines of `markets.jsonl`."""
+    before = draft.mistakes.count
+    for line, record in json_records(numbered, tell):
+        page, end = _made(rows.page, record, line, tell), _made(rows.end_within, record, line, tell)
+        if page is not None:
+            market = page.market.id
+            draft.listed.add(market)
+            _once(draft.pages, (market, page.seen or ALWAYS), line, page, f"a second page of {market}", tell)
+        if end is not None and draft.ends.setdefault(end.market_id, [end]) != [end]:
+            tell(line, f"another end of {end.market_id}", "one, and later versions in resolutions.csv")
+        if end is not None:
+            _note_daily(draft, end.market_id, record, "resolution_date")
+    draft.whole_list = draft.mistakes.count == before
+
+
+def read_prices(draft: Draft, numbered: Numbered, tell: Told) -> None:
+    """The rows of `prices.csv`."""
+    for line, record in csv_records(numbered, rows.PRICE_COLUMNS, rows.MORE_PRICE_COLUMNS, tell):
+        quote = _made(rows.quote, record, line, tell)
+        if quote is not None and _listed(draft, quote.market_id, line, tell):
+            wrong = f"a second price of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
+            _once(draft.prices, (quote.market_id, quote.at), line, quote, wrong, tell)
+            _note_daily(draft, quote.market_id, record, "date")
+
+
+def read_books(draft: Draft, numbered: Numbered, tell: Told) -> None:
+    """The lines of `books.jsonl`."""
+    for line, record in json_records(numbered, tell):
+        quote = _made(rows.book, record, line, tell)
+        if quote is not None and _listed(draft, quote.market_id, line, tell):
+            wrong = f"a second book of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
+            _once(draft.books, (quote.market_id, quote.at), line, quote, wrong, tell)
+
+
+def read_ends(draft: Draft, numbered: Numbered, tell: Told) -> None:
+    """The rows of `resolutions.csv`. Versions stand in order, each known no earlier than the one before."""
+    for line, record in csv_records(numbered, rows.END_COLUMNS, rows.MORE_END_COLUMNS, tell):
+        end = _made(rows.end, record, line, tell)
+        if end is None or not _listed(draft, end.market_id, line, tell):
+            continue
+        known = draft.ends.setdefault(end.market_id, [])
+        if end.version != len(known) + 1:
+            tell(line, f"version {end.version} of how {end.market_id} ended", f"version {len(known) + 1}")
+        elif known and end.known_at < known[-1].known_at:
+            tell(line, f"a version of {end.market_id} known before the last one", "versions in order of time")
+        else:
+            known.append(end)
+            _note_daily(draft, end.market_id, record, "known_at")
+
+
+READERS: Mapping[str, Callable[[Draft, Numbered, Told], None]] = {
+    MARKETS: read_markets,
+    PRICES: read_prices,
+    BOOKS: read_books,
+    ENDS: read_ends,
+}
+"""The reader of each file, in the order in which they are read."""
+
+
+def _made(make: Callable[[Any], T], record: Any, line: int, tell: Told) -> T | None:
+    """What a line says, or None with the reason told."""
+    try:
+        return make(record)
+    except Unmeant as error:
+        tell(line, error.wrong, error.meant)
+        return None
+
+
+def _note_daily(draft: Draft, market: MarketId, record: Any, key: str) -> None:
+    if bears_date(record, key):
+        draft.daily.add(market)
+
+
+def _once(known: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str, tell: Told) -> None:
+    if key in known:
+        tell(line, wrong, f"one only: the first stands on line {known[key][0]}")
+    else:
+        known[key] = line, value
+
+
+def _listed(draft: Draft, market: MarketId, line: int, tell: Told) -> bool:
+    """Whether there is a page of the market. Told once for each that has none, if the list could be read."""
+    if market in draft.listed:
+        return True
+    if draft.whole_list and market not in draft.missed:
+        tell(line, f"the market {shown(market)}", f"a market of {MARKETS}")
+    draft.missed.add(market)
+    return False

@@ -1,0 +1,132 @@
+"""The files of a bundle as numbered lines, within bounds: nothing outside the folder, nothing endless."""
+
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+from markets.bundle.journal import JOURNAL, NAMES, unfinished
+from markets.bundle.mistakes import Mistakes, Unmeant
+
+MARKETS, PRICES, BOOKS, ENDS = NAMES
+NEEDED = (MARKETS, PRICES)
+
+MOST_BYTES = 1 << 28
+"""The most that a file may hold, unpacked."""
+MOST_LINE = 1 << 22
+
+Numbered = Iterator[tuple[int, str]]
+Hash = Any
+
+
+class Told(Protocol):
+    """Where mistakes of one file go."""
+
+    def __call__(self, line: int, wrong: str, meant: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of a bundle, as far as it is whole: what an append has only begun to add isn't read."""
+
+    path: Path
+    size: int
+
+
+def found(folder: Path, mistakes: Mistakes) -> dict[str, Part]:
+    """The files of a bundle by their plain names. Each may be packed with gzip; none may lie elsewhere."""
+    files: dict[str, Part] = {}
+    if not folder.is_dir():
+        mistakes.add(folder.name, 0, "no such folder", "a folder with a recording")
+        return files
+    try:
+        sizes = unfinished(folder)
+    except (Unmeant, OSError) as error:
+        mistakes.add(JOURNAL, 0, "what is no journal of ours", f"none ({error})")
+        return files
+    for name in NAMES:
+        paths = [
+            path
+            for path in (folder / name, folder / f"{name}.gz")
+            if (path.is_symlink() or path.exists()) and sizes.get(path.name, 0) is not None
+        ]
+        if len(paths) > 1:
+            mistakes.add(name, 0, f"both {name} and {name}.gz", "one of them")
+        elif not paths and name in NEEDED:
+            mistakes.add(name, 0, "no such file", f"{name} or {name}.gz")
+        elif paths and not (paths[0].is_file() and paths[0].resolve().parent == folder.resolve()):
+            mistakes.add(paths[0].name, 0, "no file of this folder", "a plain file, not a link to elsewhere")
+        elif paths:
+            whole = sizes.get(paths[0].name)
+            files[name] = Part(paths[0], paths[0].stat().st_size if whole is None else whole)
+    return files
+
+
+def lines(part: Part, seen: Hash, tell: Told) -> Numbered:
+    """The lines of a file that are texts, numbered from 1; what can't be read is told. `seen` hashes all."""
+    number = 0
+    try:
+        with opened(part) as file:
+            total = 0
+            while line := file.readline(MOST_LINE + 1):
+                number += 1
+                total += len(line)
+                if len(line) > MOST_LINE or total > MOST_BYTES:
+                    tell(
+                        number, "more than fits", f"at most {MOST_LINE:,} bytes a line, {MOST_BYTES:,} a file"
+                    )
+                    return
+                seen.update(line)
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    tell(number, "bytes that are no text", "text in UTF-8")
+                else:
+                    if text.strip():
+                        yield number, text
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
+        tell(number + 1, f"what can't be read ({reason})", "a whole file")
+
+
+@contextmanager
+def opened(part: Part) -> Iterator[BinaryIO]:
+    """A file to be read, unpacked if it is packed."""
+    with io.BufferedReader(_Front(part), 1 << 16) as whole:
+        if part.path.suffix != ".gz":
+            yield whole
+            return
+        with gzip.GzipFile(fileobj=whole) as unpacked:
+            yield cast("BinaryIO", unpacked)
+
+
+class _Front(io.RawIOBase):
+    """The first bytes of a file, as if it had no more."""
+
+    def __init__(self, part: Part):
+        self._file, self._left = part.path.open("rb", buffering=0), part.size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(memoryview(buffer)[: self._left]) or 0
+        self._left -= count
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def content(seen: dict[str, Hash]) -> str:
+    """One hash for all files of a bundle, as they are unpacked."""
+    whole = hashlib.sha256()
+    for name in sorted(seen):
+        whole.update(f"{name} {seen[name].hexdigest()}\n".encode())
+    return whole.hexdigest()

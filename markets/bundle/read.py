@@ -1,0 +1,141 @@
+"""From a folder to a recording that holds together, or to every mistake in it at once."""
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from markets.bundle.draft import READERS, At, Draft
+from markets.bundle.files import content, found, lines
+from markets.bundle.mistakes import Mistake
+from markets.bundle.model import Bundle, Recording
+from markets.bundle.rows import EMPTY, Page, with_book
+from markets.canonical import digest
+from markets.ladders import ladders
+from markets.model import MarketId, Quote
+from markets.venue import VenueError
+
+NAMED = 10
+"""How many mistakes the message of a BadBundle names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is in a bundle. `mistakes` are the first ones, `wrong` is how many there are.
+
+    Counted is what could be read. `events`, the time of the `first` and `last` price, and the hash
+    `content` are there where nothing is wrong.
+    """
+
+    markets: int
+    prices: int
+    books: int
+    resolutions: int
+    events: int | None
+    first: datetime | None
+    last: datetime | None
+    content: str | None
+    wrong: int
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.wrong
+
+
+class BadBundle(VenueError):
+    """A bundle with mistakes. Nothing of it is used."""
+
+    def __init__(self, folder: Path, report: Report):
+        some = [str(mistake) for mistake in report.mistakes[:NAMED]]
+        if report.wrong > NAMED:
+            some.append(f"and {report.wrong - NAMED:,} more")
+        words = f"{folder} can't be used: {report.wrong:,} mistake{'' if report.wrong == 1 else 's'} in it"
+        mend = f"arena markets check {folder} lists them"
+        super().__init__("bad_bundle", "\n".join((words, *some)), mend)
+        self.report = report
+
+
+def read(folder: Path) -> Bundle:
+    """The recording in a folder, or BadBundle with all that is wrong with it."""
+    bundle, report = _examined(folder)
+    if bundle is None:
+        raise BadBundle(folder, report)
+    return bundle
+
+
+def check(folder: Path) -> Report:
+    """What is in a folder, and all that is wrong with it."""
+    return _examined(folder)[1]
+
+
+def _examined(folder: Path) -> tuple[Bundle | None, Report]:
+    draft, seen = Draft(), dict[str, Any]()
+    for name, part in found(folder, draft.mistakes).items():
+        seen[name] = hashlib.sha256()
+        tell = partial(draft.mistakes.add, part.path.name)
+        READERS[name](draft, lines(part, seen[name], tell), tell)
+    bundle = None if draft.mistakes.count else Bundle(_recordings(draft), content(seen))
+    return bundle, _report(draft, bundle)
+
+
+def _report(draft: Draft, bundle: Bundle | None) -> Report:
+    whole = bundle or Bundle({}, "")
+    events = {record.pages[0].event_id for record in whole.markets.values()}
+    return Report(
+        markets=len(draft.listed),
+        prices=len(draft.prices),
+        books=len(draft.books),
+        resolutions=sum(map(len, draft.ends.values())),
+        events=None if bundle is None else len(events),
+        first=whole.first_price,
+        last=whole.last_price,
+        content=whole.content or None,
+        wrong=draft.mistakes.count,
+        mistakes=tuple(draft.mistakes.kept),
+    )
+
+
+def _recordings(draft: Draft) -> dict[MarketId, Recording]:
+    pages, quotes = defaultdict[MarketId, list[tuple[datetime, Page]]](list), _quotes(draft)
+    for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
+        pages[market].append((seen, page))
+    events = _events({market: versions[0][1] for market, versions in pages.items()})
+    return {
+        market: Recording(
+            seen=tuple(seen for seen, _ in versions),
+            pages=tuple(replace(page.market, event_id=events[market]) for _, page in versions),
+            known=tuple(quote.at for quote in quotes[market]),
+            quotes=tuple(quotes[market]),
+            ends=tuple(draft.ends.get(market, ())),
+            daily=market in draft.daily,
+        )
+        for market, versions in pages.items()
+    }
+
+
+def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
+    """Every market's quotes in the order of time: a price and a book of the same instant are one."""
+    merged: dict[At, Quote] = {key: quote for key, (_, quote) in draft.prices.items()}
+    for key, (_, book) in draft.books.items():
+        merged[key] = with_book(merged[key], book) if key in merged else book
+    quotes = defaultdict[MarketId, list[Quote]](list)
+    for market, at in sorted(merged):
+        quotes[market].append(merged[market, at])
+    return quotes
+
+
+def _events(pages: dict[MarketId, Page]) -> dict[MarketId, str]:
+    """The event as the page names it; else one for an equal background, else by ladder, else its own."""
+    named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
+    texts = {market: page.background for market, page in pages.items() if market not in named}
+    count = Counter(texts.values())
+    alike = {m: f"background:{digest(text)[:12]}" for m, text in texts.items()
+             if text not in EMPTY and count[text] > 1}  # fmt: skip
+    rest = {market: pages[market].market.question for market in texts if market not in alike}
+    steps = {market: f"ladder:{key}" for market, key in ladders(rest).items()}
+    return {market: market for market in pages} | steps | alike | named

@@ -1,0 +1,160 @@
+"""Kalshi: real dollars, read without a key.
+
+Its volume counts contracts of one dollar. Books are read for chosen markets only. A contract's fee is
+0.07 · p · (1 − p), the general table of its fee schedule, times what the event or its series says.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import chain
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from markets.model import Listing, MarketId, Quote, Resolution
+from markets.venue import Report, forget
+from markets.wire import kalshi as wire
+from markets.wire import kalshi_asking as asking
+from markets.wire.books import apart
+from markets.wire.fields import Sorter, own_names, read
+from markets.wire.http import Http
+from markets.wire.kalshi_book import mirrored
+from markets.wire.kalshi_candles import candle_quote, candles
+from markets.wire.kalshi_ends import resolution
+from markets.wire.kalshi_events import USUAL_FEE, Event, Series, fee_rate, nested
+
+__all__ = ["Kalshi", "Settings", "stamp", "venue"]
+
+stamp = "live"
+PREFIX = "kalshi:"
+
+
+class Settings(BaseModel):
+    """Where Kalshi is, how often it is asked, and how many pages a catalogue may have."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str = "https://api.elections.kalshi.com/trade-api/v2"
+    per_second: float = Field(10.0, gt=0)
+    timeout: float = Field(20.0, gt=0)
+    pages: int = Field(500, gt=0)
+
+
+class Kalshi:
+    """Kalshi as it is now; `at` is the time of reading.
+
+    What it has learnt of events and series it keeps until the next catalogue.
+    """
+
+    stamp = stamp
+
+    def __init__(self, settings: Settings, http: Http, report: Report):
+        self._pages, self._http = settings.pages, http
+        self._sorter = Sorter("kalshi", ("ticker", "event_ticker"), report)
+        self._events: dict[str, Event] = {}
+        self._series: dict[str, Series] = {}
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        """Every market that can be traded on, with its best prices but without its book."""
+        for raw in await asking.all_series(self._http, self._sorter):
+            self._keep_series(raw)
+        events = await asking.open_events(self._http, self._sorter, self._pages)
+        found = chain.from_iterable(self._of_event(raw, at) for raw in events)
+        return list({listing.market.id: listing for listing in found}.values())
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        """These markets with their books, in the order asked for."""
+        raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
+        pages = {name: page for name, raw in raws.items() if (page := self._page(raw)) is not None}
+        await self._learn(pages.values())
+        open_now = [name for name, page in pages.items() if wire.trading(page, at)]
+        books = await asking.books(self._http, self._sorter, open_now)
+        made = (self._listing(page, raws[name], at, books.get(name)) for name, page in pages.items())
+        return [listing for listing in made if listing is not None]
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        """What those of these markets paid that are final."""
+        raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
+        ends = [self._sorter.made(partial(resolution, raw, at), raw) for raw in raws.values()]
+        return [end for end in ends if end is not None]
+
+    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
+        """A market's prices at the end of each hour, or day if that is too many, between two instants."""
+        names = own_names(PREFIX, [market])
+        raws = await candles(self._http, self._sorter, names[0], start, end) if names else []
+        made = (self._sorter.made(partial(candle_quote, raw, names[0]), raw) for raw in raws)
+        found = [quote for quote in made if quote is not None and start <= quote.at <= end]
+        return sorted(found, key=lambda quote: quote.at)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.close()
+
+    def _of_event(self, raw: object, at: datetime) -> Iterable[Listing]:
+        """What can be traded on in an event. One that makes no sense takes its markets with it."""
+        if self._keep_event(raw) is None:
+            return
+        for inner in self._sorter.made(partial(nested, raw), raw) or ():
+            page = self._page(inner)
+            if page is not None and wire.trading(page, at):
+                listing = self._listing(page, inner, at)
+                if listing is not None:
+                    yield listing
+
+    def _page(self, raw: object) -> wire.Page | None:
+        return self._sorter.made(partial(wire.page, raw), raw)
+
+    def _listing(self, page: wire.Page, raw: object, at: datetime, book: object = None) -> Listing | None:
+        """A market with its prices while it trades, and its book if that was read."""
+        event = self._events.get(page.event_ticker) or wire.event_unseen(page)
+        market = self._sorter.made(partial(wire.market, page, event, self._rate(event)), raw)
+        if market is None or not wire.trading(page, at):
+            return None if market is None else Listing(market, None)
+        quote = self._sorter.made(partial(wire.quote, raw, page.ticker, at), raw)
+        return Listing(market, quote if quote is None or book is None else self._with_book(quote, book))
+
+    def _with_book(self, quote: Quote, raw: object) -> Quote:
+        """A quote with its book. Where they differ, the page's mid beside the book's prices stops orders."""
+        book = self._sorter.made(partial(mirrored, quote, raw), raw)
+        if book is None:
+            return quote
+        why = apart(quote, book)
+        if why is None:
+            return book
+        self._sorter.tell(why, quote.market_id.removeprefix(PREFIX), raw)
+        return replace(book, mid=quote.mid)
+
+    def _rate(self, event: Event) -> int:
+        series = self._series.get(event.series_ticker)
+        rate = self._sorter.made(partial(fee_rate, event, series), event.model_dump())
+        return USUAL_FEE if rate is None else rate
+
+    async def _learn(self, pages: Iterable[wire.Page]) -> None:
+        """Ask for those events and series of these markets that no catalogue told of."""
+        wanted = {page.event_ticker: wire.event_unseen(page) for page in pages}
+        missing = sorted(wanted.keys() - self._events.keys())
+        for raw in await asking.each(self._http, self._sorter, "/events", "event", missing):
+            self._keep_event(raw)
+        series = {self._events.get(name, unseen).series_ticker for name, unseen in wanted.items()}
+        missing = sorted(series - self._series.keys())
+        for raw in await asking.each(self._http, self._sorter, "/series", "series", missing):
+            self._keep_series(raw)
+
+    def _keep_event(self, raw: object) -> Event | None:
+        event = self._sorter.made(partial(read, Event, raw, "market"), raw)
+        if event is not None:
+            self._events[event.event_ticker] = event
+        return event
+
+    def _keep_series(self, raw: object) -> None:
+        series = self._sorter.made(partial(read, Series, raw, "market"), raw)
+        if series is not None:
+            self._series[series.ticker] = series
+
+
+def venue(settings: Settings, report: Report = forget) -> Kalshi:
+    """Kalshi behind the door of a venue."""
+    return Kalshi(
+        settings, Http(settings.url, per_second=settings.per_second, timeout=settings.timeout), report
+    )

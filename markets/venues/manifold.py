@@ -1,0 +1,90 @@
+"""Manifold: play money, so its results are a league of their own, never mixed with those in dollars.
+
+Its markets have a price but no book: rules that fill at the mid or at a spread around it are for it, rules
+that walk a book refuse. Nothing is charged. Markets that trade in cash rather than mana are left out.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from markets.model import Listing, MarketId, Quote, Resolution
+from markets.venue import Report, forget
+from markets.wire import manifold as wire
+from markets.wire import manifold_asking as asking
+from markets.wire.fields import Sorter, own_names
+from markets.wire.http import Http
+
+__all__ = ["Manifold", "Settings", "stamp", "venue"]
+
+stamp = "live"
+PREFIX = "manifold:"
+
+
+class Settings(BaseModel):
+    """Where Manifold is, how often it is asked, and how many of its newest records are gone through."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str = "https://api.manifold.markets"
+    per_second: float = Field(5.0, gt=0)
+    timeout: float = Field(20.0, gt=0)
+    newest: int = Field(20_000, gt=0)
+
+
+class Manifold:
+    """Manifold as it is now; `at` is the time of reading. A catalogue has no descriptions."""
+
+    stamp = stamp
+
+    def __init__(self, settings: Settings, http: Http, report: Report):
+        self._newest, self._http = settings.newest, http
+        self._sorter = Sorter("manifold", ("id",), report)
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        """The open ones among the newest markets, with their prices."""
+        raws = await asking.newest_markets(self._http, self._sorter, self._newest)
+        pages = ((raw, page) for raw, page in self._pages(raws) if wire.trading(page, at))
+        return [self._listing(raw, page, at) for raw, page in pages]
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        """These markets with their prices, in the order asked for; closed ones without."""
+        raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
+        return [self._listing(raw, page, at) for raw, page in self._pages(raws)]
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        """How those of these markets ended that have."""
+        raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
+        ends = [self._sorter.made(partial(wire.resolution, raw, at), raw) for raw in raws]
+        return [end for end in ends if end is not None]
+
+    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
+        """The price after each bet on a market from `start` to `end`, oldest first, of its newest bets."""
+        names = own_names(PREFIX, [market])
+        raws = await asking.bets(self._http, self._sorter, names[0], self._newest) if names else []
+        made = (self._sorter.made(partial(wire.traded, raw, names[0]), raw) for raw in reversed(raws))
+        found = [quote for quote in made if quote is not None and start <= quote.at <= end]
+        return sorted(found, key=lambda quote: quote.at)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.close()
+
+    def _pages(self, raws: Iterable[object]) -> Iterable[tuple[object, wire.Page]]:
+        for raw in raws:
+            page = self._sorter.made(partial(wire.page, raw), raw)
+            if page is not None:
+                yield raw, page
+
+    def _listing(self, raw: object, page: wire.Page, at: datetime) -> Listing:
+        if not wire.trading(page, at):
+            return Listing(wire.market(page), None)
+        return Listing(wire.market(page), self._sorter.made(partial(wire.quote, raw, page.id, at), raw))
+
+
+def venue(settings: Settings, report: Report = forget) -> Manifold:
+    """Manifold behind the door of a venue."""
+    http = Http(settings.url, per_second=settings.per_second, timeout=settings.timeout)
+    return Manifold(settings, http, report)

@@ -1,0 +1,157 @@
+"""Polymarket: real dollars, read without a key and without a wallet.
+
+Only questions whose outcomes are Yes and No are read; of an event that may still get outcomes, the places
+held for them are left out. Books are read for chosen markets only. A share's fee is rate · p · (1 − p), at
+the rate on the market's page.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from markets.model import Listing, Market, MarketId, Quote, Resolution
+from markets.venue import Report, forget
+from markets.wire import polymarket as wire
+from markets.wire import polymarket_asking as asking
+from markets.wire.fields import Sorter, Unfit, label, own_names, read
+from markets.wire.http import Http
+from markets.wire.polymarket_ends import confirmed, resolution
+from markets.wire.polymarket_prices import booked, past, quote
+from markets.wire.polymarket_prices import token as token_of
+
+__all__ = ["Polymarket", "Settings", "stamp", "venue"]
+
+stamp = "live"
+
+
+class Settings(BaseModel):
+    """Where Polymarket's two services are, how often each is asked, how many pages a catalogue may have."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str = "https://gamma-api.polymarket.com"
+    book_url: str = "https://clob.polymarket.com"
+    per_second: float = Field(5.0, gt=0)
+    timeout: float = Field(20.0, gt=0)
+    pages: int = Field(1_000, gt=0)
+
+
+class Polymarket:
+    """Polymarket as it is now; `at` is the time of reading.
+
+    How a market ended is asked of both services, until they have agreed on it once.
+    """
+
+    stamp = stamp
+
+    def __init__(self, settings: Settings, gamma: Http, clob: Http, report: Report):
+        self._pages, self._gamma, self._clob = settings.pages, gamma, clob
+        self._sorter = Sorter("polymarket", ("id", "conditionId"), report)
+        self._agreed: dict[str, int | None] = {}
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        """Every market that can be traded on, with its best prices but without its book."""
+        found: list[Listing] = []
+        async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
+            found += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
+        return found
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        """These markets with their prices and books while they trade, in the order asked for."""
+        names = own_names(wire.PREFIX, markets)
+        raws = await asking.records(self._gamma, self._sorter, names, first="open")
+        pages = {name: page for name, raw in raws.items() if (page := self._playable(raw)) is not None}
+        made = ((name, page, self._market(page, raws[name])) for name, page in pages.items())
+        found = [(name, page, market) for name, page, market in made if market is not None]
+        books = await self._books({name: raws[name] for name, page, _ in found if wire.trading(page)})
+        return [
+            Listing(market, self._priced(raws[name], at, books.get(name)) if wire.trading(page) else None)
+            for name, page, market in found
+        ]
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        """What those of these markets paid that are final."""
+        names = own_names(wire.PREFIX, markets)
+        raws = await asking.records(self._gamma, self._sorter, names, first="closed")
+        made = {name: self._sorter.made(partial(resolution, raw, at), raw) for name, raw in raws.items()}
+        ends = {name: end for name, end in made.items() if end is not None}
+        new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
+        for name, page in (await asking.book_ends(self._clob, self._sorter, new)).items():
+            sure = self._sorter.made(partial(confirmed, ends[name], page), raws[name])
+            if sure is None:
+                del ends[name]
+            elif sure is not ends[name]:
+                ends[name], self._agreed[name] = sure, sure.payout
+        return list(ends.values())
+
+    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
+        """A market's prices, one for each hour between two instants."""
+        names = own_names(wire.PREFIX, [market])
+        raws = await asking.records(self._gamma, self._sorter, names, first="open")
+        found = []
+        for name, raw in raws.items():
+            token = self._sorter.made(partial(token_of, raw), raw)
+            points = await asking.history(self._clob, token, start, end) if token else []
+            found += [self._sorter.made(partial(past, point, name), point) for point in points]
+        quotes = (quote for quote in found if quote is not None and start <= quote.at <= end)
+        return sorted(quotes, key=lambda quote: quote.at)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._gamma.close()
+        await self._clob.close()
+
+    def _offered(self, raw: object, at: datetime) -> Listing | None:
+        """A market if it can be traded on, with the prices on its page."""
+        page = self._page(raw)
+        if page is None or not wire.trading(page) or wire.unplayable(page) is not None:
+            return None
+        market = self._market(page, raw)
+        if market is None or not market.opens_at <= at < market.closes_at:
+            return None
+        return Listing(market, self._priced(raw, at, None))
+
+    def _page(self, raw: object) -> wire.Page | None:
+        return self._sorter.made(partial(read, wire.Page, raw, "market"), raw)
+
+    def _playable(self, raw: object) -> wire.Page | None:
+        """The page of a market that was asked for; if it is none of ours, that is told."""
+        page = self._page(raw)
+        why = None if page is None else wire.unplayable(page)
+        if why is not None:
+            self._sorter.tell(why, label(raw, "id"), raw)
+        return page if why is None else None
+
+    def _market(self, page: wire.Page, raw: object) -> Market | None:
+        rate = self._sorter.made(partial(wire.fee_rate, page), raw)
+        return self._sorter.made(partial(wire.market, page, wire.USUAL_FEE if rate is None else rate), raw)
+
+    async def _books(self, raws: asking.Raw) -> asking.Raw:
+        """The books of these markets, as far as there are any."""
+        tokens = {name: self._sorter.made(partial(token_of, raw), raw) for name, raw in raws.items()}
+        books = await asking.books(self._clob, [token for token in tokens.values() if token])
+        for name, token in tokens.items():
+            if token and token not in books:
+                self._sorter.tell(Unfit("quote", "no_book", "the venue shows no book of it"), name)
+        return {name: books[token] for name, token in tokens.items() if token in books}
+
+    def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
+        """The prices on a market's page, and of its book where that was read."""
+        page = self._sorter.made(partial(quote, raw, at), raw)
+        if page is None or book is None:
+            return page
+        found, why = booked(page, book)
+        if why is not None:
+            self._sorter.tell(why, label(raw, "id"), book)
+        return found
+
+
+def venue(settings: Settings, report: Report = forget) -> Polymarket:
+    """Polymarket behind the door of a venue."""
+    gamma, clob = (
+        Http(url, per_second=settings.per_second, timeout=settings.timeout)
+        for url in (settings.url, settings.book_url)
+    )
+    return Polymarket(settings, gamma, clob, report)

@@ -1,0 +1,173 @@
+"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong."""
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NoReturn
+
+import httpx
+from pydantic_core import from_json
+
+from markets.venue import VenueError
+from markets.wire.patience import LONGEST_WAIT, backoff, retry_after
+
+MOST_BYTES = 64 * 2**20
+"""A page is no longer than this, unpacked."""
+CONNECTIONS = 8
+AGAIN = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
+"""What may be better the next time."""
+MENDS = {
+    "unreachable": "check this machine's network and the venue's url, or try again later",
+    "timeout": "try again later",
+    "rate_limited": "wait a while; nothing else on this machine should ask the venue at the same time",
+    "server_error": "the venue has trouble of its own: try again later",
+    "refused": "check the venue's url in the config; the venue may have changed its service",
+    "bad_url": "check the venue's url in the config: it begins with https://",
+    "missing": "the venue no longer shows this, or never did",
+    "not_json": "check the venue's url in the config: something else may have answered in its place",
+    "too_large": "check the venue's url in the config; no page of a venue is that long",
+}
+
+Parameter = str | int | Sequence[str] | None
+
+
+class _Trouble(Exception):
+    """One attempt that came to nothing; `wait` is what the service asks for before the next."""
+
+    def __init__(self, code: str, said: str, wait: float | None = None):
+        super().__init__(said)
+        self.code, self.said, self.wait = code, said, wait
+
+
+class Http:
+    """GET and POST of JSON below one address, at most so many times a second.
+
+    What may pass by itself is tried again, a bounded number of times and never sooner than the
+    service asks for; all else is a VenueError with one code a cause. To be used in one event loop;
+    after `close` it may be used again, in another.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        per_second: float,
+        timeout: float = 20.0,
+        attempts: int = 4,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ):
+        self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
+        self._gap, self._sleep = 1 / per_second, sleep
+        self._rng = random.Random(f"{base_url}/backoff")
+        self._free_at = 0.0  # by the event loop's clock, which only runs forward
+        self._client: httpx.AsyncClient | None = None
+
+    async def get(self, path: str, **params: Parameter) -> Any:
+        """The JSON at a path. Parameters that are None are left out, lists are repeated."""
+        asked = {name: value for name, value in params.items() if value is not None}
+        return await self._asked("GET", path, params=asked)
+
+    async def post(self, path: str, body: Any) -> Any:
+        """The JSON that answers a body. Only for questions: it may be sent more than once."""
+        return await self._asked("POST", path, json=body)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        client, self._client, self._free_at = self._client, None, 0.0
+        if client is not None:
+            await client.aclose()
+
+    async def _asked(self, method: str, path: str, **what: Any) -> Any:
+        attempt = 1
+        while True:
+            await self._pace()
+            try:
+                return await self._attempt(method, path, what)
+            except _Trouble as trouble:
+                wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
+                if trouble.code not in AGAIN or attempt >= self._attempts or wait > LONGEST_WAIT:
+                    raise self._error(path, trouble) from None
+            attempt += 1
+            self._hold(wait)
+
+    async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> Any:
+        """One request; a limit on the whole of it, since a body may also drip for ever."""
+        try:
+            client = self._open()
+            async with asyncio.timeout(self._timeout), client.stream(method, path, **what) as answer:
+                body = await _body(answer)  # also of a refusal: a connection that isn't read out is lost
+                _check(answer)
+                return _json(body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise _Trouble("timeout", f"did not answer within {self._timeout:g} s") from None
+        except httpx.DecodingError:
+            raise _Trouble("not_json", "sent what can't be unpacked") from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise _Trouble("bad_url", "is no address of a service") from None
+        except httpx.RequestError as error:
+            raise _Trouble("unreachable", f"could not be reached ({type(error).__name__})") from None
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                base_url=self._base_url,
+                timeout=self._timeout,
+                limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+                headers={"User-Agent": "paper-arena", "Accept": "application/json"},
+                follow_redirects=False,
+            )
+        return self._client
+
+    async def _pace(self) -> None:
+        """Waits for this request's turn; the turn after it is taken before anyone waits."""
+        now = asyncio.get_running_loop().time()
+        turn = max(self._free_at, now)
+        self._free_at = turn + self._gap
+        if turn > now:
+            await self._sleep(turn - now)
+
+    def _hold(self, wait: float) -> None:
+        """Nobody asks for so many seconds: trouble for one is trouble for all."""
+        self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
+
+    def _error(self, path: str, trouble: _Trouble) -> VenueError:
+        whom = ascii(self._base_url) if trouble.code == "bad_url" else httpx.URL(self._base_url).host
+        return VenueError(trouble.code, f"{whom} {trouble.said} (asked for {path})", MENDS[trouble.code])
+
+
+def _check(answer: httpx.Response) -> None:
+    """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
+    status, wait = answer.status_code, retry_after(answer.headers)
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        raise _Trouble("rate_limited", "wants fewer questions", wait)
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        raise _Trouble("server_error", f"answered {status}", wait)
+    if status == httpx.codes.NOT_FOUND:
+        raise _Trouble("missing", "has no such page")
+    if status != httpx.codes.OK:
+        raise _Trouble("refused", f"answered {status}")
+
+
+async def _body(answer: httpx.Response) -> bytes:
+    body = bytearray()
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise _Trouble("too_large", f"sent more than {MOST_BYTES >> 20} MB")
+    return bytes(body)
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError:
+        pass  # it is the quicker of the two, but refuses half a character that json lets pass in one record
+    try:
+        return json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise _Trouble("not_json", "sent something that isn't JSON") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")

@@ -1,0 +1,77 @@
+"""What Manifold is asked, and how: lists page by page, chosen markets one by one."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from markets.venue import VenueError
+from markets.wire.fields import Sorter, Unfit, is_name, label
+from markets.wire.http import Http
+from markets.wire.pages import Page, listed, together, walk
+
+A_PAGE = 1_000
+ITS_OWN_TROUBLE = frozenset({"missing", "refused", "server_error", "not_json", "too_large"})
+"""What may be wrong with one record alone, since the venue did answer."""
+
+
+async def newest_markets(http: Http, sorter: Sorter, most: int) -> list[object]:
+    """So many of the newest markets, of every kind."""
+    return await _backwards(lambda n, before: http.get("/v0/markets", limit=n, before=before), sorter, most)
+
+
+async def bets(http: Http, sorter: Sorter, name: str, most: int) -> list[object]:
+    """So many of the newest bets on a market, newest first."""
+
+    async def ask(size: int, before: str | None) -> object:
+        return await http.get("/v0/bets", contractId=name, limit=size, before=before)
+
+    return await _backwards(ask, sorter, most)
+
+
+async def _backwards(
+    ask: Callable[[int, str | None], Awaitable[object]], sorter: Sorter, most: int
+) -> list[object]:
+    """The newest records of a list; the next page starts before the last record of this one."""
+    left = most
+
+    async def next_page(before: str | None) -> Page:
+        nonlocal left
+        page = listed(await ask(min(A_PAGE, left), before))
+        left -= len(page)
+        names = [name for raw in page if is_name(name := label(raw, "id"))]
+        if page and not names:
+            sorter.tell(
+                Unfit("page", "no_cursor", "none of its records has a name: what follows is lost"), "list"
+            )
+        return page, names[-1] if names and left > 0 else None
+
+    return await walk(next_page, "id", sorter, -(-most // A_PAGE))
+
+
+async def records(http: Http, sorter: Sorter, names: Sequence[str]) -> list[object]:
+    """The records of these markets, in the order asked for. Trouble with one doesn't keep back the others."""
+    answers = await together(_one(http, name) for name in names)
+    troubles = [trouble for _, trouble in answers if trouble is not None and trouble.code != "missing"]
+    if troubles and all(trouble is not None for _, trouble in answers):
+        raise troubles[0]
+    found = zip(names, answers, strict=True)
+    return [raw for name, (raw, trouble) in found if _is_of(name, raw, trouble, sorter)]
+
+
+async def _one(http: Http, name: str) -> tuple[object, VenueError | None]:
+    """A record, or what the venue said instead of it."""
+    try:
+        return await http.get(f"/v0/market/{name}"), None
+    except VenueError as error:
+        if error.code in ITS_OWN_TROUBLE:
+            return None, error
+        raise
+
+
+def _is_of(name: str, raw: object, trouble: VenueError | None, sorter: Sorter) -> bool:
+    """Whether an answer is the record asked for; else it is told why not."""
+    if trouble is not None:
+        sorter.tell(Unfit("market", trouble.code, trouble.message), name)
+    elif label(raw, "id") != name:
+        sorter.tell(Unfit("market", "malformed", "another record came in its place"), name, raw)
+    else:
+        return True
+    return False

@@ -1,0 +1,67 @@
+"""Going through a list page by page, however the pages go on, and asking many things at once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from markets.venue import VenueError
+from markets.wire.fields import Sorter, Unfit, as_sent, label
+
+T = TypeVar("T")
+Page = tuple[list[object], str | None]
+"""The records of a page, and what to ask the next one with; None on the last."""
+
+
+async def walk(
+    ask: Callable[[str | None], Awaitable[Page]], key: str, sorter: Sorter, most: int
+) -> list[object]:
+    """The records of all pages, each once, as `stroll` finds them."""
+    return [raw async for page in stroll(ask, key, sorter, most) for raw in page]
+
+
+async def stroll(
+    ask: Callable[[str | None], Awaitable[Page]], key: str, sorter: Sorter, most: int
+) -> AsyncIterator[list[object]]:
+    """What is new on each page, before the next one is asked for: long lists need not be held whole.
+
+    A page that brings nothing new ends it, whatever follows: some services repeat a page for ever.
+    So does the page after the `most`-th.
+    """
+    known: set[str] = set()
+    cursor: str | None = None
+    for number in range(1, most + 1):
+        page, cursor = await ask(cursor)
+        new: dict[str, object] = {}
+        for raw in page:
+            new.setdefault(label(raw, key) or as_sent(raw), raw)
+        fresh = [raw for name, raw in new.items() if name not in known]
+        if len(fresh) < len(page):
+            reason = f"{len(page) - len(fresh)} of {len(page)} records came before"
+            sorter.tell(Unfit("page", "repeated", reason), f"page {number}")
+        if fresh:
+            yield fresh
+        if cursor is None or not fresh:
+            return
+        known |= new.keys()
+    sorter.tell(Unfit("page", "too_many", f"there is more after page {most}"), f"page {most}")
+
+
+def listed(page: object, key: str | None = None) -> list[object]:
+    """The list that a page is, or has under a key."""
+    found = page if key is None else page.get(key) if isinstance(page, dict) else None
+    if not isinstance(found, list):
+        what = "a list" if key is None else f"a list of {key}"
+        mend = "check the venue's url in the config; the venue may have changed its service"
+        raise VenueError("bad_page", f"a page is not {what}", mend)
+    return found
+
+
+async def together(questions: Iterable[Awaitable[T]]) -> list[T]:
+    """The answers to all questions, asked side by side; when one fails, after all have ended."""
+    answers = await asyncio.gather(*questions, return_exceptions=True)
+    good: list[T] = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+        good.append(answer)
+    return good

@@ -1,0 +1,110 @@
+"""What a round shows: a draw that anyone can repeat from the record, and all that is held."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.cohort import seed_for
+from arena.model import Cohort
+from arena.round import play_round
+from arena.store.codec import cohort_of, cohort_text
+from arena.store.record import Record
+from markets.model import Snapshot
+from markets.universe import Universe, draw
+from markets.venues.simulator import Settings, venue
+from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
+from tests.builders import NOW, RAIN, usd
+
+SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)
+RULE = Universe(
+    show=9,
+    per_event=2,
+    closes_within=60 * 86_400,
+    min_volume=usd(1_000),
+    max_spread=usd("0.04"),
+    min_price=usd("0.05"),
+    max_price=usd("0.95"),
+    not_categories=("weather",),
+    strata=("price", "category"),
+)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def a_simulated_cohort() -> Cohort:
+    starts_at = datetime(2026, 1, 11, tzinfo=UTC)
+    return replace(a_cohort(["bob"]), starts_at=starts_at, universe=RULE, seed=77)
+
+
+def snapshot(record: Record, cohort: Cohort, number: int) -> Snapshot:
+    found = record.snapshot(record.cohorts()[-1].id, cohort.decides_at(number))
+    assert found is not None
+    return found[1]
+
+
+def test_the_rule_survives_being_frozen() -> None:
+    assert cohort_of(cohort_text(a_simulated_cohort())).universe == RULE
+
+
+def test_a_rule_frozen_before_it_had_more_keys_is_read_as_it_was_meant() -> None:
+    frozen = json.loads(cohort_text(a_cohort(["bob"])))
+    keys = ("show", "per_event", "closes_within", "min_volume", "max_spread")
+    old = {key: frozen["universe"][key] for key in keys}
+    assert cohort_of(json.dumps(frozen | {"universe": old})).universe == a_cohort(["bob"]).universe
+
+
+def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
+    """From the frozen cohort and the venue's list in any order, without what was played."""
+    stored = begun(record, a_simulated_cohort())
+    world = a_world(venue(SEASON), {"bob": says("0.5")})
+    drawn = set()
+    for number in (1, 2, 3):
+        asyncio.run(play_round(stored, number, world, record))
+        frozen = record.cohorts()[-1].cohort
+        at, seed = frozen.decides_at(number), seed_for(frozen.seed, "draw", number)
+        listed = asyncio.run(venue(SEASON).catalogue(at))
+        Random(number).shuffle(listed)
+        shown = snapshot(record, frozen, number).shown
+        assert [x.market.id for x in shown] == [x.market.id for x in draw(listed, frozen.universe, seed, at)]
+        assert len(shown) == RULE.show
+        assert not any(x.market.category == "weather" for x in shown)
+        drawn.add(tuple(x.market.id for x in shown))
+    assert len(drawn) == 3
+
+
+def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: Record) -> None:
+    cheap = a_cohort(["ann"]).universe.model_copy(update={"max_price": usd("0.70")})
+    cohort = replace(a_cohort(["ann"]), universe=cheap)
+    stored, little = begun(record, cohort), LittleVenue()
+    world = a_world(little, {"ann": says("0.7", ("500", RAIN))})
+    asyncio.run(play_round(stored, 1, world, record))
+    assert [x.market.id for x in snapshot(record, cohort, 1).shown] == [RAIN, "sim:snow"]
+    little.mids[RAIN] = 90
+    asyncio.run(play_round(stored, 2, world, record))
+    later = snapshot(record, cohort, 2)
+    assert [x.market.id for x in later.shown] == ["sim:snow"]
+    assert [(x.market.id, x.mid) for x in later.held] == [(RAIN, usd("0.90"))]
+    assert later.held[0].quote is not None
+    assert later.held[0].quote.at == NOW + WEEK
+
+
+def test_what_is_held_and_drawn_stands_in_the_snapshot_once(record: Record) -> None:
+    cohort = a_cohort(["ann"])
+    stored = begun(record, cohort)
+    world = a_world(LittleVenue(), {"ann": says("0.7", ("500", RAIN))})
+    for number in (1, 2):
+        asyncio.run(play_round(stored, number, world, record))
+    later = snapshot(record, cohort, 2)
+    assert [x.market.id for x in later.shown] == [RAIN, "sim:snow"]
+    assert later.held == ()

@@ -1,0 +1,82 @@
+"""Bundles for tests: a small one written line by line, and a recording of a simulated world."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from markets.bundle import Sighting, write
+from markets.model import MarketId
+from markets.simulation.settings import Settings
+from markets.venues.simulator import venue
+
+HEADER = "venue,id,date,prob_yes"
+ENDS_HEADER = "market,version,known_at,payout,source"
+LONGEST_WAIT = 20
+"""Weeks after a world's last one in which all its markets must have ended."""
+
+
+def page(id: str = "a", **more: Any) -> dict[str, Any]:
+    """A line of markets.jsonl: a market of its own event, open in January 2026."""
+    line = {"venue": "v", "id": id, "question": f"Will {id} happen?", "event": f"event of {id}"}
+    return line | {"open": "2026-01-01", "close": "2026-02-01", "resolved": False} | more
+
+
+def ended(day: str, payout: object) -> dict[str, Any]:
+    """What a line says of a market that ended."""
+    return {"resolved": True, "resolution": payout, "resolution_date": day}
+
+
+def a_bundle(
+    folder: Path,
+    pages: Iterable[Mapping[str, Any] | str] = (page(),),
+    prices: Iterable[str] = ("v,a,2026-01-03,0.4",),
+    books: Iterable[Mapping[str, Any] | str] = (),
+    ends: Iterable[str] = (),
+    header: str = HEADER,
+) -> Path:
+    """A bundle of these lines; a file without lines of its own is written only where it is needed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "markets.jsonl", [_json(line) for line in pages])
+    _write(folder / "prices.csv", [header, *prices])
+    if lines := [_json(line) for line in books]:
+        _write(folder / "books.jsonl", lines)
+    if rows := list(ends):
+        _write(folder / "resolutions.csv", [ENDS_HEADER, *rows])
+    return folder
+
+
+def _json(line: Mapping[str, Any] | str) -> str:
+    return line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def sightings(settings: Settings, every: timedelta = timedelta(days=1)) -> list[Sighting]:
+    """What a recorder sees of a simulated world that looks so often, until all has ended."""
+    world = venue(settings)
+    begun = now = datetime.combine(settings.start, time(), UTC)
+    seen: dict[MarketId, None] = {}
+    found: list[Sighting] = []
+    while now < begun + timedelta(weeks=settings.weeks) or len(_ended(found[-1])) < len(seen):
+        assert now < begun + timedelta(weeks=settings.weeks + LONGEST_WAIT)
+        seen |= dict.fromkeys(listing.market.id for listing in asyncio.run(world.catalogue(now)))
+        listings = asyncio.run(world.listings(now, list(seen)))
+        found.append(Sighting(now, tuple(listings), tuple(asyncio.run(world.resolutions(now, list(seen))))))
+        now += every
+    return found
+
+
+def _ended(look: Sighting) -> set[MarketId]:
+    return {end.market_id for end in look.resolutions}
+
+
+def simulated(folder: Path, **settings: Any) -> Path:
+    """A recording of a small simulated world, made day by day."""
+    small = {"weeks": 8, "markets": 30, "events": 12, "start": date(2026, 1, 4)}
+    write(folder, sightings(Settings.model_validate(small | settings)))
+    return folder

@@ -1,0 +1,666 @@
+"""Polymarket's markets and prices over real HTTP, from records made by hand in its shape."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from markets.model import Level, Listing, Market, MarketId, Quote
+from markets.venue import VenueError
+from markets.venues.polymarket import Settings, venue
+from portfolio.execute import execute
+from portfolio.rules import REALISTIC
+from tests.builders import NOW, a_bet, a_snapshot, an_account, usd
+from tests.builders import a_market as our_market
+from tests.venue_server.polymarket import (
+    CLOB,
+    GAMMA,
+    RAIN_BOOK,
+    PolymarketWire,
+    Raw,
+    a_book,
+    a_market,
+    an_end,
+    polymarket,
+    token,
+)
+from tests.venue_server.server import (
+    HTML,
+    RESET,
+    TRUNCATED,
+    Asked,
+    Reply,
+    VenueServer,
+    status,
+    venue_server,
+)
+from tests.venue_server.visit import Answer
+
+RAIN = MarketId("polymarket:1001")
+LISTS = f"{GAMMA}/markets/keyset"
+
+
+@pytest.fixture
+def server() -> Iterator[VenueServer]:
+    with venue_server() as started:
+        yield started
+
+
+def catalogue(server: VenueServer, *markets: Any, at: datetime = NOW, **settings: Any) -> Answer[Any]:
+    return polymarket(PolymarketWire([*markets]).serve(server), lambda venue: venue.catalogue(at), **settings)
+
+
+def listings(server: VenueServer, wire: PolymarketWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
+    asked = [MarketId(id) for id in ids or (RAIN,)]
+    return polymarket(wire.serve(server), lambda venue: venue.listings(at, asked))
+
+
+def quoted(server: VenueServer, book: Raw | None = RAIN_BOOK, **changes: Any) -> tuple[Any, list[str]]:
+    """The quote of one market with these prices and this book, and the codes of what was set aside."""
+    books = [] if book is None else [book]
+    answer = listings(server, PolymarketWire([a_market(**changes)], books))
+    assert {record for record, _ in answer.codes} <= {"1001"}
+    return answer.said[0].quote, [code for _, code in answer.codes]
+
+
+def refusal(quote: Quote) -> str | None:
+    """Why a bet on this quote isn't filled, by the rules of live arenas; None if it is."""
+    snapshot = a_snapshot(Listing(our_market(RAIN), quote))
+    _, refused = execute([a_bet(100, market=RAIN)], [], an_account(), snapshot, REALISTIC)
+    return refused[0].code if refused else None
+
+
+def names(answer: Answer[Any]) -> list[str]:
+    return [listing.market.id.removeprefix("polymarket:") for listing in answer.said]
+
+
+def many(count: int) -> list[Raw]:
+    return [a_market(str(1001 + n)) for n in range(count)]
+
+
+# --- a market's page
+
+
+def test_a_market_is_read_field_by_field(server: VenueServer) -> None:
+    answer = catalogue(server, a_market())
+    assert answer.aside == []
+    assert answer.said[0].market == Market(
+        id=RAIN,
+        event_id="polymarket:71001",
+        question="Will it rain?",
+        rules="This market resolves to Yes if it rains.",
+        category="weather",
+        opens_at=datetime(2025, 12, 1, 10, 0, 0, 500_000, tzinfo=UTC),
+        closes_at=datetime(2026, 3, 1, 10, tzinfo=UTC),
+        tick=usd("0.01"),
+        fee_rate=usd("0.04"),
+        min_shares=usd(5),
+    )
+
+
+def test_its_price_is_that_of_the_page_at_the_time_of_reading(server: VenueServer) -> None:
+    assert catalogue(server, a_market()).said[0].quote == Quote(
+        RAIN, NOW, usd("0.40"), usd("0.42"), usd("0.41"), last=usd("0.41"), volume=usd("1234.56")
+    )
+
+
+def test_yes_is_found_by_its_name_not_by_its_place(server: VenueServer) -> None:
+    turned = a_market(outcomes=["No", "Yes"], bestBid=None, bestAsk=None)
+    answer = listings(server, PolymarketWire([turned], [RAIN_BOOK]))
+    assert json.loads(turned["outcomePrices"]) == ["0.59", "0.41"]
+    assert catalogue(server, turned).said[0].quote.mid == usd("0.41")
+    assert answer.said[0].quote.bid == usd("0.40")
+    assert answer.aside == []
+
+
+def test_lists_may_come_as_lists_too(server: VenueServer) -> None:
+    as_lists = {key: json.loads(a_market()[key]) for key in ("outcomes", "outcomePrices", "clobTokenIds")}
+    assert catalogue(server, a_market(**as_lists)).said == catalogue(server, a_market()).said
+
+
+@pytest.mark.parametrize("outcomes", [["Up", "Down"], ["FaZe", "illwill"], ["Yes", "Yes"]])
+def test_what_is_not_yes_or_no_is_left_out_without_a_word(server: VenueServer, outcomes: list[str]) -> None:
+    answer = catalogue(server, a_market(outcomes=outcomes), a_market("1002"))
+    assert names(answer) == ["1002"]
+    assert answer.aside == []
+
+
+def test_but_told_to_who_asks_for_it(server: VenueServer) -> None:
+    answer = listings(server, PolymarketWire([a_market(outcomes=["Up", "Down"])]))
+    assert answer.said == []
+    assert answer.codes == [("1001", "not_yes_no")]
+
+
+@pytest.mark.parametrize(
+    ("title", "augmented", "other", "played"),
+    [
+        ("Person A", True, False, False),
+        ("Candidate AB", True, False, False),
+        ("Other", True, False, False),
+        ("Anybody else", False, True, False),
+        ("Abiy Ahmed", True, False, True),
+        ("Person A", False, False, True),
+        ("Other", False, False, True),
+    ],
+)
+def test_places_held_in_augmented_events_are_left_out(
+    server: VenueServer, title: str, augmented: bool, other: bool, played: bool
+) -> None:
+    events = [{"id": "7", "negRiskAugmented": augmented}]
+    held = a_market(groupItemTitle=title, negRiskOther=other, events=events)
+    assert names(catalogue(server, held, a_market("1002"))) == ["1001"] * played + ["1002"]
+    asked = listings(server, PolymarketWire([held], [RAIN_BOOK]))
+    assert asked.codes == ([] if played else [("1001", "placeholder")])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"active": False},
+        {"archived": True},
+        {"acceptingOrders": False},
+        {"enableOrderBook": False},
+        {"endDate": "2026-01-04T12:00:00Z"},
+        {"startDate": "2026-01-04T12:00:01Z"},
+    ],
+)
+def test_what_cant_be_traded_on_is_not_in_the_catalogue(server: VenueServer, changes: Raw) -> None:
+    answer = catalogue(server, a_market(**changes), a_market("1002"))
+    assert names(answer) == ["1002"]
+    assert answer.aside == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "rate"),
+    [
+        ({}, "0.04"),
+        ({"feeSchedule": {"rate": 0.07}}, "0.07"),
+        ({"feeSchedule": {"rate": 0}}, "0"),
+        ({"feeSchedule": None}, "0.05"),
+        ({"feesEnabled": None, "feeSchedule": None}, "0.05"),
+        ({"feesEnabled": False, "feeSchedule": None}, "0"),
+        ({"feeSchedule": None, "takerBaseFee": 200}, "0.05"),
+    ],
+)
+def test_the_fee_is_that_of_the_schedule_never_the_base_fee(
+    server: VenueServer, changes: Raw, rate: str
+) -> None:
+    answer = catalogue(server, a_market(**changes))
+    assert answer.said[0].market.fee_rate == usd(rate)
+    assert answer.aside == []
+
+
+@pytest.mark.parametrize("schedule", [{"rate": 0.04, "exponent": 2}, {"rate": 1.5, "exponent": 1}])
+def test_fees_of_an_unknown_kind_are_told_and_taken_to_be_the_usual(
+    server: VenueServer, schedule: Raw
+) -> None:
+    answer = catalogue(server, a_market(feeSchedule=schedule))
+    assert answer.said[0].market.fee_rate == usd("0.05")
+    assert answer.codes == [("1001", "unknown_fee")]
+
+
+@pytest.mark.parametrize(
+    ("tags", "category"),
+    [
+        (["hide-from-new", "meta", "equities", "finance"], "finance"),
+        (["fed", "finance", "economy"], "economy"),
+        (["trump", "us-politics", "politics"], "politics"),
+        (["mentions"], "other"),
+        ([], "other"),
+    ],
+)
+def test_the_category_is_by_the_tags(server: VenueServer, tags: list[str], category: str) -> None:
+    answer = catalogue(server, a_market(tags=[{"slug": slug} for slug in tags]))
+    assert answer.said[0].market.category == category
+
+
+def test_an_old_page_has_its_category_in_words(server: VenueServer) -> None:
+    answer = catalogue(server, a_market(tags=None, category="US-current-affairs"))
+    assert answer.said[0].market.category == "us-current-affairs"
+
+
+def test_a_market_without_an_event_is_its_own(server: VenueServer) -> None:
+    answer = catalogue(server, *(a_market(name, events=None) for name in ("1001", "1002")))
+    assert len({listing.market.event_id for listing in answer.said}) == 2
+
+
+def test_a_market_without_a_date_is_open_since_it_was_made_and_closes_who_knows_when(
+    server: VenueServer,
+) -> None:
+    market = catalogue(server, a_market(startDate=None, endDate=None)).said[0].market
+    assert market.opens_at == datetime(2025, 12, 1, 9, 0, 0, 123_456, tzinfo=UTC)
+    assert market.closes_at.year == 9999
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"question": None}, "malformed"),
+        ({"question": " "}, "no_question"),
+        ({"question": "\0"}, "malformed"),
+        ({"id": 1001}, "malformed"),
+        ({"closed": "false"}, "malformed"),
+        ({"outcomes": "Yes, No"}, "malformed"),
+        ({"outcomes": '["Yes", 0]'}, "malformed"),
+        ({"outcomes": '["Yes"]'}, "malformed"),
+        ({"outcomes": '["Yes", "No", "Draw"]'}, "malformed"),
+        ({"outcomes": []}, "malformed"),
+        ({"outcomes": "[" * 900}, "malformed"),
+        ({"outcomes": json.dumps(["Yes", "No" * 1_000])}, "malformed"),
+        ({"endDate": "tomorrow"}, "malformed"),
+        ({"endDate": "2026-03-01T10:00:00"}, "malformed"),
+        ({"startDate": None, "createdAt": None}, "no_open_time"),
+        ({"orderPriceMinTickSize": 0}, "bad_tick"),
+        ({"orderPriceMinTickSize": 0.5}, "bad_tick"),
+        ({"orderMinSize": -5}, "malformed"),
+        ({"tags": "weather"}, "malformed"),
+        ({"events": [{}]}, "malformed"),
+        ({"feeSchedule": {"rate": "free"}}, "malformed"),
+    ],
+)
+def test_a_page_that_makes_no_sense_is_set_aside_and_the_others_stay(
+    server: VenueServer, changes: Raw, code: str
+) -> None:
+    bad = {**a_market(), **changes}
+    bad = {key: value for key, value in bad.items() if value is not None}
+    answer = catalogue(server, bad, a_market("1002"))
+    assert names(answer) == ["1002"]
+    assert [item.code for item in answer.aside] == [code]
+    assert answer.aside[0].venue == "polymarket"
+    assert answer.aside[0].kind == "market"
+    assert answer.aside[0].reason
+    assert answer.aside[0].raw.startswith("{")
+
+
+@pytest.mark.parametrize("junk", [None, 7, "market", [], {}])
+def test_a_record_that_is_none_is_set_aside(server: VenueServer, junk: Any) -> None:
+    answer = catalogue(server, junk, a_market("1002"))
+    assert names(answer) == ["1002"]
+    assert [item.code for item in answer.aside] == ["malformed"]
+
+
+# --- prices
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"bestBid": 0.5}, "crossed"),
+        ({"bestBid": 1.2}, "bad_price"),
+        ({"bestBid": -0.1}, "malformed"),
+        ({"bestAsk": "cheap"}, "malformed"),
+        ({"bestAsk": True}, "malformed"),
+        ({"bestBid": None, "outcomePrices": '["0.41", "0.2"]'}, "bad_price"),
+        ({"bestBid": None, "outcomePrices": '["0.41"]'}, "bad_price"),
+        ({"bestBid": None, "outcomePrices": '["0.41", "-1"]'}, "bad_price"),
+        ({"bestBid": None, "outcomePrices": '["NaN", "0"]'}, "bad_price"),
+        ({"outcomePrices": "0.41"}, "malformed"),
+        ({"volume": "much"}, "malformed"),
+        ({"bestBid": None, "bestAsk": None, "outcomePrices": None}, "no_price"),
+    ],
+)
+def test_a_price_that_makes_no_sense_leaves_a_market_without_one(
+    server: VenueServer, changes: Raw, code: str
+) -> None:
+    answer = catalogue(server, a_market(**changes), a_market("1002"))
+    assert names(answer) == ["1001", "1002"]
+    assert answer.said[0].quote is None
+    assert answer.said[1].quote is not None
+    assert answer.codes == [("1001", code)]
+    assert answer.aside[0].kind == "quote"
+
+
+@pytest.mark.parametrize(
+    ("changes", "bid", "ask", "mid"),
+    [
+        ({"bestBid": 0, "outcomePrices": '["0.0005", "0.9995"]'}, None, "0.42", "0.0005"),
+        ({"bestBid": None}, None, "0.42", "0.41"),
+        ({"bestAsk": 1}, "0.4", None, "0.41"),
+        ({"bestBid": None, "outcomePrices": '["0", "1"]'}, None, "0.42", "0"),
+        ({"bestBid": 0.003, "bestAsk": 0.004}, "0.003", "0.004", "0.0035"),
+        ({"bestBid": "0.40", "bestAsk": "0.42"}, "0.4", "0.42", "0.41"),
+    ],
+)
+def test_a_side_at_zero_or_a_dollar_is_offered_by_nobody(
+    server: VenueServer, changes: Raw, bid: str | None, ask: str | None, mid: str
+) -> None:
+    quote = catalogue(server, a_market(**changes)).said[0].quote
+    wanted = [None if price is None else usd(price) for price in (bid, ask, mid)]
+    assert [quote.bid, quote.ask, quote.mid] == wanted
+
+
+def test_a_volume_may_be_missing_or_a_number(server: VenueServer) -> None:
+    assert catalogue(server, a_market(volume=None)).said[0].quote.volume == 0
+    assert catalogue(server, a_market(volume=None, volumeNum=12.5)).said[0].quote.volume == usd("12.5")
+
+
+# --- books
+
+
+def test_a_book_is_best_first_whatever_its_order_on_the_wire(server: VenueServer) -> None:
+    quote, codes = quoted(server)
+    assert codes == []
+    assert quote.bids == tuple(
+        Level(usd(p), usd(n)) for p, n in (("0.4", "100.25"), ("0.39", "200"), ("0.01", "900"))
+    )
+    assert quote.asks == tuple(
+        Level(usd(p), usd(n)) for p, n in (("0.42", "50.5"), ("0.43", "300"), ("0.99", "800"))
+    )
+    assert (quote.bid, quote.ask, quote.mid, quote.at) == (usd("0.40"), usd("0.42"), usd("0.41"), NOW)
+    assert (quote.last, quote.volume) == (usd("0.41"), usd("1234.56"))
+    assert refusal(quote) is None
+    for side in ("bids", "asks"):
+        for order in (sorted, reversed):
+            mixed = RAIN_BOOK | {side: list(order(RAIN_BOOK[side], **_by_size(order)))}
+            assert quoted(server, mixed) == (quote, [])
+
+
+def _by_size(order: Any) -> dict[str, Any]:
+    return {"key": lambda step: step["size"]} if order is sorted else {}
+
+
+def test_the_mid_is_that_of_the_book_where_both_agree(server: VenueServer) -> None:
+    quote, codes = quoted(server, a_book("1001", bids=[("0.45", "10")], asks=[("0.47", "10")]))
+    assert (quote.mid, codes) == (usd("0.46"), [])
+
+
+@pytest.mark.parametrize(("bid", "ask"), [("0.45", "0.48"), ("0.34", "0.37")])
+def test_a_page_over_five_cents_from_its_book_is_told_and_stops_fills(
+    server: VenueServer, bid: str, ask: str
+) -> None:
+    quote, codes = quoted(server, a_book("1001", bids=[(bid, "500")], asks=[(ask, "500")]))
+    assert codes == ["gap"]
+    assert (quote.bid, quote.ask, quote.mid) == (usd(bid), usd(ask), usd("0.41"))
+    assert quote.bids == (Level(usd(bid), usd(500)),)
+    assert refusal(quote) == "gap"
+
+
+def test_an_empty_book_leaves_no_price_to_trade_at(server: VenueServer) -> None:
+    quote, codes = quoted(server, a_book("1001", [], []))
+    assert codes == ["empty_book"]
+    assert (quote.bid, quote.ask, quote.bids, quote.asks) == (None, None, (), ())
+    assert quote.mid == usd("0.41")
+    assert refusal(quote) == "no_book"
+
+
+def test_a_book_of_one_side_is_as_it_is(server: VenueServer) -> None:
+    quote, codes = quoted(server, a_book("1001", [("0.40", "10")], []))
+    assert codes == []
+    assert (quote.bid, quote.ask, quote.mid) == (usd("0.40"), None, usd("0.41"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"bids": [{"price": "0.5", "size": "1"}]}, "crossed"),
+        ({"bids": [{"price": "0.1", "size": "1"}, {"price": "0.10", "size": "2"}]}, "bad_book"),
+        ({"asks": [{"price": "1", "size": "1"}]}, "bad_book"),
+        ({"asks": [{"price": "0", "size": "1"}]}, "bad_book"),
+        ({"asks": [{"price": "1.2", "size": "1"}]}, "bad_book"),
+        ({"asks": [{"price": 0.5, "size": "1"}]}, "malformed"),
+        ({"asks": [{"price": "0.5", "size": "-1"}]}, "malformed"),
+        ({"asks": [{"price": "0.5"}]}, "malformed"),
+        ({"asks": None}, "malformed"),
+        ({"bids": "none"}, "malformed"),
+    ],
+)
+def test_a_book_that_makes_no_sense_is_left_out_and_no_order_is_filled_from_it(
+    server: VenueServer, changes: Raw, code: str
+) -> None:
+    quote, codes = quoted(server, RAIN_BOOK | changes)
+    assert codes == [code]
+    assert (quote.bid, quote.ask, quote.bids, quote.asks) == (usd("0.40"), usd("0.42"), (), ())
+    assert refusal(quote) == "no_book"
+
+
+def test_levels_of_no_size_are_nobodys(server: VenueServer) -> None:
+    book = RAIN_BOOK | {"bids": [*RAIN_BOOK["bids"], {"price": "0.41", "size": "0"}]}
+    assert quoted(server, book)[0].bid == usd("0.40")
+
+
+def test_token_ids_are_names_never_numbers(server: VenueServer) -> None:
+    """As a number such a name would lose its last digits, and the book of another market might come."""
+    assert len(token("1001")) == 77
+    quote, codes = quoted(server, clobTokenIds=f"[{token('1001')}, {token('1001', 'No')}]")
+    assert codes == ["malformed"]
+    assert quote.bids == ()
+
+
+@pytest.mark.parametrize("ids", ["[]", '["x", "y"]', '["", ""]', json.dumps(["../secret", "8"])])
+def test_a_market_that_has_no_book_to_ask_for_has_its_page_alone(server: VenueServer, ids: str) -> None:
+    quote, codes = quoted(server, clobTokenIds=ids)
+    assert codes == ["no_token"]
+    assert (quote.bid, quote.bids) == (usd("0.40"), ())
+    assert server.counts[f"{CLOB}/book"] == 0
+
+
+def test_a_book_that_is_not_shown_is_told(server: VenueServer) -> None:
+    assert quoted(server, None)[1] == ["no_book"]
+
+
+def test_books_are_asked_for_many_at_once(server: VenueServer) -> None:
+    markets = many(250)
+    wire = PolymarketWire(markets, [RAIN_BOOK | {"asset_id": token(raw["id"])} for raw in markets])
+    answer = listings(server, wire, *(f"polymarket:{raw['id']}" for raw in markets))
+    assert answer.aside == []
+    assert all(listing.quote.bids for listing in answer.said)
+    assert server.counts == {LISTS: 3, f"{CLOB}/books": 3}
+
+
+def test_where_there_are_no_books_of_many_each_is_asked_for_alone(server: VenueServer) -> None:
+    books = [RAIN_BOOK, RAIN_BOOK | {"asset_id": token("1002")}]
+    answer = listings(
+        server, PolymarketWire(many(2), books, many_books=False), RAIN, MarketId("polymarket:1002")
+    )
+    assert answer.aside == []
+    assert [listing.quote.bid for listing in answer.said] == [usd("0.40")] * 2
+    assert server.counts[f"{CLOB}/book"] == 2
+
+
+def test_the_book_of_another_market_is_not_believed(server: VenueServer) -> None:
+    wire = PolymarketWire(many(1))
+    wire.serve(server)
+    server.route(f"{CLOB}/books", [RAIN_BOOK | {"asset_id": token("1002")}])
+    server.route(f"{CLOB}/book", RAIN_BOOK | {"asset_id": token("1002")})
+    answer = polymarket(server.url, lambda venue: venue.listings(NOW, [RAIN]))
+    assert answer.said[0].quote.bids == ()
+    assert answer.codes == [("1001", "no_book")]
+
+
+# --- the list, page by page
+
+
+def test_a_long_list_is_read_page_by_page(server: VenueServer) -> None:
+    answer = catalogue(server, *many(250))
+    assert names(answer) == [str(1001 + n) for n in range(250)]
+    assert answer.aside == []
+    assert [asked.params.get("after_cursor") for asked in server.log] == [None, "after:100", "after:200"]
+
+
+def test_a_cursor_that_is_ignored_ends_after_the_page_that_comes_again(server: VenueServer) -> None:
+    wire = PolymarketWire(many(250), stuck=True)
+    answer = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW))
+    assert len(answer.said) == 100
+    assert answer.codes == [("page 2", "repeated")]
+    assert server.counts[LISTS] == 2
+
+
+def test_a_list_without_an_end_is_left_after_so_many_pages(server: VenueServer) -> None:
+    def endless(asked: Asked) -> Raw:
+        number = int(asked.params.get("after_cursor", 0))
+        return {"markets": [a_market(str(1001 + number))], "next_cursor": str(number + 1)}
+
+    server.route(LISTS, endless)
+    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW), pages=7)
+    assert len(answer.said) == 7
+    assert answer.codes == [("page 7", "too_many")]
+    assert server.counts[LISTS] == 7
+
+
+def test_a_market_that_comes_on_two_pages_is_one(server: VenueServer) -> None:
+    pages: dict[str | None, Raw] = {
+        None: {"markets": many(2), "next_cursor": "b"},
+        "b": {"markets": many(3)},
+    }
+    server.route(LISTS, lambda asked: pages[asked.params.get("after_cursor")])
+    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW))
+    assert names(answer) == ["1001", "1002", "1003"]
+    assert answer.codes == [("page 2", "repeated")]
+
+
+def test_a_cursor_that_is_no_text_is_told(server: VenueServer) -> None:
+    server.route(LISTS, {"markets": many(1), "next_cursor": 5})
+    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW))
+    assert names(answer) == ["1001"]
+    assert answer.codes == [("/markets/keyset", "bad_cursor")]
+
+
+def test_where_there_are_no_cursors_the_old_list_is_read_by_place(server: VenueServer) -> None:
+    wire = PolymarketWire(many(250), keyset=False)
+    answer = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW))
+    assert len(names(answer)) == 250
+    assert answer.aside == []
+    places = [asked.params.get("offset") for asked in server.log if asked.path == f"{GAMMA}/markets"]
+    assert places == ["0", "100", "200", "250"]
+    assert names(listings(server, PolymarketWire(many(1), [RAIN_BOOK], keyset=False))) == ["1001"]
+
+
+@pytest.mark.parametrize("page", [7, "markets", None, {}, {"markets": None}, {"markets": {}}, [[]]])
+def test_a_page_that_is_no_list_of_markets_is_an_error(server: VenueServer, page: Any) -> None:
+    server.route(LISTS, page)
+    with pytest.raises(VenueError) as raised:
+        polymarket(server.url, lambda venue: venue.catalogue(NOW))
+    assert raised.value.code == "bad_page"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [status(429), status(500), HTML, TRUNCATED, RESET],
+    ids=["429", "500", "html", "truncated", "reset"],
+)
+@pytest.mark.parametrize("page", [1, 2, 3])
+def test_a_fault_that_passes_is_not_noticed_at_any_page(server: VenueServer, fault: Reply, page: int) -> None:
+    wire = PolymarketWire(many(250))
+    url = wire.serve(server)
+    pages = iter(range(1, 9))
+
+    def faulty(asked: Asked) -> Any:
+        return fault if next(pages) == page else wire._by_cursor(asked)
+
+    server.route(LISTS, faulty)
+    answer = polymarket(url, lambda venue: venue.catalogue(NOW))
+    assert len(answer.said) == 250
+    assert answer.aside == []
+    assert server.counts[LISTS] == 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (status(429), "rate_limited"),
+        (status(500), "server_error"),
+        (status(403), "refused"),
+        (HTML, "not_json"),
+        (TRUNCATED, "not_json"),
+        (RESET, "unreachable"),
+    ],
+)
+@pytest.mark.parametrize("path", [LISTS, f"{CLOB}/books"])
+def test_a_fault_that_stays_is_an_error_never_an_empty_answer(
+    server: VenueServer, fault: Reply, code: str, path: str
+) -> None:
+    url = PolymarketWire(many(1), [RAIN_BOOK]).serve(server)
+    for broken in (path, path.removesuffix("/keyset"), path.removesuffix("s")):
+        server.fail(broken, fault, forever=True)
+    if (code, path) == ("refused", f"{CLOB}/books"):
+        answer = polymarket(url, lambda venue: venue.listings(NOW, [RAIN]))
+        assert answer.codes == [("1001", "no_book")]
+        return
+    with pytest.raises(VenueError) as raised:
+        polymarket(url, lambda venue: venue.listings(NOW, [RAIN]))
+    assert raised.value.code == code
+
+
+# --- chosen markets
+
+
+def test_chosen_markets_come_in_the_order_asked_for(server: VenueServer) -> None:
+    wire = PolymarketWire([*many(3), an_end("1004")], [RAIN_BOOK])
+    ids = [f"polymarket:{n}" for n in (1004, 1002, 1001, 1002)]
+    assert names(listings(server, wire, *ids)) == ["1004", "1002", "1001"]
+
+
+def test_a_closed_market_is_found_again_and_has_no_price(server: VenueServer) -> None:
+    """A list holds open markets or closed ones: who asks for open ones alone believes that it vanished."""
+    answer = listings(server, PolymarketWire([an_end()], [RAIN_BOOK]))
+    assert names(answer) == ["1001"]
+    assert answer.said[0].quote is None
+    assert answer.aside == []
+    assert [asked.params["closed"] for asked in server.log] == ["false", "true"]
+
+
+def test_a_market_that_has_vanished_is_told_and_the_others_stay(server: VenueServer) -> None:
+    answer = listings(server, PolymarketWire(many(1), [RAIN_BOOK]), RAIN, "polymarket:1002")
+    assert names(answer) == ["1001"]
+    assert answer.codes == [("1002", "missing")]
+
+
+def test_a_market_past_its_date_that_still_trades_keeps_its_price(server: VenueServer) -> None:
+    """Its date is a plan of the venue's; what is held is worth what it trades at, until it is resolved."""
+    late = datetime(2026, 3, 5, tzinfo=UTC)
+    answer = listings(server, PolymarketWire(many(1), [RAIN_BOOK]), at=late)
+    assert answer.said[0].quote.mid == usd("0.41")
+    assert catalogue(server, *many(1), at=late).said == []
+
+
+def test_only_names_of_this_venue_are_asked_for(server: VenueServer) -> None:
+    asked = ["kalshi:1001", "polymarket:../1001", "polymarket:", "1001", "polymarket:1&closed=true"]
+    assert listings(server, PolymarketWire(many(1)), *asked).said == []
+    assert server.log == []
+
+
+def test_an_answer_to_what_was_not_asked_is_no_answer(server: VenueServer) -> None:
+    server.route(LISTS, {"markets": many(3)})
+    PolymarketWire().serve(server)
+    server.route(LISTS, {"markets": many(3)})
+    server.route(f"{CLOB}/books", [RAIN_BOOK])
+    assert names(polymarket(server.url, lambda venue: venue.listings(NOW, [RAIN]))) == ["1001"]
+
+
+# --- prices of the past
+
+
+def test_the_past_of_a_market_is_its_prices_by_the_hour(server: VenueServer) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    hours = [int((start + timedelta(hours=n)).timestamp()) for n in range(4)]
+    points = [{"t": hours[n], "p": p} for n, p in ((2, 0.36), (0, 0.415), (1, 0), (3, 1))]
+    wire = PolymarketWire(many(1), past={token("1001"): [*points, {"t": hours[1] + 60, "p": 1.2}]})
+    end = start + timedelta(hours=2)
+    answer = polymarket(wire.serve(server), lambda venue: venue.history(RAIN, start, end))
+    assert [(quote.at, quote.mid) for quote in answer.said] == [
+        (start, usd("0.415")),
+        (start + timedelta(hours=1), 0),
+        (end, usd("0.36")),
+    ]
+    assert all(quote.bid is quote.ask is None for quote in answer.said)
+    assert [item.code for item in answer.aside] == ["malformed"]
+
+
+def test_the_past_of_a_closed_market_is_there_too(server: VenueServer) -> None:
+    wire = PolymarketWire([an_end()], past={token("1001"): [{"t": 1767225600, "p": 0.5}]})
+    start = datetime(2025, 12, 1, tzinfo=UTC)
+    answer = polymarket(wire.serve(server), lambda venue: venue.history(RAIN, start, NOW))
+    assert [quote.mid for quote in answer.said] == [usd("0.5")]
+
+
+# --- settings
+
+
+def test_its_settings_say_where_it_is_and_how_often_it_is_asked() -> None:
+    settings = Settings()
+    assert settings.per_second == 5
+    assert settings.url.startswith("https://gamma-api.")
+    assert settings.book_url.startswith("https://clob.")
+    assert venue(settings).stamp == "live"

@@ -1,0 +1,257 @@
+"""How Polymarket's markets end, over real HTTP.
+
+No recording has a market that is disputed, corrected or paid half by Gamma: those here are made by hand
+from the documented shapes, as are all others of this file.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from markets.model import MarketId, Resolution
+from markets.venue import VenueError
+from tests.builders import NOW, usd
+from tests.venue_server.polymarket import (
+    CLOB,
+    PolymarketWire,
+    Raw,
+    a_book_end,
+    a_market,
+    an_end,
+    condition,
+    polymarket,
+)
+from tests.venue_server.server import HTML, RESET, VenueServer, status, venue_server
+from tests.venue_server.visit import Answer
+
+RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
+CLOSED_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def server() -> Iterator[VenueServer]:
+    with venue_server() as started:
+        yield started
+
+
+def ended(server: VenueServer, *markets: Any, ends: list[Any] | None = None) -> Answer[Any]:
+    """How the markets 1001 and 1002 ended, and what the order book says of it."""
+    wire = PolymarketWire([*markets], ends=ends or [])
+    return polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, [RAIN, SNOW]))
+
+
+def payouts(answer: Answer[Any]) -> dict[str, int]:
+    return {end.market_id: end.payout for end in answer.said}
+
+
+def test_a_winner_pays_a_dollar_a_share_since_the_market_was_closed(server: VenueServer) -> None:
+    answer = ended(server, an_end("1001", "1", "0"), an_end("1002", "0", "1"))
+    assert answer.said == [
+        Resolution(RAIN, 1, CLOSED_AT, usd(1), "polymarket: resolved"),
+        Resolution(SNOW, 1, CLOSED_AT, 0, "polymarket: resolved"),
+    ]
+    assert answer.aside == []
+
+
+def test_the_winner_is_found_by_name_not_by_place(server: VenueServer) -> None:
+    turned = an_end("1001", "0", "1", outcomes=["No", "Yes"])
+    assert payouts(ended(server, turned, a_market("1002"))) == {RAIN: usd(1)}
+
+
+def test_fifty_fifty_pays_half_a_dollar(server: VenueServer) -> None:
+    answer = ended(
+        server, an_end("1001", "0.5", "0.5"), a_market("1002"), ends=[a_book_end(won=None, half=True)]
+    )
+    assert payouts(answer) == {RAIN: usd("0.50")}
+    assert answer.said[0].outcome is None
+    assert answer.aside == []
+
+
+def test_fifty_fifty_by_gamma_alone_pays_half_too(server: VenueServer) -> None:
+    assert payouts(ended(server, an_end("1001", "0.5", "0.5"), a_market("1002"))) == {RAIN: usd("0.50")}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"umaResolutionStatus": "settled"},
+        {"umaResolutionStatus": None, "resolutionStatus": "resolved"},
+        {"umaResolutionStatus": None, "resolutionStatus": "settled"},
+        {"umaResolutionStatus": "Resolved", "resolutionStatus": ""},
+    ],
+)
+def test_the_oracle_is_done_in_more_words_than_one(server: VenueServer, changes: Raw) -> None:
+    answer = ended(server, an_end(**changes), a_market("1002"))
+    assert payouts(answer) == {RAIN: usd(1)}
+    assert answer.aside == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"umaResolutionStatus": "disputed"}, "disputed"),
+        ({"umaResolutionStatus": "challenged"}, "disputed"),
+        ({"umaResolutionStatus": "resolved", "resolutionStatus": "disputed"}, "disputed"),
+        ({"umaResolutionStatus": "disputed", "closed": False}, "disputed"),
+        ({"umaResolutionStatus": "proposed"}, "not_final"),
+        ({"umaResolutionStatus": "resolved", "resolutionStatus": "proposed"}, "not_final"),
+        ({"umaResolutionStatus": None}, "no_status"),
+        ({"umaResolutionStatus": ""}, "no_status"),
+        ({"outcomePrices": '["0.9995", "0.0005"]'}, "unclear"),
+        ({"outcomePrices": '["0.99999999999", "0.00000000001"]'}, "unclear"),
+        ({"outcomePrices": '["0", "0"]'}, "unclear"),
+        ({"outcomePrices": '["1", "1"]'}, "unclear"),
+        ({"outcomePrices": '["1", "0", "0"]'}, "unclear"),
+        ({"outcomePrices": '["1"]'}, "unclear"),
+        ({"outcomePrices": '["yes", "no"]'}, "unclear"),
+        ({"outcomePrices": '["NaN", "0"]'}, "unclear"),
+        ({"outcomePrices": None}, "unclear"),
+        ({"outcomePrices": '["0.58433", "0.41567"]', "outcomes": ["Long", "Short"]}, "not_yes_no"),
+        ({"closed": "yes"}, "malformed"),
+        ({"closedTime": "soon"}, "malformed"),
+        ({"umaResolutionStatus": 1}, "malformed"),
+    ],
+)
+def test_what_is_not_sure_waits_and_is_told_and_the_others_are_paid(
+    server: VenueServer, changes: Raw, code: str
+) -> None:
+    answer = ended(server, an_end("1001", **changes), an_end("1002"))
+    assert payouts(answer) == {SNOW: usd(1)}
+    assert answer.codes == [("1001", code)]
+    assert answer.aside[0].kind == "resolution"
+
+
+@pytest.mark.parametrize("status", [None, "", "proposed"])
+def test_an_open_market_waits_without_a_word(server: VenueServer, status: str | None) -> None:
+    answer = ended(server, a_market("1001", umaResolutionStatus=status), a_market("1002"))
+    assert (answer.said, answer.aside) == ([], [])
+
+
+def test_closed_is_asked_for_in_so_many_words(server: VenueServer) -> None:
+    """`active` stays true, and a list that isn't of closed markets doesn't hold one that has ended."""
+    assert an_end()["active"] is True
+    assert payouts(ended(server, an_end())) == {RAIN: usd(1)}
+    assert server.log[0].params["closed"] == "true"
+
+
+def test_a_market_that_has_vanished_is_told(server: VenueServer) -> None:
+    answer = ended(server, an_end("1002"))
+    assert payouts(answer) == {SNOW: usd(1)}
+    assert answer.codes == [("1001", "missing")]
+
+
+def test_a_time_of_closing_in_the_future_is_not_believed(server: VenueServer) -> None:
+    answer = ended(server, an_end(closedTime="2027-01-01 00:00:00+00"), an_end("1002", closedTime=None))
+    assert [end.known_at for end in answer.said] == [NOW, NOW]
+
+
+def test_a_result_that_is_corrected_is_answered_as_it_is_now(server: VenueServer) -> None:
+    """The record numbers the versions: a live venue only says how things stand."""
+    wire = PolymarketWire([an_end()], ends=[a_book_end()])
+
+    async def twice(venue: Any) -> list[int]:
+        before = await venue.resolutions(NOW, [RAIN])
+        wire.markets[0] = an_end("1001", "0", "1")
+        wire.ends[0] = a_book_end(won="No")
+        after = await venue.resolutions(NOW, [RAIN])
+        return [end.payout for end in before + after]
+
+    assert polymarket(wire.serve(server), twice).said == [usd(1), 0]
+
+
+# --- the order book's word
+
+
+def test_the_order_book_confirms_and_is_then_asked_no_more(server: VenueServer) -> None:
+    wire = PolymarketWire([an_end()], ends=[a_book_end()])
+
+    async def twice(venue: Any) -> list[Resolution]:
+        return [*await venue.resolutions(NOW, [RAIN]), *await venue.resolutions(NOW, [RAIN])]
+
+    answer = polymarket(wire.serve(server), twice)
+    assert [end.payout for end in answer.said] == [usd(1), usd(1)]
+    assert answer.said[0].source == "polymarket: resolved, so the order book"
+    assert server.counts[f"{CLOB}/markets/{condition('1001')}"] == 1
+
+
+def test_a_correction_that_the_order_book_does_not_share_waits(server: VenueServer) -> None:
+    wire = PolymarketWire([an_end()], ends=[a_book_end()])
+
+    async def twice(venue: Any) -> list[list[Resolution]]:
+        before = await venue.resolutions(NOW, [RAIN])
+        wire.markets[0] = an_end("1001", "0", "1")
+        return [before, await venue.resolutions(NOW, [RAIN])]
+
+    answer = polymarket(wire.serve(server), twice)
+    assert [len(ends) for ends in answer.said] == [1, 0]
+    assert answer.codes == [("1001", "contradiction")]
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (a_book_end(won="No"), "contradiction"),
+        (a_book_end(won=None, half=True), "contradiction"),
+        (a_book_end(won="Yes", half=True), "contradiction"),
+        (a_book_end(tokens=[{"outcome": "Yes", "winner": True}] * 2), "contradiction"),
+        (a_book_end(tokens=[{"outcome": "Gastelum", "winner": True}]), "not_yes_no"),
+        (a_book_end(tokens=[{"outcome": "Yes", "winner": "true"}]), "malformed"),
+        (a_book_end(tokens=None), "malformed"),
+        (a_book_end(closed=None), "malformed"),
+    ],
+)
+def test_where_the_two_disagree_it_waits(server: VenueServer, end: Raw, code: str) -> None:
+    answer = ended(server, an_end(), an_end("1002"), ends=[end])
+    assert payouts(answer) == {SNOW: usd(1)}
+    assert answer.codes == [("1001", code)]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        [],
+        [a_book_end(won=None)],
+        [a_book_end(won="No", closed=False)],
+        [a_book_end(tokens=[])],
+    ],
+)
+def test_where_the_order_book_has_no_word_the_page_counts(server: VenueServer, ends: list[Raw]) -> None:
+    answer = ended(server, an_end(), a_market("1002"), ends=ends)
+    assert payouts(answer) == {RAIN: usd(1)}
+    assert answer.aside == []
+
+
+def test_the_page_of_another_market_is_no_word(server: VenueServer) -> None:
+    PolymarketWire([an_end()]).serve(server)
+    server.route(f"{CLOB}/markets/", a_book_end("1002", won="No"))
+    answer = polymarket(server.url, lambda venue: venue.resolutions(NOW, [RAIN]))
+    assert payouts(answer) == {RAIN: usd(1)}
+
+
+@pytest.mark.parametrize("name", ["0x12", "../../x", f"{condition('1')}/..", ""])
+def test_what_is_no_name_of_a_market_is_not_asked_for(server: VenueServer, name: str) -> None:
+    assert payouts(ended(server, an_end(conditionId=name), a_market("1002"))) == {RAIN: usd(1)}
+    assert not [path for path in server.counts if path.startswith(CLOB)]
+
+
+@pytest.mark.parametrize("fault", [status(500), HTML, RESET], ids=["500", "html", "reset"])
+def test_trouble_with_the_order_book_is_told_once_and_the_pages_count(
+    server: VenueServer, fault: Any
+) -> None:
+    wire = PolymarketWire([an_end(), an_end("1002", "0", "1")])
+    wire.serve(server)
+    for name in ("1001", "1002"):
+        server.fail(f"{CLOB}/markets/{condition(name)}", fault, forever=True)
+    answer = polymarket(server.url, lambda venue: venue.resolutions(NOW, [RAIN, SNOW]))
+    assert payouts(answer) == {RAIN: usd(1), SNOW: 0}
+    assert [item.kind for item in answer.aside] == ["page"]
+    assert server.counts[f"{CLOB}/markets/{condition('1002')}"] == 0
+
+
+def test_trouble_with_the_markets_themselves_is_an_error(server: VenueServer) -> None:
+    PolymarketWire([an_end()]).serve(server)
+    server.fail("/gamma/markets/keyset", status(500), forever=True)
+    with pytest.raises(VenueError):
+        polymarket(server.url, lambda venue: venue.resolutions(NOW, [RAIN]))

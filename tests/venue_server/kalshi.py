@@ -1,0 +1,155 @@
+"""Kalshi's wire on the local server, with its quirks, and records made by hand in its shape."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.venue_server.server import Asked, VenueServer, reply, status
+
+Raw = dict[str, Any]
+ROOT = "/trade-api/v2"
+JUNK = {"ticker": "KXMVE-1", "event_ticker": "KXMVE", "mve_collection_ticker": "KXMVE-R", "status": "active"}
+"""A combination of other markets: what a naive question is answered with."""
+
+
+def a_market(ticker: str = "RAIN-26-A", **changes: Any) -> Raw:
+    """An open market that costs 40 to 42 cents; a change to None leaves the field out."""
+    raw = {
+        "ticker": ticker,
+        "event_ticker": ticker.rpartition("-")[0],
+        "market_type": "binary",
+        "status": "active",
+        "title": "Will it rain?",
+        "yes_sub_title": "Rain",
+        "rules_primary": "If it rains, then the market resolves to Yes.",
+        "rules_secondary": "",
+        "created_time": "2025-12-01T09:00:00.5Z",
+        "open_time": "2025-12-01T10:00:00Z",
+        "close_time": "2026-03-01T10:00:00Z",
+        "notional_value_dollars": "1.0000",
+        "price_level_structure": "linear_cent",
+        "price_ranges": [{"start": "0.0000", "end": "1.0000", "step": "0.0100"}],
+        "yes_bid_dollars": "0.4000",
+        "yes_ask_dollars": "0.4200",
+        "yes_bid_size_fp": "100.00",
+        "yes_ask_size_fp": "50.50",
+        "last_price_dollars": "0.4100",
+        "volume_fp": "1234.56",
+        "result": "",
+    }
+    return {name: value for name, value in (raw | changes).items() if value is not None}
+
+
+def an_end(ticker: str = "RAIN-26-A", dollars: str | None = "1.0000", **changes: Any) -> Raw:
+    """A market that is paid: without a result of its own unless one is given."""
+    return a_market(
+        ticker,
+        **(
+            {
+                "status": "finalized",
+                "settlement_value_dollars": dollars,
+                "settlement_ts": "2026-01-02T03:04:05Z",
+                "close_time": "2026-01-02T00:00:00Z",
+            }
+            | changes
+        ),
+    )
+
+
+def an_event(*markets: Raw, ticker: str = "RAIN-26", **changes: Any) -> Raw:
+    """An event with its markets nested in it."""
+    series = ticker.partition("-")[0]
+    raw = {"event_ticker": ticker, "series_ticker": series, "category": "Climate", "markets": list(markets)}
+    return raw | changes
+
+
+def a_series(ticker: str = "RAIN", **changes: Any) -> Raw:
+    return {"ticker": ticker, "category": "Climate", "fee_type": "quadratic", "fee_multiplier": 1} | changes
+
+
+def a_book(yes: Sequence[tuple[str, str]], no: Sequence[tuple[str, str]]) -> Raw:
+    """A book as it is sent: bids on either side."""
+    return {"yes_dollars": [list(level) for level in yes], "no_dollars": [list(level) for level in no]}
+
+
+BOOK = a_book(
+    yes=[("0.0100", "900.00"), ("0.3900", "200.00"), ("0.4000", "100.00")],
+    no=[("0.0200", "800.00"), ("0.5700", "300.00"), ("0.5800", "50.50")],
+)
+"""The worst level of each side comes first, as on the wire."""
+
+
+@dataclass
+class KalshiWire:
+    """What the venue has: events with their markets, series, books, and markets of long ago."""
+
+    events: list[Any] = field(default_factory=list)
+    series: list[Any] = field(default_factory=lambda: [a_series()])
+    books: dict[str, Any] = field(default_factory=dict)
+    historical: list[Any] = field(default_factory=list)
+    alone: list[Any] = field(default_factory=list)
+
+    @property
+    def markets(self) -> list[Any]:
+        """Those nested in events, and those that stand alone."""
+        nested = (raw["markets"] for raw in self.events if isinstance(raw, dict) and "markets" in raw)
+        return [market for markets in nested if isinstance(markets, list) for market in markets] + self.alone
+
+    def serve(self, server: VenueServer) -> str:
+        """Answer from now on; where from."""
+        routes: Mapping[str, Callable[[Asked], Any]] = {
+            "/events": self._events,
+            "/events/": lambda asked: _named("event", self.events, "event_ticker", asked),
+            "/series": lambda _: {"series": self.series},
+            "/series/": lambda asked: _named("series", self.series, "ticker", asked),
+            "/markets": lambda asked: self._markets(asked, self.markets),
+            "/markets/": self._book,
+            "/markets/orderbooks": self._books,
+            "/historical/markets": lambda asked: self._markets(asked, self.historical),
+        }
+        for path, answer in routes.items():
+            server.route(ROOT + path, answer)
+        return server.url + ROOT
+
+    def _events(self, asked: Asked) -> Any:
+        """Cursors are opaque; two hundred events are the most of a page."""
+        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        if size > 200 or asked.params.get("status") != "open":
+            return status(400)
+        start = int(after.removeprefix("from:")) if after else 0
+        end = start + size
+        found = self.events[start:end]
+        if asked.params.get("with_nested_markets") != "true":
+            found = [{name: raw[name] for name in raw if name != "markets"} for raw in found]
+        return {"events": found, "cursor": f"from:{end}" if end < len(self.events) else ""}
+
+    def _markets(self, asked: Asked, markets: list[Any]) -> Any:
+        """Several tickers are one text with commas here; repeated ones are refused."""
+        if len(asked.query.get("tickers", [])) > 1 or int(asked.params.get("limit", 100)) > 1000:
+            return status(400)
+        wanted = [ticker for ticker in asked.params.get("tickers", "").split(",") if ticker]
+        junk = [] if asked.params.get("mve_filter") == "exclude" else [JUNK]
+        found = [raw for raw in markets if isinstance(raw, dict) and raw.get("ticker") in wanted]
+        return {"markets": junk + found, "cursor": ""}
+
+    def _books(self, asked: Asked) -> Any:
+        """Here each ticker is a parameter of its own: one with commas is one ticker, whose book is empty."""
+        tickers = asked.query.get("tickers", [])
+        if not 1 <= len(tickers) <= 100:
+            return status(400)
+        return {
+            "orderbooks": [
+                {"ticker": ticker, "orderbook_fp": self.books.get(ticker, a_book([], []))}
+                for ticker in tickers
+            ]
+        }
+
+    def _book(self, asked: Asked) -> Any:
+        ticker = asked.path.removeprefix(f"{ROOT}/markets/").removesuffix("/orderbook")
+        return {"orderbook_fp": self.books[ticker]} if ticker in self.books else status(404)
+
+
+def _named(what: str, records: list[Any], key: str, asked: Asked) -> Any:
+    name = asked.path.rpartition("/")[2]
+    found = [raw for raw in records if isinstance(raw, dict) and raw.get(key) == name]
+    return reply({what: found[0]}) if found else status(404)

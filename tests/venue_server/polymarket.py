@@ -1,0 +1,228 @@
+"""Polymarket's two wires on the local server, with their quirks, and records made by hand in their shape."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from markets.venue import SetAside
+from markets.venues.polymarket import Polymarket, Settings
+from markets.wire.http import Http
+from tests.venue_server.server import Asked, VenueServer, status
+from tests.venue_server.visit import Answer
+
+T = TypeVar("T")
+
+Raw = dict[str, Any]
+GAMMA, CLOB = "/gamma", "/clob"
+A_PAGE, MOST_BOOKS = 100, 500
+
+
+def token(name: str, outcome: str = "Yes") -> str:
+    """What the order book calls an outcome of a market here: digits, and more than a number holds."""
+    return f"{9 if outcome == 'Yes' else 8}{name.zfill(76)}"
+
+
+def condition(name: str) -> str:
+    """What the order book calls a market here."""
+    return f"0x{name.zfill(64)}"
+
+
+def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **changes: Any) -> Raw:
+    """An open market that costs 40 to 42 cents; a change to None leaves the field out."""
+    raw = {
+        "id": name,
+        "question": "Will it rain?",
+        "conditionId": condition(name),
+        "description": "This market resolves to Yes if it rains.",
+        "outcomes": json.dumps(outcomes),
+        "outcomePrices": json.dumps(["0.41" if outcome == "Yes" else "0.59" for outcome in outcomes]),
+        "clobTokenIds": json.dumps([token(name, outcome) for outcome in outcomes]),
+        "volume": "1234.5600000000001",
+        "startDate": "2025-12-01T10:00:00.5Z",
+        "createdAt": "2025-12-01T09:00:00.123456Z",
+        "endDate": "2026-03-01T10:00:00Z",
+        "active": True,
+        "closed": False,
+        "archived": False,
+        "acceptingOrders": True,
+        "enableOrderBook": True,
+        "orderPriceMinTickSize": 0.01,
+        "orderMinSize": 5,
+        "bestBid": 0.4,
+        "bestAsk": 0.42,
+        "lastTradePrice": 0.41,
+        "takerBaseFee": 1000,
+        "feesEnabled": True,
+        "feeSchedule": {"exponent": 1, "rate": 0.04, "takerOnly": True, "rebateRate": 0.25},
+        "negRiskOther": False,
+        "umaResolutionStatuses": "[]",
+        "events": [{"id": f"7{name}", "title": "Rain", "negRiskAugmented": False}],
+        "tags": [{"id": "84", "label": "Weather", "slug": "weather"}],
+    }
+    return {name: value for name, value in (raw | changes).items() if value is not None}
+
+
+def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) -> Raw:
+    """A market that the oracle is done with; closed ones are `active` still."""
+    ended = {
+        "closed": True,
+        "acceptingOrders": False,
+        "outcomePrices": json.dumps([yes, no]),
+        "umaResolutionStatus": "resolved",
+        "closedTime": "2026-01-02 03:04:05+00",
+        "bestBid": None,
+        "bestAsk": 0.001,
+    }
+    return a_market(name, **(ended | changes))
+
+
+def a_book_end(name: str = "1001", won: str | None = "Yes", half: bool = False, **changes: Any) -> Raw:
+    """A market's page at the order book."""
+    return {
+        "condition_id": condition(name),
+        "closed": True,
+        "is_50_50_outcome": half,
+        "tokens": [
+            {"token_id": token(name, outcome), "outcome": outcome, "price": 0.5, "winner": outcome == won}
+            for outcome in ("Yes", "No")
+        ],
+    } | changes
+
+
+def a_book(
+    name: str, bids: Sequence[tuple[str, str]], asks: Sequence[tuple[str, str]], **changes: Any
+) -> Raw:
+    """A book of Yes, in the order given; on the wire the worst level comes first."""
+    sides = {"bids": bids, "asks": asks}
+    return {
+        "market": condition(name),
+        "asset_id": token(name),
+        **{
+            side: [{"price": price, "size": size} for price, size in levels] for side, levels in sides.items()
+        },
+    } | changes
+
+
+RAIN_BOOK = a_book(
+    "1001",
+    bids=[("0.01", "900"), ("0.39", "200"), ("0.4", "100.25")],
+    asks=[("0.99", "800"), ("0.43", "300"), ("0.42", "50.5")],
+)
+
+
+@dataclass
+class PolymarketWire:
+    """What the venue has: markets, books and pages at the order book, prices of the past by token.
+
+    `stuck` repeats page one for ever; without `keyset` there are only the old lists.
+    """
+
+    markets: list[Any] = field(default_factory=list)
+    books: list[Any] = field(default_factory=list)
+    ends: list[Any] = field(default_factory=list)
+    past: dict[str, list[Any]] = field(default_factory=dict)
+    stuck: bool = False
+    keyset: bool = True
+    many_books: bool = True
+
+    def serve(self, server: VenueServer) -> str:
+        """Answer from now on; where from."""
+        server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
+        server.route(f"{GAMMA}/markets", self._by_place)
+        server.route(f"{CLOB}/books", self._books)
+        server.route(f"{CLOB}/book", self._book)
+        server.route(f"{CLOB}/markets/", self._end)
+        server.route(f"{CLOB}/prices-history", self._history)
+        return server.url
+
+    def _by_cursor(self, asked: Asked) -> Any:
+        """Only `after_cursor` counts. Many ids go into one question; the last page has no next one."""
+        size, after = int(asked.params.get("limit", 20)), asked.params.get("after_cursor")
+        if not self.keyset:
+            return status(404)
+        if size > A_PAGE or "offset" in asked.query:
+            return status(422)
+        found = self._chosen(asked)
+        start = int(after.removeprefix("after:")) if after and not self.stuck else 0
+        page = {"markets": found[start : start + size]}
+        return page | {"next_cursor": f"after:{start + size}"} if start + size < len(found) else page
+
+    def _by_place(self, asked: Asked) -> Any:
+        start, size = (int(asked.params.get(name, usual)) for name, usual in (("offset", 0), ("limit", 20)))
+        return self._chosen(asked)[start : start + min(size, A_PAGE)]
+
+    def _chosen(self, asked: Asked) -> list[Any]:
+        """Open markets, or closed ones: never both. Tags are there for those who ask for them."""
+        closed, names = asked.params.get("closed") == "true", asked.query.get("id")
+        found = [raw for raw in self.markets if (_get(raw, "closed") is True) is closed]
+        found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
+        return found if asked.params.get("include_tag") == "true" else [_untagged(raw) for raw in found]
+
+    def _books(self, asked: Asked) -> Any:
+        """Books of many tokens; those that it doesn't know are left out without a word."""
+        if not self.many_books or len(asked.body) > MOST_BOOKS:
+            return status(400)
+        wanted = [item["token_id"] for item in asked.body]
+        return [book for book in self.books if _get(book, "asset_id") in wanted]
+
+    def _book(self, asked: Asked) -> Any:
+        found = [book for book in self.books if _get(book, "asset_id") == asked.params["token_id"]]
+        return found[0] if found else status(404)
+
+    def _end(self, asked: Asked) -> Any:
+        name = asked.path.rpartition("/")[2]
+        found = [end for end in self.ends if _get(end, "condition_id") == name]
+        return found[0] if found else status(404)
+
+    def _history(self, asked: Asked) -> Any:
+        start, end = int(asked.params["startTs"]), int(asked.params["endTs"])
+        points = self.past.get(asked.params["market"], [])
+        return {"history": [point for point in points if start <= point["t"] <= end]}
+
+
+def _get(raw: Any, key: str) -> Any:
+    return raw.get(key) if isinstance(raw, dict) else None
+
+
+def _untagged(raw: Any) -> Any:
+    return {name: value for name, value in raw.items() if name != "tags"} if isinstance(raw, dict) else raw
+
+
+class Wires:
+    """Two clients in an event loop of their own, which venues come to use one after the other."""
+
+    def __init__(self, url: str):
+        self._runner = asyncio.Runner()
+        self._gamma, self._clob = (
+            Http(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=_at_once)
+            for root in (GAMMA, CLOB)
+        )
+
+    def __enter__(self) -> "Wires":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for http in (self._gamma, self._clob):
+            self._runner.run(http.close())
+        self._runner.close()
+
+    def ask(self, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
+        """What a Polymarket that knows nothing yet answers."""
+        aside: list[SetAside] = []
+
+        async def asked() -> T:
+            return await question(Polymarket(Settings(**settings), self._gamma, self._clob, aside.append))
+
+        return Answer(self._runner.run(asked()), aside)
+
+
+async def _at_once(_seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+def polymarket(url: str, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
+    """What Polymarket answers from there, without a pause between two attempts."""
+    with Wires(url) as wires:
+        return wires.ask(question, **settings)
