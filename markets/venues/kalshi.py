@@ -35,10 +35,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: str = "https://api.elections.kalshi.com/trade-api/v2"
-    per_second: float = Field(10.0, gt=0)
-    timeout: float = Field(20.0, gt=0)
-    pages: int = Field(500, gt=0)
+    url: str = Field("https://api.elections.kalshi.com/trade-api/v2", exclude=True)
+    per_second: float = Field(10.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True)
+    pages: int = Field(500, gt=0, exclude=True)
 
 
 class Kalshi:

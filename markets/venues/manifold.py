@@ -28,10 +28,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: str = "https://api.manifold.markets"
-    per_second: float = Field(5.0, gt=0)
-    timeout: float = Field(20.0, gt=0)
-    newest: int = Field(20_000, gt=0)
+    url: str = Field("https://api.manifold.markets", exclude=True)
+    per_second: float = Field(5.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True)
+    newest: int = Field(20_000, gt=0, exclude=True)
 
 
 class Manifold:

@@ -31,11 +31,11 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: str = "https://gamma-api.polymarket.com"
-    book_url: str = "https://clob.polymarket.com"
-    per_second: float = Field(5.0, gt=0)
-    timeout: float = Field(20.0, gt=0)
-    pages: int = Field(1_000, gt=0)
+    url: str = Field("https://gamma-api.polymarket.com", exclude=True)
+    book_url: str = Field("https://clob.polymarket.com", exclude=True)
+    per_second: float = Field(5.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True)
+    pages: int = Field(1_000, gt=0, exclude=True)
 
 
 class Polymarket:

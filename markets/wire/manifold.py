@@ -8,6 +8,7 @@ from datetime import datetime
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
+from markets.ladders import event_of
 from markets.millionths import ONE
 from markets.model import Market, MarketId, Quote, Resolution
 from markets.wire.fields import (
@@ -109,7 +110,7 @@ def market(found: Page) -> Market:
     """A market; each is an event of its own, since the venue says nothing of what belongs together."""
     return Market(
         id=MarketId(f"manifold:{found.id}"),
-        event_id=f"manifold:{found.id}",
+        event_id=event_of(MarketId(f"manifold:{found.id}"), found.question),
         question=found.question,
         rules=found.text_description or found.question,
         category="other",

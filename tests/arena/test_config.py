@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from arena.config import Config, ConfigError, ConfigErrors, load
 from markets.millionths import ONE
 from markets.universe import Universe
+from markets.venues import polymarket
 from portfolio.rules import NAMED, REALISTIC
 from tests.arena.config_files import SMALL, mistakes, told, write
 
@@ -62,6 +63,18 @@ def test_every_key_that_is_commented_out_in_the_shipped_config_is_a_real_one(tmp
     assert (config.cohorts.first, config.cohorts.count) == (date(2026, 1, 4), 5)
     sent = config.agents[0].settings.model_dump(include={"temperature", "reasoning"})
     assert sent == {"temperature": 0.7, "reasoning": "medium"}
+
+
+def test_the_live_block_of_the_shipped_config_is_polymarket_as_it_is_by_itself(tmp_path: Path) -> None:
+    shipped = (ROOT / "config.yaml").read_text("utf-8").replace("venue: simulator", "venue: polymarket")
+    lines = shipped.splitlines()
+    start = lines.index("  # polymarket:")
+    lines[start : start + 6] = [line.replace("# ", "", 1) for line in lines[start : start + 6]]
+    simulator = lines.index("  simulator:")
+    rest = [line for n, line in enumerate(lines) if not simulator <= n < start - 2]
+    config = load(write(tmp_path, "\n".join(rest)))
+    assert config.markets.venue == "polymarket"
+    assert config.venue_settings == polymarket.Settings()
 
 
 def test_the_rules_block_in_the_shipped_config_is_realistic_with_quote_fills(tmp_path: Path) -> None:

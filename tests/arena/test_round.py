@@ -1,7 +1,7 @@
 """A round from settling to marks: what it writes, and what it leaves alone when played again."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,8 @@ from arena.store.statehash import state_hash
 from arena.store.turns import Claimed
 from arena.store.verify import verify
 from arena.world import World
-from markets.model import Listing, MarketId
+from markets.model import Listing, MarketId, Resolution
+from markets.venue import VenueError
 from portfolio.model import Bet, Lot
 from tests.arena.little_world import (
     WEEK,
@@ -468,3 +469,61 @@ def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Reco
     assert record.holdings(stored.id)["ann"].lots == {}
     assert len(record.rounds(stored.id)) == 1
     assert len(_marks(record)) == 2
+
+
+class Down(LittleVenue):
+    """A venue that is down from the second week on."""
+
+    def fails(self, at: datetime) -> None:
+        if at >= NOW + WEEK:
+            raise VenueError("unreachable", "little.example gave no answer", "try later")
+
+    async def catalogue(self, at: datetime) -> list[Listing]:
+        self.fails(at)
+        return await super().catalogue(at)
+
+    async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+        self.fails(at)
+        return await super().listings(at, markets)
+
+    async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
+        self.fails(at)
+        return await super().resolutions(at, markets)
+
+
+def asides(record: Record) -> list[tuple[str, str, int]]:
+    with reading(record.engine) as connection:
+        return [tuple(x) for x in connection.exec_driver_sql("SELECT kind, code, times FROM set_aside")]
+
+
+def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(record: Record) -> None:
+    """Nothing is on offer, and what is held is worth what it last was: an outage marks nothing to 0."""
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(Down(), {"ann": BUYER})
+    play(stored, 1, world, record)
+    report = play(stored, 2, world, record)
+    assert (report.done, turn_of(report, "ann").fills) == (True, ())
+    found = record.snapshot(stored.id, NOW + WEEK)
+    assert found is not None
+    assert found[1].shown == ()
+    assert _totals(record)[0] == _totals(record)[1]
+    assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60)
+    assert asides(record) == [("page", "unreachable", 3)]
+
+
+def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Record) -> None:
+    stored = begun(record, live(a_cohort(["ann"])))
+    venue, at = Down(), NOW + WEEK
+    play(stored, 1, a_world(venue, {"ann": BUYER}), record)
+    before = hash_of(record)
+    with pytest.raises(ArenaError, match=r"little\.example gave no answer") as caught:
+        play(stored, 2, a_world(venue, {"ann": BUYER}, now=at), record)
+    assert caught.value.code == "unreachable"
+    assert caught.value.mend == "try later; `arena round --at 2026-01-11T12:00Z` tries again"
+    assert hash_of(record) == before
+    better = a_world(LittleVenue(), {"ann": BUYER}, now=at + timedelta(hours=1))
+    assert play(stored, 2, better, record).done
+    again = a_world(venue, {"ann": BUYER}, now=at + WEEK + timedelta(hours=7))
+    report = play(stored, 3, again, record)
+    assert turn_of(report, "ann").decision.note == "not played in time"
+    assert _marks(record)[-1][1] == 1
