@@ -52,7 +52,7 @@ def print_positions(found: Found) -> None:
     shown = fitted(cells, line_width())
     right = [title for title in shown if title not in TEXTS]
     print_table(list(shown), list(zip(*shown.values(), strict=True)), right=right)
-    if narrow := [title for title in GIVES_WAY if title in cells and title not in shown]:
+    if narrow := [title for title in GIVES_WAY if any(cells.get(title, ())) and title not in shown]:
         print(f"There is no room here for {', '.join(narrow)}; a wider terminal has it.")
     profit = MADE["P/L $"](found.total)
     if found.only_open:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from arena.store import read
 from arena.store.decided import Decided, read_decided
 from arena.store.read import StoredCohort
-from arena.store.tables import SNAPSHOT
+from arena.store.tables import MARK, SNAPSHOT
 from markets.model import Resolution, Snapshot
 from portfolio.model import Entry
 from portfolio.whatif import Step
@@ -37,7 +37,7 @@ def read_played(connection: Connection, stored: StoredCohort, too_late: str) -> 
     decided = read_decided(connection, stored.id, too_late)
     for agent, entries in ledgers.items():
         mine = decided.get(agent, {})
-        # What is settled before the snapshot is in belongs to a time that has not been played.
+        # What belongs to a time that is not marked yet is not over: the leaderboard doesn't count it either.
         over = scenes[-1].snapshot.at if scenes else entries[0].at
         done = tuple(entry for entry in entries if entry.at <= over)
         shut = sum(turn.shut for turn in mine.values())
@@ -46,8 +46,9 @@ def read_played(connection: Connection, stored: StoredCohort, too_late: str) -> 
 
 
 def _scenes(connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequence[Entry]]) -> list[Step]:
-    """The steps without anybody's decisions: each snapshot, and the resolutions known at it."""
-    mine = select(SNAPSHOT.c.at).where(SNAPSHOT.c.cohort_id == stored.id).order_by(SNAPSHOT.c.at)
+    """The steps without anybody's decisions: each snapshot that was marked, and the ends known at it."""
+    marked = select(MARK.c.snapshot_id).where(MARK.c.snapshot_id == SNAPSHOT.c.id).exists()
+    mine = select(SNAPSHOT.c.at).where(SNAPSHOT.c.cohort_id == stored.id, marked).order_by(SNAPSHOT.c.at)
     found = [read.snapshot(connection, stored.id, at) for at in connection.scalars(mine).all()]
     snapshots = [pair[1] for pair in found if pair is not None]
     markets = sorted({listing.market.id for snapshot in snapshots for listing in snapshot})

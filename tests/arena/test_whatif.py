@@ -13,7 +13,7 @@ from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.change import Change
 from arena.errors import ArenaError
 from arena.model import Cohort
-from arena.round import play_round, settle, track
+from arena.round import look, play_round, settle, track
 from arena.store.database import reading
 from arena.store.played import read_played
 from arena.store.read import StoredCohort, resolutions
@@ -212,6 +212,11 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
     asyncio.run(settle(stored, NOW + WEEK, a_world(venue, {"ann": BUYER}), record))
     assert _ledgers(record)["ann"] == ["deposit", "buy", "settle"]
     assert row(record).exact
+    asleep = a_world(venue, {"ann": BUYER})
+    snapshot = asyncio.run(look(stored, NOW + WEEK, asleep, record, 2))
+    record.keep_snapshot(stored.id, 1, snapshot, 2)
+    half = row(record)
+    assert (half.exact, half.played.profit) == (True, _profits(record)["ann"])
     play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 2)
     assert row(record).exact
 
