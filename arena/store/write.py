@@ -43,10 +43,14 @@ def add_cohort(
     frozen = cohort_text(cohort)
     shape = columns(cohort, "number", "starts_at")
     cohort_id = insert_one(connection, COHORT, **shape, frozen=frozen, hash=digest(frozen))
-    for entrant in cohort.entrants:
-        row = columns(entrant, "position", "name", "kind") | {"settings": canonical(entrant.settings)}
-        entrant_id = insert_one(connection, ENTRANT, cohort_id=cohort_id, **row)
-        add_entries(connection, {entrant_id: [deposits[entrant.name]]})
+    rows: Rows = [
+        {"cohort_id": cohort_id, "settings": canonical(each.settings)}
+        | columns(each, "position", "name", "kind")
+        for each in cohort.entrants
+    ]
+    insert_rows(connection, ENTRANT, rows)
+    ids = connection.execute(select(ENTRANT.c.name, ENTRANT.c.id).where(ENTRANT.c.cohort_id == cohort_id))
+    add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
 
 
 def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
@@ -124,14 +128,12 @@ def claim_turns(
     found = select(CLAIM).where(CLAIM.c.round_id == round_id, CLAIM.c.entrant_id.in_(entrant_ids))
     held = {row.entrant_id: row for row in connection.execute(found.with_for_update())}
     lease = {"holder": holder, "expires_at": until}
-    tokens = {}
-    for entrant_id in entrant_ids:
-        row = held.get(entrant_id)
-        if row is None:
-            tokens[entrant_id] = 1
-            key = {"round_id": round_id, "entrant_id": entrant_id}
-            connection.execute(insert(CLAIM).values(**key, token=1, **lease))
-        elif row.holder == holder or row.expires_at <= now or is_gone(row.holder):
+    free = [entrant_id for entrant_id in entrant_ids if entrant_id not in held]
+    fresh: Rows = [{"round_id": round_id, "entrant_id": each, "token": 1} | lease for each in free]
+    insert_rows(connection, CLAIM, fresh)
+    tokens = dict.fromkeys(free, 1)
+    for entrant_id, row in held.items():
+        if row.holder == holder or row.expires_at <= now or is_gone(row.holder):
             tokens[entrant_id] = row.token + 1
             mine = (CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
             connection.execute(update(CLAIM).where(*mine).values(token=row.token + 1, **lease))
