@@ -13,11 +13,13 @@ from markets.model import Market, Quote
 
 def quote_hash(quote: Quote) -> str:
     """The hash of a quote's content without its time: a price that stays is one price."""
-    bids, asks = (canonical(levels) if levels else "[]" for levels in (quote.bids, quote.asks))
-    ask, bid, last, mid = ("null" if p is None else p for p in (quote.ask, quote.bid, quote.last, quote.mid))
+    bids = canonical(quote.bids) if quote.bids else "[]"
+    asks = canonical(quote.asks) if quote.asks else "[]"
     return _sha256(
-        f'{{"ask":{ask},"asks":{asks},"bid":{bid},"bids":{bids},"last":{last},'
-        f'"market_id":{text(quote.market_id)},"mid":{mid},"volume":{quote.volume}}}'
+        f'{{"ask":{"null" if quote.ask is None else quote.ask},"asks":{asks},'
+        f'"bid":{"null" if quote.bid is None else quote.bid},"bids":{bids},'
+        f'"last":{"null" if quote.last is None else quote.last},"market_id":{text(quote.market_id)},'
+        f'"mid":{"null" if quote.mid is None else quote.mid},"volume":{quote.volume}}}'
     )
 
 

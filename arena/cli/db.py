@@ -4,12 +4,19 @@ import typer
 
 from arena.cli.db_prune import prune
 
-db = typer.Typer(help="Look after the record.", no_args_is_help=True)
+HELP = """Look after the record. What happened stays in it: only old prices that nothing stands on may go.
+
+Example: arena db prune --older-than 90d --dry-run
+
+Next: arena verify
+"""
+
+db = typer.Typer(help=HELP, no_args_is_help=True)
 
 
 @db.callback()
 def _group() -> None:
-    """Look after the record."""
+    """Commands stay below `arena db` though there is only one of them."""
 
 
 db.command()(prune)

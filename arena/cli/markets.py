@@ -9,11 +9,14 @@ from arena.cli.markets_rejected import rejected
 from arena.cli.markets_show import show
 from arena.cli.markets_sync import sync
 
-markets = typer.Typer(
-    help="The markets of a venue: read them, look at them, record them. Nothing here asks a model or bets.",
-    no_args_is_help=True,
-    epilog="New here? arena markets sync reads the venue of the config, arena markets list shows it.",
-)
+HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
+
+Example: arena markets sync
+
+Next: arena markets list shows what was read.
+"""
+
+markets = typer.Typer(help=HELP, no_args_is_help=True)
 markets.command()(sync)
 markets.command("list")(list_markets)
 markets.command()(show)

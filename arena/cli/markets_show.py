@@ -40,15 +40,15 @@ def show(
 
     Next: arena markets sync looks again.
     """
+    from arena.store.asof import changes
     from arena.store.database import connect, reading
-    from arena.store.history import quotes_of
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
             when = asked(connection, at)
             seen = named(connection, market, when)
-            quotes = quotes_of(connection, seen.listing.market.id, when)
+            quotes = changes(connection, seen.listing.market.id, when)
     finally:
         engine.dispose()
     if as_json:
@@ -159,7 +159,7 @@ def _level(level: "Level | None") -> tuple[str, str]:
 
 
 def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
-    from arena.store.history import points, sparkline
+    from arena.history import points, sparkline
 
     if len(quotes) < 2:
         return

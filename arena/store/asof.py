@@ -53,6 +53,13 @@ def _last_items() -> Select[Any]:
 _IN_SNAPSHOTS = _last_items()
 
 
+def changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
+    """Every stored price of a market until an instant, oldest first: one for each change."""
+    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in PRICES))
+    rows = select(*columns).where(QUOTE.c.market_id == market, QUOTE.c.at <= until)
+    return [quote_of(row) for row in connection.execute(rows.order_by(QUOTE.c.at, QUOTE.c.id))]
+
+
 def pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
     """What each market's page said at an instant, if anyone had read it by then."""
     rows = newest(connection, VERSION, ids, "version", *PAGE, until=at)

@@ -6,8 +6,9 @@ What is new is found by hash: that of the newest page of the same market, or of 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, Row, select, tuple_
 
 from arena.store.codec import book_text
 from arena.store.looks import late_news
@@ -17,7 +18,7 @@ from arena.store.tables import MARKET, QUOTE, VERSION
 from markets.hashes import market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote
 
-Known = Mapping[str, tuple[str, int]]
+Held = Mapping[str, tuple[str, int]]
 """Hash and id of the row that holds what was given, by market."""
 
 PAGE = (
@@ -40,16 +41,16 @@ class Written:
     """What was given, as hashes; what was there before; and of which markets something new was written."""
 
     hashes: Mapping[MarketId, str]
-    known: Known
+    known: Mapping[str, Row[Any]]
     fresh: Sequence[str]
     new: Sequence[str] = ()
 
 
-def page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> Known:
+def page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> Held:
     """The rows that hold the pages of these markets, written where they were not there."""
     written = add_pages(connection, listings, at)
-    rows = newest(connection, VERSION, written.fresh, "version", "hash")
-    return {**written.known, **{market: (row.hash, row.id) for market, row in rows.items()}}
+    rows = {**written.known, **newest(connection, VERSION, written.fresh, "version", "hash")}
+    return {market: (row.hash, row.id) for market, row in rows.items()}
 
 
 def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime) -> Written:
@@ -60,20 +61,18 @@ def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime)
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]
     insert_lines(connection, MARKET, ("id", "first_seen_at"), [(market, at) for market in new])
-    last = {market: row.version for market, row in known.items()}
-    lines = [
-        (market, last.get(market, 0) + 1, at, hashes[market], *_page(markets[market])) for market in changed
-    ]
+    versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
+    lines = [(market, versions[market], at, hashes[market], *_page(markets[market])) for market in changed]
     insert_lines(connection, VERSION, ("market_id", "version", "at", "hash", *PAGE), lines)
-    return Written(hashes, {market: (row.hash, row.id) for market, row in known.items()}, changed, new)
+    return Written(hashes, known, changed, new)
 
 
-def quote_rows(connection: Connection, listings: Sequence[Listing]) -> Known:
+def quote_rows(connection: Connection, listings: Sequence[Listing]) -> Held:
     """The rows that hold the prices of these markets, written where they were not there."""
     written = add_quotes(connection, listings)
     quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
     fresh = _stored(connection, [quotes[MarketId(market)] for market in written.fresh], written.hashes)
-    return {**written.known, **fresh}
+    return {market: (row.hash, row.id) for market, row in {**written.known, **fresh}.items()}
 
 
 def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool = False) -> Written:
@@ -81,7 +80,7 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
     hashes = {market: quote_hash(quote) for market, quote in quotes.items()}
     known = _until_then(connection, quotes)
-    changed = [market for market, hash in hashes.items() if each or known.get(market, ("",))[0] != hash]
+    changed = [m for m, hash in hashes.items() if each or m not in known or known[m].hash != hash]
     stored = _stored(connection, [quotes[market] for market in changed if market in known], hashes)
     fresh = [market for market in changed if market not in stored]
     echoes = late_news(connection, [quotes[market] for market in fresh])
@@ -91,23 +90,26 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     return Written(hashes, known | stored, fresh)
 
 
-def _until_then(connection: Connection, quotes: Mapping[MarketId, Quote]) -> dict[str, tuple[str, int]]:
+def _until_then(connection: Connection, quotes: Mapping[MarketId, Quote]) -> dict[str, Row[Any]]:
     """The price of each market as it was known until the instant of the one that is given."""
+    times = {quote.at for quote in quotes.values()}
+    if len(times) == 1:
+        return newest(connection, QUOTE, list(quotes), "at", "hash", until=times.pop())
     found = newest(connection, QUOTE, list(quotes), "at", "hash", "at")
     for market, quote in quotes.items():
         if market in found and found[market].at > quote.at:
             del found[market]
             found |= newest(connection, QUOTE, [market], "at", "hash", until=quote.at)
-    return {market: (row.hash, row.id) for market, row in found.items()}
+    return found
 
 
 def _stored(
     connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
-) -> dict[str, tuple[str, int]]:
+) -> dict[str, Row[Any]]:
     """Those of these quotes that are there, though others may have followed them."""
     keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
     if not keys:
         return {}
     same = tuple_(QUOTE.c.market_id, QUOTE.c.at, QUOTE.c.hash).in_(keys)
-    rows = connection.execute(select(QUOTE.c.market_id, QUOTE.c.hash, QUOTE.c.id).where(same))
-    return {row.market_id: (row.hash, row.id) for row in rows}
+    rows = connection.execute(select(*(QUOTE.c[name] for name in ("market_id", "hash", "id"))).where(same))
+    return {row.market_id: row for row in rows}

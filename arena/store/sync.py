@@ -54,7 +54,7 @@ def add_catalogue(
     """
     last = _newest(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
-    new, pages, prices, seen = set[str](), set[str](), set[str](), dict[str, str]()
+    new, pages, prices, seen = set[str](), set[str](), set[str](), dict[MarketId, str]()
     for number, batch in enumerate(batches(listings), 1):
         now = [listing for listing in batch if listing.quote and listing.quote.at == at]
         others = [listing for listing in batch if listing.quote and listing.quote.at != at]
@@ -63,7 +63,7 @@ def add_catalogue(
         pages.update(read.fresh)
         found = add_quotes(connection, now)
         prices.update(found.fresh, add_quotes(connection, others, each=True).fresh)
-        seen |= {str(market): hash for market, hash in found.hashes.items()}
+        seen |= found.hashes
         stored(min(number * BATCH, len(listings)), len(listings))
     before = _quoted(connection, source.venue)
     return Synced(
@@ -104,7 +104,7 @@ def _add_sync(
     connection: Connection,
     source: Source,
     at: datetime,
-    seen: Mapping[str, str],
+    seen: Mapping[MarketId, str],
     before: Set[str],
     last: Row[Any] | None,
 ) -> int:

@@ -1,11 +1,21 @@
 """The same season on PostgreSQL: the same hash, and the same refusal to change a fact."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
+from arena.store.aside import read_aside
+from arena.store.asof import quotes_as_of
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.verify import verify
+from tests.arena.store.build import DEW, FOG, MIST, watch
+from tests.builders import NOW
 from tests.season.running import arena_json, demo_config
 
 LINE_UP = """\
@@ -59,6 +69,30 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     for change in CHANGES:
         with (
             psycopg.connect(server) as connection,
+            pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
+        ):
+            connection.execute(change)
+
+
+def test_a_watched_venue_reads_the_same_on_both_databases(tmp_path: Path, server: str) -> None:
+    """Syncs, what was set aside, prices as of an instant, pruning, and the guard over what must stay."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE watched")
+    place = make_url(server).set(database="watched").render_as_string(hide_password=False)
+    there = place.replace("postgresql://", "postgresql+psycopg://", 1)
+    days = [NOW + timedelta(days=day) for day in range(-10, 2)]
+    found = []
+    for database in (str(tmp_path / "here.db"), there):
+        with closing(Record.open(database)) as record:
+            watch(record)
+            with reading(record.engine) as connection:
+                prices = [quotes_as_of(connection, [FOG, MIST, DEW], at) for at in days]
+                assert verify(connection) == []
+                found.append((prices, read_aside(connection), record.gone_since(NOW - timedelta(days=99))))
+    assert found[0] == found[1]
+    for change in ("DELETE FROM quote", "UPDATE set_aside SET reason = 'x'", "DELETE FROM sync"):
+        with (
+            psycopg.connect(place) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)

@@ -1,23 +1,12 @@
-"""How a market's price went: every change that is stored, or a few points of it."""
+"""How a market's price went, as a few points of it and as a line of bars."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, select
-
-from arena.store.looks import PRICES, quote_of
-from arena.store.tables import QUOTE
 from markets.millionths import ONE
-from markets.model import MarketId, Quote
+from markets.model import Quote
 
 BARS = "▁▂▃▄▅▆▇█"
-
-
-def quotes_of(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
-    """Every stored price of a market until an instant, oldest first: one for each change."""
-    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in PRICES))
-    rows = select(*columns).where(QUOTE.c.market_id == market, QUOTE.c.at <= until)
-    return [quote_of(row) for row in connection.execute(rows.order_by(QUOTE.c.at, QUOTE.c.id))]
 
 
 def points(quotes: Sequence[Quote], until: datetime, count: int) -> list[int | None]:

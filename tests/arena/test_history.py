@@ -1,0 +1,61 @@
+"""How a price went, as a line of bars; and which markets are open, waiting or ended."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from arena.cli.markets_list import cents
+from arena.history import points, sparkline
+from arena.store.seen import Seen, Status, chosen
+from markets.model import MarketId, Quote
+from tests.builders import NOW, a_listing, usd
+
+
+def at(minute: int, mid: int | None) -> Quote:
+    return Quote(MarketId("sky:fog"), NOW + timedelta(minutes=minute), None, None, mid)
+
+
+def test_points_are_the_prices_of_their_instants() -> None:
+    quotes = [at(0, 10), at(4, 20), at(5, None), at(8, 30)]
+    assert points(quotes, NOW + timedelta(minutes=8), 5) == [10, 10, 20, None, 30]
+    assert points(quotes, NOW + timedelta(minutes=16), 3) == [10, 30, 30]
+    assert points([], NOW, 9) == []
+    assert points(quotes[:1], NOW, 1) == [10]
+
+
+@pytest.mark.parametrize(
+    ("mids", "line"),
+    [
+        ([0, 1_000_000], "▁█"),
+        ([500_000], "▄"),
+        ([None, None], "  "),
+        ([100, None, 800], "▁ █"),
+        ([0, 100, 200, 300, 400, 500, 600, 700], "▁▂▃▄▅▆▇█"),
+    ],
+)
+def test_a_sparkline_goes_from_the_lowest_to_the_highest(mids: list[int | None], line: str) -> None:
+    assert sparkline(mids) == line
+
+
+def test_cents_have_the_decimals_they_need() -> None:
+    prices = ("0.4", "0.405", "0.001", "1", "0")
+    assert [cents(usd(price)) for price in prices] == ["40", "40.5", "0.1", "100", "0"]
+
+
+def seen(name: str, volume: str, status: Status = "open", **changes: Any) -> Seen:
+    return Seen(a_listing(market=f"sky:{name}", volume=volume, **changes), status, ())
+
+
+def test_markets_are_chosen_by_words_category_and_status_most_traded_first() -> None:
+    fog = seen("fog", "5", question="Fog in ROME?")
+    mist = seen("mist", "9", category="Air", rules="Not in Rome, but mist.")
+    dew = seen("dew", "9", "ended")
+    every = [fog, dew, mist]
+    assert chosen(every) == [dew, mist, fog]
+    assert chosen(every, "rome") == [mist, fog]
+    assert chosen(every, "rome FOG") == [fog]
+    assert chosen(every, "sky:dew") == [dew]
+    assert chosen(every, category="air") == [mist]
+    assert chosen(every, status="ended") == [dew]
+    assert chosen(every, "nothing like it") == []

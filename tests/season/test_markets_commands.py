@@ -1,0 +1,248 @@
+"""`arena markets`, `arena db prune` and `arena check --live` as a user runs them, on a venue at home."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from arena.clock import now
+from tests.season.running import arena, arena_json
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, Raw, a_book_end, a_market, an_end
+from tests.venue_server.server import HTML, VenueServer, status, venue_server
+
+CONFIG = """\
+database: arena.db
+markets:
+  venue: polymarket
+  polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
+agents:
+  - kind: market
+"""
+LATER = "2099-01-01T00:00:00Z"
+LISTS = f"{GAMMA}/markets/keyset"
+
+
+@pytest.fixture
+def server() -> Iterator[VenueServer]:
+    with venue_server() as started:
+        yield started
+
+
+@pytest.fixture
+def wire(server: VenueServer) -> PolymarketWire:
+    """Three open markets."""
+    found = PolymarketWire([an_open("1001"), an_open("1002", question="Will it snow?"), an_open("1003")])
+    found.serve(server)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: VenueServer, wire: PolymarketWire) -> Path:
+    """A working folder whose config names that venue."""
+    text = CONFIG.format(url=server.url, gamma=GAMMA, clob=CLOB)
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    return tmp_path
+
+
+def an_open(name: str, bid: float = 0.4, **changes: Any) -> Raw:
+    """A market that stays open for long, at a price."""
+    prices = {"bestBid": bid, "bestAsk": round(bid + 0.02, 2), "lastTradePrice": bid}
+    return a_market(name, **({"endDate": LATER} | prices | changes))
+
+
+def synced(folder: Path, *words: str, status: int = 0) -> dict[str, Any]:
+    found = arena_json(folder, "markets", "sync", *words, status=status)
+    assert isinstance(found, dict)
+    return found
+
+
+def counts(found: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(found[name] for name in ("markets", "new", "changed", "quotes", "unchanged"))
+
+
+def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: PolymarketWire) -> None:
+    assert counts(synced(folder)) == (3, 3, 0, 3, 0)
+    assert counts(synced(folder)) == (3, 0, 0, 0, 3)
+    wire.markets[1] = an_open("1002", bid=0.5, question="Will it snow here?")
+    assert counts(synced(folder)) == (3, 0, 1, 1, 2)
+
+    listed = arena_json(folder, "markets", "list", "--search", "SNOW")
+    assert [market["id"] for market in listed["markets"]] == ["polymarket:1002"]
+    assert (listed["known"], listed["found"]) == (3, 1)
+    assert listed["markets"][0]["mid"] == 0.51
+    assert listed["markets"][0]["status"] == "open"
+    before = arena_json(folder, "markets", "list", "--at", "2026-01-01")
+    assert before["markets"] == []
+
+    shown = arena_json(folder, "markets", "show", "1002")
+    assert shown["question"] == "Will it snow here?"
+    assert [change["mid"] for change in shown["history"]] == [0.41, 0.51]
+    assert shown["resolutions"] == []
+    told = arena(folder, "markets", "show", "polymarket:1002").stdout
+    for words in ("Will it snow here?", "resolves to Yes if it rains", "mid 51¢", "▁", "Nobody has said"):
+        assert words in told
+    table = arena(folder, "markets", "list", "--category", "Weather", "--limit", "2").stdout
+    assert "2 of 3; prices in cents" in table
+    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+
+
+def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: PolymarketWire) -> None:
+    wire.markets[0] = an_open("1001", bestBid="a lot")
+    found = synced(folder, status=2)
+    assert (found["markets"], found["set_aside"], found["whole"]) == (3, {"malformed": 1}, False)
+    assert found["quotes"] == 2
+    (rejected,) = arena_json(folder, "markets", "rejected")["rejected"]
+    assert (rejected["record"], rejected["kind"], rejected["times"]) == ("1001", "quote", 1)
+    assert rejected["raw"].startswith('{"id": "1001"')
+    done = arena(folder, "markets", "sync")
+    assert (done.returncode, "1 records were set aside" in done.stdout) == (2, True)
+    again = arena(folder, "markets", "rejected", "--kind", "quote").stdout
+    assert "a lot" in again
+    assert arena_json(folder, "markets", "rejected", "--venue", "kalshi") == {"rejected": []}
+
+
+def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, server: VenueServer) -> None:
+    synced(folder)
+    server.fail(LISTS, HTML, forever=True)
+    error = arena_json(folder, "markets", "sync", status=1)["error"]
+    assert error["code"] == "not_json"
+    assert arena_json(folder, "markets", "list")["found"] == 3
+    server.mend()
+    assert counts(synced(folder)) == (3, 0, 0, 0, 3)
+
+
+def test_a_market_that_is_gone_waits_until_it_has_ended(folder: Path, wire: PolymarketWire) -> None:
+    synced(folder)
+    _, snow, hail = wire.markets
+    wire.markets = [snow, hail]
+    found = synced(folder, status=2)
+    assert (found["gone"], found["set_aside"]) == (["polymarket:1001"], {"missing": 1})
+    waiting = arena_json(folder, "markets", "list", "--status", "waiting")["markets"]
+    assert [market["id"] for market in waiting] == ["polymarket:1001"]
+
+    wire.markets, wire.ends = [an_end("1001"), snow, hail], [a_book_end("1001")]
+    assert synced(folder)["resolutions"] == 1
+    assert synced(folder)["resolutions"] == 0
+    ended = arena_json(folder, "markets", "list", "--status", "ended")["markets"]
+    assert [market["id"] for market in ended] == ["polymarket:1001"]
+    shown = arena_json(folder, "markets", "show", "1001")
+    assert [(end["version"], end["payout"]) for end in shown["resolutions"]] == [(1, 1.0)]
+    assert "paid $1" in arena(folder, "markets", "show", "1001").stdout
+
+
+def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, server: VenueServer) -> None:
+    synced(folder)
+    wire.markets = wire.markets[1:]
+    server.log.clear()
+    assert synced(folder, "--no-ends")["gone"] == ["polymarket:1001"]
+    assert server.counts == {LISTS: 1}
+
+
+def test_ends_that_cannot_be_read_leave_the_prices(
+    folder: Path, wire: PolymarketWire, server: VenueServer
+) -> None:
+    synced(folder)
+    wire.markets = [an_open("1003", bid=0.6)]
+    whole = wire._by_cursor
+    server.route(LISTS, lambda asked: status(403) if "id" in asked.query else whole(asked))
+    server.route(f"{GAMMA}/markets", status(403))
+    found = synced(folder, status=2)
+    assert (found["quotes"], found["trouble"]["code"]) == (1, "refused")
+
+
+def test_what_was_seen_is_recorded_and_is_a_bundle(folder: Path, wire: PolymarketWire) -> None:
+    synced(folder)
+    wire.markets[0] = an_open("1001", bid=0.7, description="Other rules.")
+    found = arena_json(folder, "markets", "record", "seen", "--fresh")
+    assert (found["pages"], found["prices"], found["left_out"]) == (4, 6, [])
+    again = arena_json(folder, "markets", "record", "seen")
+    assert (again["pages"], again["prices"], again["resolutions"]) == (0, 0, 0)
+    checked = arena_json(folder, "markets", "check", "seen")
+    assert (checked["ok"], checked["markets"], checked["prices"]) == (True, 3, 6)
+    today = f"{now():%Y-%m-%d}"
+    none = arena_json(folder, "markets", "record", "none", "--until", today)
+    assert none["prices"] == 0
+    assert arena_json(folder, "markets", "record", "config.yaml", status=1)["error"]["code"] == "not_writable"
+
+
+def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire) -> None:
+    for bid in (0.4, 0.5, 0.6):
+        wire.markets[0] = an_open("1001", bid=bid)
+        synced(folder)
+    sleep(1)  # or the newest are not a second old
+    plan = {"goes": 2, "used": 0, "last": 3, "later": 0}
+    asked = arena_json(folder, "db", "prune", "--older-than", "1s", "--dry-run")
+    assert {name: asked[name] for name in plan} == plan
+    assert asked["done"] is False
+    refused = arena(folder, "db", "prune", "--older-than", "1s")
+    assert (refused.returncode, "2 can go" in refused.stdout) == (1, True)
+    assert "--yes" in refused.stderr
+    done = arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")
+    assert (done["done"], done["goes"]) == (True, 2)
+    assert arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")["done"] is False
+    assert len(arena_json(folder, "markets", "show", "1001")["history"]) == 1
+    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+
+
+def test_one_page_of_a_venue_is_read_to_check_it(
+    folder: Path, wire: PolymarketWire, server: VenueServer
+) -> None:
+    wire.markets = [an_open(str(1001 + number)) for number in range(250)]
+    wire.markets[7] = an_open("1008", bestBid="a lot")
+    found = arena_json(folder, "check", "--live", "--venue", "polymarket")
+    (look,) = found["live"]
+    assert (look["venue"], look["ok"], look["markets"]) == ("polymarket", True, 100)
+    assert look["set_aside"] == {"malformed": 1}
+    assert server.counts[LISTS] == 1
+    assert not (folder / "arena.db").exists()
+    told = arena(folder, "check", "--live", "--venue", "polymarket").stdout
+    assert "reached" in told
+    assert "live" not in arena_json(folder, "check")
+
+
+def test_a_venue_that_cannot_be_checked_is_named(folder: Path, server: VenueServer) -> None:
+    server.fail(LISTS, status(403), forever=True)
+    server.fail(f"{GAMMA}/markets", status(403), forever=True)
+    found = arena_json(folder, "check", "--live", "--venue", "polymarket", "--venue", "simulator", status=2)
+    assert [(look["venue"], look["ok"]) for look in found["live"]] == [
+        ("polymarket", False), ("simulator", True)
+    ]  # fmt: skip
+    done = arena(folder, "check", "--live", "--venue", "polymarket")
+    assert done.returncode == 1
+    assert "polymarket: 127.0.0.1 answered 403" in done.stdout
+    unknown = arena_json(folder, "check", "--live", "--venue", "nowhere", status=1)
+    assert unknown["error"]["code"] == "unknown_venue"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("markets", "list"), "no_record"),
+        (("markets", "rejected"), "no_record"),
+        (("markets", "show", "x"), "no_record"),
+        (("markets", "record", "seen"), "no_record"),
+        (("db", "prune", "--older-than", "9d"), "no_record"),
+        (("db", "prune", "--older-than", "soon"), "bad_duration"),
+        (("markets", "sync", "--at", "2026-01-01"), "live_venue"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: str, folder: Path) -> None:
+    assert arena_json(folder, *words, status=1)["error"]["code"] == code
+    assert not (folder / "arena.db").exists()
+
+
+def test_an_unknown_market_is_answered_with_ones_like_it(folder: Path) -> None:
+    synced(folder)
+    error = arena_json(folder, "markets", "show", "100", status=1)["error"]
+    assert error["code"] == "unknown_market"
+    assert "did you mean polymarket:1001, polymarket:1002, polymarket:1003?" in error["mend"]
+
+
+def test_every_command_teaches(folder: Path) -> None:
+    for words in ("markets", "db"):
+        assert "Usage" in arena(folder, words, "--help").stdout
+    for words in ("sync", "list", "show", "record", "check", "rejected"):
+        told = arena(folder, "markets", words, "--help").stdout
+        assert ("Example" in told, "Next" in told) == (True, True), words
