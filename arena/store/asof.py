@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from arena.store.listings import PAGE
 from arena.store.looks import PRICES, last_looks, quote_of
-from arena.store.lookup import batches, newest
+from arena.store.lookup import is_one_of_these, newest, these
 from arena.store.tables import ITEM, MARKET, QUOTE, VERSION
 from markets.model import Listing, Market, MarketId, Quote
 
@@ -32,25 +33,21 @@ def quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> di
 
 def _in_snapshots(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Quote]:
     """The newest price of each market that was in a snapshot, and true by then."""
-    found = dict[str, Quote]()
-    for some in batches(ids):
-        rows = connection.execute(_IN_SNAPSHOTS, {"ids": some, "until": at})
-        found.update({row.market_id: quote_of(row, row.quoted_at) for row in rows})
-    return found
+    wanted = _last_items(connection.dialect.name)
+    rows = connection.execute(wanted, these(connection, ids) | {"until": at})
+    return {row.market_id: quote_of(row, row.quoted_at) for row in rows}
 
 
-def _last_items() -> Select[Any]:
+@cache
+def _last_items(dialect: str) -> Select[Any]:
     one = ITEM.alias("one")
     until = one.c.quoted_at <= bindparam("until", type_=ITEM.c.quoted_at.type)
     last = select(func.max(one.c.quoted_at)).where(one.c.market_id == MARKET.c.id, until)
     joined = MARKET.join(ITEM, ITEM.c.market_id == MARKET.c.id).join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
     prices = (QUOTE.c.market_id, ITEM.c.quoted_at, *(QUOTE.c[name] for name in PRICES))
     newest_one = ITEM.c.quoted_at == last.correlate(MARKET).scalar_subquery()
-    mine = MARKET.c.id.in_(bindparam("ids", expanding=True))
+    mine = is_one_of_these(dialect)
     return select(*prices).select_from(joined).where(newest_one, mine).order_by(ITEM.c.quote_id)
-
-
-_IN_SNAPSHOTS = _last_items()
 
 
 def changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:

@@ -7,13 +7,14 @@ the newest price stored until then: that must stay true whatever comes to the re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
 from arena.store.codec import book_of
-from arena.store.lookup import batches, newest
+from arena.store.lookup import is_one_of_these, newest, these
 from arena.store.tables import MARKET, PRUNE, QUOTE, SIGHTING, SYNC
 from markets.model import MarketId, Quote
 
@@ -30,10 +31,9 @@ def last_looks(connection: Connection, rows: Mapping[str, Row[Any]], at: datetim
     """The last sync until an instant at which each market had a price, which was that in its row."""
     newest_sync = select(SYNC.c.venue, func.max(SYNC.c.at)).where(SYNC.c.at <= at).group_by(SYNC.c.venue)
     ends = dict(connection.execute(newest_sync).all())
-    found = dict[str, datetime | None]()
-    for some in batches(_unpruned(connection, rows, at)) if ends else ():
-        looks = connection.execute(_LAST_SEEN, {"ids": some, "until": at})
-        found.update({market: ends[venue] if quoted else earlier for market, quoted, venue, earlier in looks})
+    ids = _unpruned(connection, rows, at) if ends else []
+    seen = connection.execute(_last_seen(connection.dialect.name), these(connection, ids) | {"until": at})
+    found = {market: ends[venue] if quoted else earlier for market, quoted, venue, earlier in seen}
     return {market: look for market, look in found.items() if look is not None and look >= rows[market].at}
 
 
@@ -84,7 +84,8 @@ def _next_look(connection: Connection, market: MarketId, after: datetime) -> dat
     return None
 
 
-def _last_seen() -> Select[Any]:
+@cache
+def _last_seen(dialect: str) -> Select[Any]:
     """Of each market the last sighting until an instant, and when the sync before that one was."""
     seen, sync, before = SIGHTING.alias("seen"), SYNC.alias("latest"), SYNC.alias("before")
     until = sync.c.at <= bindparam("until", type_=SYNC.c.at.type)
@@ -94,8 +95,4 @@ def _last_seen() -> Select[Any]:
     follows = (before.c.venue == SYNC.c.venue) & (before.c.number == SYNC.c.number - 1)
     found = select(MARKET.c.id, SIGHTING.c.quoted, SYNC.c.venue, before.c.at)
     found = found.select_from(joined.outerjoin(before, follows))
-    mine = MARKET.c.id.in_(bindparam("ids", expanding=True))
-    return found.where(mine, SYNC.c.id == last.correlate(MARKET).scalar_subquery())
-
-
-_LAST_SEEN = _last_seen()
+    return found.where(is_one_of_these(dialect), SYNC.c.id == last.correlate(MARKET).scalar_subquery())

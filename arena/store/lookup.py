@@ -1,11 +1,24 @@
 """The newest row of each of many markets, found by the index on market and time."""
 
+import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, Table, bindparam, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    func,
+    select,
+)
 
 from arena.store.tables import MARKET
 
@@ -29,16 +42,14 @@ def newest(
     until: datetime | None = None,
 ) -> dict[str, Row[Any]]:
     """Of each market the last row in an order, with its id and these columns; until an instant, if given."""
-    wanted, limit = _newest(table, order, columns, until is not None), {"until": until} if until else {}
-    found: dict[str, Row[Any]] = {}
-    for some in batches(ids):
-        rows = connection.execute(wanted, {"ids": some} | limit).all()
-        found.update(zip([row[0] for row in rows], rows, strict=True))
-    return found
+    wanted = _newest(table, order, columns, until is not None, connection.dialect.name)
+    limit = {} if until is None else {"until": until}
+    rows = connection.execute(wanted, these(connection, ids) | limit).all()
+    return dict(zip([row[0] for row in rows], rows, strict=True))
 
 
 @cache
-def _newest(table: Table, order: str, columns: tuple[str, ...], until: bool) -> Select[Any]:
+def _newest(table: Table, order: str, columns: tuple[str, ...], until: bool, dialect: str) -> Select[Any]:
     """The question, made once: that takes longer than to answer it."""
     one = table.alias("one")
     last = select(one.c.id).where(one.c.market_id == MARKET.c.id)
@@ -46,4 +57,17 @@ def _newest(table: Table, order: str, columns: tuple[str, ...], until: bool) -> 
     last = last.order_by(one.c[order].desc(), one.c.id.desc()).limit(1)
     joined = MARKET.join(table, table.c.id == last.correlate(MARKET).scalar_subquery())
     wanted = select(MARKET.c.id.label("market_id"), table.c.id, *(table.c[name] for name in columns))
-    return wanted.select_from(joined).where(MARKET.c.id.in_(bindparam("ids", expanding=True)))
+    return wanted.select_from(joined).where(is_one_of_these(dialect))
+
+
+def is_one_of_these(dialect: str) -> ColumnElement[bool]:
+    """Whether a market is one of those given by `these`, as one parameter however many they are."""
+    if dialect == "postgresql":
+        return MARKET.c.id == any_(bindparam("ids", type_=ARRAY(Text)))
+    listed = func.json_each(bindparam("ids", type_=Text)).table_valued("value")
+    return MARKET.c.id.in_(select(listed.c.value))
+
+
+def these(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """The parameter for `is_one_of_these`."""
+    return {"ids": list(ids) if connection.dialect.name == "postgresql" else json.dumps(list(ids))}

@@ -51,7 +51,8 @@ def _bound(table: Table, names: Sequence[str], lines: list[Line], dialect: Diale
         return lines
     columns = list(zip(*lines, strict=True))
     for place in places if columns else ():
-        columns[place] = tuple(None if at is None else instant(at) for at in columns[place])
+        texts = {at: None if at is None else instant(at) for at in set(columns[place])}
+        columns[place] = tuple(map(texts.get, columns[place]))
     return list(zip(*columns, strict=True))
 
 
