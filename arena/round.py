@@ -11,6 +11,7 @@ from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
 from arena.turns import is_late, play_turns, quote_age, unfinished
 from arena.world import World
+from markets.canonical import canonical
 from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
 from portfolio.ledger import settle as settlements
@@ -105,11 +106,10 @@ async def look(
     drawn: list[MarketId] = []
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
-        question = venue.catalogue(world.now() if live else at)
-        catalogue = await answer(question, stored, at, world, record)
+        catalogue = await offered_at(stored, at, world, record)
         ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
-        offered = [listing for listing in catalogue if listing.market.id not in ended]
-        drawn = [x.market.id for x in draw(offered, cohort.universe, seed, at)]
+        still_open = [listing for listing in catalogue if listing.market.id not in ended]
+        drawn = [x.market.id for x in draw(still_open, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
@@ -122,6 +122,19 @@ async def look(
         tuple(_latest(fresh.get(market), known.get(market)) for market in held if market not in shown),
         max(world.now(), at) if live else None,
     )
+
+
+async def offered_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> list[Listing]:
+    """What the venue has on offer, read once for all cohorts that decide at one time."""
+    cohort = stored.cohort
+    key = cohort.venue, canonical(cohort.venue_settings), at
+    if key not in world.catalogues:
+        question = world.venue(cohort).catalogue(world.now() if cohort.stamp == "live" else at)
+        found = await answer(question, stored, at, world, record)
+        for other in [other for other in world.catalogues if other[2] != at]:
+            del world.catalogues[other]
+        world.catalogues[key] = found
+    return world.catalogues[key]
 
 
 def _latest(fresh: Listing | None, known: Listing | None) -> Listing:

@@ -7,6 +7,7 @@ from datetime import datetime
 from agents.model import Agent, Ask, Prompt
 from arena.budget import Budget
 from arena.model import Cohort, Entrant
+from markets.model import Listing
 from markets.venue import SetAside, Venue
 
 
@@ -21,7 +22,10 @@ class Mind:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors, as the composition root has opened them. `asides` is where venues report to."""
+    """The doors, as the composition root has opened them.
+
+    `asides` is where venues report to, `catalogues` what was on offer at the last decision time, by venue.
+    """
 
     venue: Callable[[Cohort], Venue]
     mind: Callable[[Cohort, Entrant], Mind]
@@ -30,3 +34,4 @@ class World:
     budget: Budget
     code_version: str
     asides: list[SetAside] = field(default_factory=list)
+    catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)

@@ -491,6 +491,19 @@ class Down(LittleVenue):
         return await super().resolutions(at, markets)
 
 
+def test_cohorts_that_decide_at_one_time_share_a_look_at_the_catalogue(record: Record) -> None:
+    venue = LittleVenue()
+    world = a_world(venue, {"ann": BUYER})
+    first = begun(record, a_cohort(["ann"]))
+    play(first, 1, world, record)
+    second = begun(record, replace(a_cohort(["ann"]), number=2, starts_at=NOW + WEEK))
+    play(first, 2, world, record)
+    play(second, 1, world, record)
+    assert venue.looks == 2
+    snapshots = [record.snapshot(stored.id, NOW + WEEK) for stored in (first, second)]
+    assert [len(found[1].shown) for found in snapshots if found] == [2, 2]
+
+
 def asides(record: Record) -> list[tuple[str, str, int]]:
     with reading(record.engine) as connection:
         return [tuple(x) for x in connection.exec_driver_sql("SELECT kind, code, times FROM set_aside")]
