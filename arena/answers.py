@@ -14,20 +14,31 @@ from markets.venue import SetAside, VenueError
 Found = TypeVar("Found")
 
 
+class NoAnswer(ArenaError):
+    """A round that could not be played now, since its live venue is down."""
+
+
 async def answer(
-    question: Awaitable[list[Found]], stored: StoredCohort, at: datetime, world: World, record: Record
+    question: Awaitable[list[Found]],
+    stored: StoredCohort,
+    at: datetime,
+    world: World,
+    record: Record,
+    decides: bool = True,
 ) -> list[Found]:
     """A venue's answer, or nothing where it has none and asking again is of no use.
 
-    A live venue that is down is asked again when the round is tried again, so that is an error; once the
-    round's time is over, and in a made-up or recorded world, it is played without: nothing is on offer,
-    and what is held keeps its last known price.
+    A live venue that is down is asked again when the round is tried again, so that is an error. Once the
+    round's time is over, in a made-up or recorded world, and for a cohort that decides nothing, it goes
+    on without: nothing is on offer, and what is held keeps its last known price.
     """
     try:
         return await question
     except VenueError as error:
-        if stored.cohort.stamp == "live" and not is_late(stored.cohort, at, world.now()):
-            raise as_error(error, f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again") from error
+        if decides and stored.cohort.stamp == "live" and not is_late(stored.cohort, at, world.now()):
+            words = f"cohort {stored.cohort.number} was not played: {error.message}"
+            mend = f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
+            raise NoAnswer(error.code, words, "; ".join(x for x in (error.mend, mend) if x)) from error
         world.asides.append(SetAside(stored.cohort.venue, "", "page", error.code, error.message))
         return []
     finally:
@@ -35,6 +46,6 @@ async def answer(
         world.asides.clear()
 
 
-def as_error(error: VenueError, next: str = "") -> ArenaError:
-    """A venue's trouble as the command line tells it, and what can be done next."""
-    return ArenaError(error.code, error.message, "; ".join(part for part in (error.mend, next) if part))
+def as_error(error: VenueError) -> ArenaError:
+    """A venue's trouble as the command line tells it."""
+    return ArenaError(error.code, error.message, error.mend)

@@ -47,7 +47,7 @@ async def track(stored: StoredCohort, at: datetime, world: World, record: Record
     """Settle and mark a cohort that decides nothing at this time."""
     await finish_earlier(stored, at, world, record)
     if record.snapshot(stored.id, at) is None:
-        await settle(stored, at, world, record)
+        await settle(stored, at, world, record, decides=False)
         record.keep_snapshot(stored.id, stored.cohort.number, await look(stored, at, world, record), None)
     found = record.snapshot(stored.id, at)
     if found is not None and not record.has_marks(found[0]):
@@ -81,13 +81,16 @@ def busy(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     return ArenaError("busy", words, mend, status=2)
 
 
-async def settle(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+async def settle(
+    stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
+) -> None:
     """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
     accounts = record.holdings(stored.id)
     settled = {market for account in accounts.values() for market, _ in account.settled}
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
     asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
-    told = await answer(world.venue(stored.cohort).resolutions(at, asked), stored, at, world, record)
+    question = world.venue(stored.cohort).resolutions(at, asked)
+    told = await answer(question, stored, at, world, record, decides)
     record.keep_resolutions(told, at, live=stored.cohort.stamp == "live")
     resolutions = record.resolutions(sorted(concerned), at)
     paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
@@ -113,7 +116,7 @@ async def look(
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
-    fresh = {x.market.id: x for x in await answer(asked, stored, at, world, record)}
+    fresh = {x.market.id: x for x in await answer(asked, stored, at, world, record, number is not None)}
     known = {x.market.id: x for x in record.last_listings(held)}
     shown = [market for market in drawn if market in fresh]
     return Snapshot(

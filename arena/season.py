@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from arena.answers import NoAnswer
 from arena.cohort import deciding, number_at
 from arena.errors import ArenaError
 from arena.model import Cohort, RoundReport
@@ -101,20 +102,30 @@ def season_times(plan: Plan, most: int | None) -> list[datetime]:
 
 
 async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
-    """One decision time: start the cohort that is due, play the rounds that are due, track the rest."""
+    """One decision time: start the cohort that is due, play the rounds that are due, track the rest.
+
+    Where one cohort's venue has no answer the others are played all the same, and then that is told.
+    """
     start_due(at, plan, record)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
     newest = deciding((stored.cohort for stored in begun), at, plan.keep_deciding)
-    reports = []
+    reports, trouble = list[RoundReport](), list[NoAnswer]()
     for stored in begun:
         if stored.ended_at is not None:
             continue
         number = number_at(stored.cohort, at) if stored.cohort.number in newest else None
-        if number is None:
-            await track(stored, at, world, record)
-        else:
-            reports.append(await play_round(stored, number, world, record))
+        try:
+            if number is None:
+                await track(stored, at, world, record)
+            else:
+                reports.append(await play_round(stored, number, world, record))
+        except NoAnswer as error:
+            trouble.append(error)
+            continue
         end_if_over(stored, at, stored.cohort.number in newest, record)
+    if trouble:
+        first = trouble[0]
+        raise NoAnswer(first.code, first.message, first.mend, status=2 if reports else 1)
     return reports
 
 

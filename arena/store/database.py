@@ -81,9 +81,10 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
 
 
 def _server(url: URL, read_only: bool) -> Engine:
-    options = {"options": "-c default_transaction_read_only=on"} if read_only else {}
+    # In another zone the last hours of the year 9999, which some markets close in, are past all years.
+    settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
     try:
-        return create_engine(url, connect_args=options)
+        return create_engine(url, connect_args={"options": settings})
     except ModuleNotFoundError as error:
         mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error

@@ -61,6 +61,7 @@ class Http:
         self._gap, self._sleep = 1 / per_second, sleep
         self._rng = random.Random(f"{base_url}/backoff")
         self._free_at = 0.0  # by the event loop's clock, which only runs forward
+        self._seats = asyncio.Semaphore(CONNECTIONS)
         self._client: httpx.AsyncClient | None = None
 
     async def get(self, path: str, **params: Parameter) -> Any:
@@ -81,9 +82,10 @@ class Http:
     async def _asked(self, method: str, path: str, **what: Any) -> Any:
         attempt = 1
         while True:
-            await self._pace()
             try:
-                return await self._attempt(method, path, what)
+                async with self._seats:  # so that nobody's time runs out while waiting for a connection
+                    await self._pace()
+                    return await self._attempt(method, path, what)
             except _Trouble as trouble:
                 wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
                 if trouble.code not in AGAIN or attempt >= self._attempts or wait > LONGEST_WAIT:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markets.venue import VenueError
 from markets.wire.fields import Sorter, Unfit, label, shown
 from markets.wire.http import Http
-from markets.wire.pages import Page, listed, together, walk
+from markets.wire.pages import Page, in_parts, listed, together, walk
 
 EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
 Raw = dict[str, object]
@@ -58,10 +58,10 @@ async def _one(http: Http, path: str, key: str) -> object:
 
 async def records(http: Http, sorter: Sorter, tickers: Sequence[str]) -> Raw:
     """These markets, in the order asked for. Those that ended long ago are on a page of their own."""
-    found = await _markets(http, "/markets", tickers)
+    found = await _markets(http, sorter, "/markets", tickers)
     old = [ticker for ticker in tickers if ticker not in found]
     try:
-        found |= await _markets(http, "/historical/markets", old)
+        found |= await _markets(http, sorter, "/historical/markets", old)
     except VenueError as error:
         sorter.tell(Unfit("page", error.code, error.message), "/historical/markets")
         return found
@@ -71,14 +71,15 @@ async def records(http: Http, sorter: Sorter, tickers: Sequence[str]) -> Raw:
     return {ticker: found[ticker] for ticker in tickers if ticker in found}
 
 
-async def _markets(http: Http, path: str, tickers: Sequence[str]) -> Raw:
-    """Here a list of tickers is one text with commas."""
+async def _markets(http: Http, sorter: Sorter, path: str, tickers: Sequence[str]) -> Raw:
+    async def ask(some: Sequence[str]) -> list[object]:
+        """Here a list of tickers is one text with commas."""
+        page = await http.get(path, tickers=",".join(some), limit=MARKETS_A_PAGE, mve_filter="exclude")
+        return listed(page, "markets")
+
     batches = [tickers[n : n + MARKETS_A_PAGE] for n in range(0, len(tickers), MARKETS_A_PAGE)]
-    pages = await together(
-        http.get(path, tickers=",".join(batch), limit=MARKETS_A_PAGE, mve_filter="exclude")
-        for batch in batches
-    )
-    return _named([raw for page in pages for raw in listed(page, "markets")], tickers)
+    pages = await together(in_parts(ask, batch, sorter) for batch in batches)
+    return _named([raw for page in pages for raw in page], tickers)
 
 
 async def books(http: Http, sorter: Sorter, tickers: Sequence[str]) -> Raw:

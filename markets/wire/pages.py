@@ -1,7 +1,7 @@
 """Going through a list page by page, however the pages go on, and asking many things at once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from markets.venue import VenueError
@@ -10,6 +10,8 @@ from markets.wire.fields import Sorter, Unfit, as_sent, label
 T = TypeVar("T")
 Page = tuple[list[object], str | None]
 """The records of a page, and what to ask the next one with; None on the last."""
+SPOILT = frozenset({"missing", "refused", "not_json", "too_large", "bad_page"})
+"""How a venue answers a question that one of its names spoils for all."""
 
 
 async def walk(
@@ -65,3 +67,32 @@ async def together(questions: Iterable[Awaitable[T]]) -> list[T]:
             raise answer
         good.append(answer)
     return good
+
+
+async def in_parts(
+    ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: Sorter
+) -> list[object]:
+    """The records of these names, asked for together; one that spoils the question is found and told.
+
+    Where a question is refused, each half of it is asked by itself, down to the name that is at fault.
+    Where every name spoils it, it is the venue that is at fault.
+    """
+    spoilt: list[VenueError] = []
+
+    async def part(some: Sequence[str]) -> list[object]:
+        try:
+            return await ask(some)
+        except VenueError as error:
+            if error.code not in SPOILT:
+                raise
+            if len(some) == 1:
+                spoilt.append(error)
+                sorter.tell(Unfit("market", error.code, f"asked for this one: {error.message}"), some[0])
+                return []
+        half = len(some) // 2
+        return [*await part(some[:half]), *await part(some[half:])]
+
+    found = await part(names) if names else []
+    if names and len(names) == len(spoilt):
+        raise spoilt[0]
+    return found

@@ -3,12 +3,13 @@
 import re
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from markets.venue import VenueError
 from markets.wire.fields import Sorter, Unfit, label, shown
 from markets.wire.http import Http, Parameter
-from markets.wire.pages import Page, listed, stroll, together
+from markets.wire.pages import SPOILT, Page, in_parts, listed, stroll, together
 
 A_PAGE, BOOKS_A_PAGE = 100, 100
 LISTS, OLD_LISTS = "/markets/keyset", "/markets"
@@ -54,23 +55,29 @@ def _next(page: object, sorter: Sorter) -> str | None:
 
 async def records(gamma: Http, sorter: Sorter, names: Sequence[str], first: Literal["open", "closed"]) -> Raw:
     """These markets, in the order asked for. A list holds open markets or closed ones, never both."""
-    found = await _named(gamma, names, closed=first == "closed")
+    found = await _named(gamma, sorter, names, closed=first == "closed")
     left = [name for name in names if name not in found]
-    found |= await _named(gamma, left, closed=first == "open")
+    try:
+        found |= await _named(gamma, sorter, left, closed=first == "open")
+    except VenueError as error:
+        if not found or error.code not in SPOILT:
+            raise
+        sorter.tell(Unfit("page", error.code, error.message), LISTS)
     for name in left:
         if name not in found:
             sorter.tell(Unfit("market", "missing", "the venue doesn't show it any more"), name)
     return {name: found[name] for name in names if name in found}
 
 
-async def _named(gamma: Http, names: Sequence[str], closed: bool) -> Raw:
+async def _named(gamma: Http, sorter: Sorter, names: Sequence[str], closed: bool) -> Raw:
     batches = [names[n : n + A_PAGE] for n in range(0, len(names), A_PAGE)]
-    pages = await together(_batch(gamma, batch, str(closed).lower()) for batch in batches)
+    ask = partial(_batch, gamma, str(closed).lower())
+    pages = await together(in_parts(ask, batch, sorter) for batch in batches)
     wanted = frozenset(names)
     return {name: raw for page in pages for raw in page if (name := label(raw, "id")) in wanted}
 
 
-async def _batch(gamma: Http, names: Sequence[str], closed: str) -> list[object]:
+async def _batch(gamma: Http, closed: str, names: Sequence[str]) -> list[object]:
     try:
         return listed(await gamma.get(LISTS, id=names, closed=closed, **_usual()), "markets")
     except VenueError as error:

@@ -12,6 +12,7 @@ from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
 from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.round import play_round, track, value
+from arena.season import Plan, play_time
 from arena.store.database import reading
 from arena.store.read import StoredCohort
 from arena.store.record import Record
@@ -529,7 +530,9 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     venue, at = Down(), NOW + WEEK
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     before = hash_of(record)
-    with pytest.raises(ArenaError, match=r"little\.example gave no answer") as caught:
+    with pytest.raises(
+        ArenaError, match=r"cohort 1 was not played: little\.example gave no answer"
+    ) as caught:
         play(stored, 2, a_world(venue, {"ann": BUYER}, now=at), record)
     assert caught.value.code == "unreachable"
     assert caught.value.mend == "try later; `arena round --at 2026-01-11T12:00Z` tries again"
@@ -540,3 +543,21 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     report = play(stored, 3, again, record)
     assert turn_of(report, "ann").decision.note == "not played in time"
     assert _marks(record)[-1][1] == 1
+
+
+def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: Record) -> None:
+    class Down(LittleVenue):
+        async def catalogue(self, at: datetime) -> list[Listing]:
+            raise VenueError("unreachable", "little.example gave no answer", "try later")
+
+    down, up = Down(), LittleVenue()
+    first, second = live(a_cohort(["ann"])), live(replace(a_cohort(["ann"]), number=2))
+    begun(record, first)
+    begun(record, second)
+    world = a_world(up, {"ann": says("0.7")})
+    world = replace(world, venue=lambda cohort: down if cohort.number == 1 else up)
+    plan = Plan(NOW - WEEK, WEEK, 5, 1, keep_deciding=5, freeze=lambda number, at: None)
+    with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
+        asyncio.run(play_time(NOW, plan, world, record))
+    assert caught.value.status == 2
+    assert [len(record.rounds(stored.id)) for stored in record.cohorts()] == [0, 1]

@@ -664,3 +664,27 @@ def test_its_settings_say_where_it_is_and_how_often_it_is_asked() -> None:
     assert settings.url.startswith("https://gamma-api.")
     assert settings.book_url.startswith("https://clob.")
     assert venue(settings).stamp == "live"
+
+
+def test_a_name_that_spoils_the_question_for_all_is_found_and_told(server: VenueServer) -> None:
+    """Nobody has seen the venue do it; but one held market must not keep the others from being paid."""
+    wire = PolymarketWire([a_market("1001"), a_market("1002")])
+
+    def spoilt(asked: Asked) -> Any:
+        return status(400) if "666" in asked.query.get("id", ()) else wire._by_cursor(asked)
+
+    url = wire.serve(server)
+    server.route(LISTS, spoilt)
+    server.route(f"{GAMMA}/markets", lambda asked: status(400))
+    names = [MarketId(f"polymarket:{name}") for name in ("1001", "666", "1002")]
+    answer = polymarket(url, lambda venue: venue.listings(NOW, names))
+    assert [listing.market.id for listing in answer.said] == [names[0], names[2]]
+    assert ("666", "refused") in answer.codes
+
+
+def test_where_no_comes_first_nobody_says_whose_the_best_prices_are(server: VenueServer) -> None:
+    """The outcomes' own prices are sure."""
+    turned = {"outcomes": ("No", "Yes"), "outcomePrices": json.dumps(["0.8", "0.2"])}
+    found = catalogue(server, a_market(**turned, bestBid=0.79, bestAsk=0.81, lastTradePrice=0.8)).said[0]
+    assert found.quote is not None
+    assert (found.quote.mid, found.quote.bid, found.quote.ask) == (usd("0.2"), None, None)
