@@ -1,6 +1,7 @@
 """What commands print: tables and text for people, one JSON object for programs."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
+
+FIGURE = re.compile(r"[+-]?\$?[\d,]+(?:\.\d+)?%?")
+GAP, EDGES = 3, 2
+"""Between two columns of a table, and around it."""
 
 
 def program() -> str:
@@ -46,19 +51,41 @@ def print_table(
     title: str | None = None,
     right: Collection[str] = (),
 ) -> None:
-    """A table on standard output. None is shown as a dash; numbers and `right` columns stand to the right."""
+    """A table on standard output. None is shown as a dash; figures and `right` columns stand to the right.
+
+    Where the terminal is too narrow, texts are broken between their words; a figure is never cut.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    cells = [["–" if cell is None else str(cell) for cell in row] for row in rows]
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    needed = EDGES
     for place, column in enumerate(columns):
-        numeric = column in right or any(isinstance(row[place], int | float) for row in rows)
-        table.add_column(Text(column), justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
-    Console(width=line_width(), soft_wrap=False).print(table)
+        texts = [row[place] for row in cells]
+        to_the_right = column in right or are_figures(texts)
+        least = max(len(word) for text in (column, *texts) for word in (text.split() or [""]))
+        least = max([least, *map(len, texts)]) if to_the_right else least
+        table.add_column(
+            Text(column), justify="right" if to_the_right else "left", no_wrap=to_the_right, min_width=least
+        )
+        needed += least + GAP
+    for row in cells:
+        table.add_row(*map(Text, row))
+    # With a height too, for a dumb terminal's width is 80 to rich whatever it is told.
+    Console(width=max(line_width(), needed), height=25, soft_wrap=False).print(table)
+
+
+def are_figures(texts: Sequence[str]) -> bool:
+    """Whether a column holds figures, and blanks or dashes between them.
+
+    >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["–", ""])
+    (True, False, False)
+    """
+    some = [text for text in texts if text not in ("", "–")]
+    return bool(some) and all(FIGURE.fullmatch(text) for text in some)
 
 
 @contextmanager
