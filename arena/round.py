@@ -117,7 +117,7 @@ async def look(
     held = sorted({market for account in accounts for market, _ in account.lots})
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
     fresh = {x.market.id: x for x in await answer(asked, stored, at, world, record, number is not None)}
-    known = {x.market.id: x for x in record.last_listings(held)}
+    known = {x.market.id: x for x in record.last_listings(held, max(world.now(), at) if live else at)}
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,

@@ -117,13 +117,6 @@ def quotes(
     )
 
 
-def last_listings(connection: Connection, ids: Collection[MarketId]) -> list[Listing]:
-    """These markets as any snapshot last saw them."""
-    newest = select(func.max(ITEM.c.quote_id)).where(ITEM.c.market_id.in_(ids)).group_by(ITEM.c.market_id)
-    rows = connection.execute(_listings().where(ITEM.c.quote_id.in_(newest)).order_by(ITEM.c.snapshot_id))
-    return list({row.market_id: _listing(row) for row in rows}.values())
-
-
 def _listings() -> Any:
     version = [c.label(f"v_{c.name}") for c in VERSION.c]
     quote = [c.label(f"q_{c.name}") for c in QUOTE.c]

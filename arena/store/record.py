@@ -11,6 +11,7 @@ from agents.model import Call, Forecast
 from arena.model import Cohort
 from arena.store import read, write
 from arena.store.aside import put_aside
+from arena.store.asof import listings_as_of
 from arena.store.database import connect, reading, upgrade
 from arena.store.prune import Thinned, prune
 from arena.store.read import StoredCohort, StoredRound
@@ -109,10 +110,10 @@ class Record:
         with reading(self.engine) as connection:
             return read.quotes(connection, cohort_id, at)
 
-    def last_listings(self, ids: Collection[MarketId]) -> list[Listing]:
-        """These markets as any snapshot last saw them."""
+    def last_listings(self, ids: Sequence[MarketId], at: datetime) -> list[Listing]:
+        """These markets as they were last seen until an instant, by a snapshot or a sync."""
         with reading(self.engine) as connection:
-            return read.last_listings(connection, ids)
+            return listings_as_of(connection, ids, at)
 
     def keep_snapshot(
         self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None

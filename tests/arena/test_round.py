@@ -17,6 +17,7 @@ from arena.store.database import reading
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.store.statehash import state_hash
+from arena.store.sync import Source
 from arena.store.turns import Claimed
 from arena.store.verify import verify
 from arena.world import World
@@ -177,6 +178,24 @@ def test_no_agent_can_change_what_it_is_shown_to_hold(record: Record) -> None:
     report = play(stored, 1, a_world(LittleVenue(), {"ann": forger, "bob": thief}), record)
     assert [turn.decision.verdict for turn in report.turns] == ["failed", "failed"]
     assert all(not account.lots for account in record.holdings(stored.id).values())
+
+
+def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: Record) -> None:
+    """A sync between the rounds has seen it at 0.45."""
+    venue = LittleVenue()
+    stored = begun(record, live(a_cohort(["ann"])))
+    play(stored, 1, a_world(venue, {"ann": BUYER}), record)
+    venue.mids[RAIN] = 45
+    between = NOW + timedelta(days=3)
+    record.keep_catalogue(Source("sim", "live"), asyncio.run(venue.catalogue(between)), between)
+    venue.silent.add(RAIN)
+    play(stored, 2, a_world(venue, {"ann": BUYER}, now=NOW + WEEK), record)
+    found = record.snapshot(stored.id, NOW + WEEK)
+    assert found is not None
+    (held,) = found[1].held
+    assert held.quote is not None
+    assert (held.mid, held.quote.at) == (usd("0.45"), between)
+    assert _marks(record)[-1] == ("ann", 1, 4 * 24 * 60 * 60)
 
 
 def _totals(record: Record) -> list[tuple[str, int]]:

@@ -97,7 +97,7 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
 def test_a_market_is_remembered_as_any_snapshot_last_saw_it(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
     season.look(1, week(1), the_book(SUN, week(1)))
-    found = {listing.market.id: listing for listing in season.record.last_listings([SUN, RAIN])}
+    found = {listing.market.id: listing for listing in season.record.last_listings([SUN, RAIN], week(9))}
     assert found == {RAIN: the_book(RAIN, NOW), SUN: the_book(SUN, week(1))}
 
 
