@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from agents.registry import kind
+from arena.answers import as_error
 from arena.config import AgentConfig, Budget, Cohorts, Config, Markets
 from arena.config.model import RulesBlock
 from arena.errors import ArenaError
@@ -62,7 +63,7 @@ def opened(folder: Path) -> Bundle:
     try:
         bundle = read(folder)
     except VenueError as error:
-        raise ArenaError(error.code, error.message, error.mend) from error
+        raise as_error(error) from error
     if bundle.last_price is None:
         raise ArenaError("no_price", f"{folder} holds no price", "a replay needs prices: see docs/bundles.md")
     return bundle

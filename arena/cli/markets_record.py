@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import DAY, ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 
 if TYPE_CHECKING:
     from markets.bundle import Written
     from markets.venue import SetAside
 
-DAY = ["%Y-%m-%d"]
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from arena.config import Config
 
 DEFAULT = Path("config.yaml")
+DAY = ["%Y-%m-%d"]
+"""How a day is written on the command line."""
 
 
 @dataclass

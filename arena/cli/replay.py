@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.leaderboard import print_board
-from arena.cli.options import DEFAULT, ConfigFile, Database, Json, options
+from arena.cli.options import DAY, DEFAULT, ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.arrange import Replay
     from markets.bundle import Bundle
-
-DAY = ["%Y-%m-%d"]
 
 
 def replay(
@@ -48,6 +46,7 @@ def replay(
 
     Next: arena leaderboard --database replay-spring.db
     """
+    from arena.answers import as_error
     from arena.arrange import arranged, opened
     from markets.venue import VenueError
 
@@ -65,7 +64,7 @@ def replay(
         mend = "the same command goes on where it stopped"
         raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
     except VenueError as error:
-        raise ArenaError(error.code, error.message, error.mend) from error
+        raise as_error(error) from error
     print_json(found) if as_json else say(found)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, select
 
+from arena.store.listings import PAGE
 from arena.store.tables import (
     CALL,
     COHORT,
@@ -44,17 +45,6 @@ PLACE = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
 """What a turn or a call is known by, as numbers."""
 PLACES = len(PLACE)
 
-PAGE = (
-    "event_id",
-    "question",
-    "rules",
-    "category",
-    "opens_at",
-    "closes_at",
-    "tick",
-    "fee_rate",
-    "min_shares",
-)
 PRICES = ("bid", "ask", "mid", "last", "volume", "book")
 FILLED = ("market_id", "side", "action", "shares", "amount", "fee", "wanted", "base", "quote_at", "fee_rate")
 POSTED = ("at", "kind", "market_id", "side", "cash", "shares", "cost", "realised", "balance", "held", "ref")

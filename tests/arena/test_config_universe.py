@@ -117,4 +117,6 @@ def test_a_mistake_in_the_rule_is_told_with_its_key_and_its_mend(
     "block", ["min_price: 0.4\n  max_price: 0.4", "closes_after: 60d", "closes_after: 0s"]
 )
 def test_bounds_that_meet_are_allowed(tmp_path: Path, block: str) -> None:
-    load(write(tmp_path, SMALL.replace("simulator", f"simulator\n  {block}")))
+    universe = load(write(tmp_path, SMALL.replace("simulator", f"simulator\n  {block}"))).markets.universe
+    assert universe.min_price <= universe.max_price
+    assert universe.closes_after <= universe.closes_within

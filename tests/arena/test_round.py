@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -167,11 +168,13 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
 
 def test_no_agent_can_change_what_it_is_shown_to_hold(record: Record) -> None:
     async def forger(view: View, ask: Ask) -> Decision:
-        view.holdings.lots[MarketId(RAIN), "YES"] = Lot(usd(10**6), 0)  # type: ignore[index]
+        lots: Any = view.holdings.lots
+        lots[RAIN, "YES"] = Lot(usd(10**6), 0)
         return Decision()
 
     async def thief(view: View, ask: Ask) -> Decision:
-        view.holdings.settled.clear()  # type: ignore[attr-defined]
+        settled: Any = view.holdings.settled
+        settled.clear()
         return Decision()
 
     stored = begun(record, a_cohort(["ann", "bob"]))

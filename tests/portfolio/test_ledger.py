@@ -185,10 +185,12 @@ def test_a_lot_that_was_settled_is_not_bought_again() -> None:
 
 def test_what_is_held_can_not_be_changed_by_who_is_shown_it() -> None:
     account, _ = then(an_account(), a_bet(500))
+    lots: Any = account.lots
+    settled: Any = account.settled
     with pytest.raises(TypeError):
-        account.lots[RAIN, "NO"] = Lot(usd(10**6), 0)  # type: ignore[index]
+        lots[RAIN, "NO"] = Lot(usd(10**6), 0)
     with pytest.raises(TypeError):
-        del account.settled[RAIN, "YES"]  # type: ignore[attr-defined]
+        del settled[RAIN, "YES"]
 
 
 def test_lots_are_settled_in_an_order_that_no_insertion_changes() -> None:
