@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from datetime import date, datetime
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,8 +15,18 @@ from portfolio.rules import Rules
 Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
 Verdict = Literal["played", "malformed", "failed", "out"]
+Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ErrorCode = Literal[
-    "no_key", "refused", "rate_limit", "overloaded", "too_long", "filtered", "timeout", "budget", "other"
+    "no_key",
+    "refused",
+    "rate_limit",
+    "overloaded",
+    "too_long",
+    "filtered",
+    "timeout",
+    "format",
+    "budget",
+    "other",
 ]
 
 
@@ -30,8 +41,23 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
+class Article:
+    """A piece of evidence: what a source published, and the latest moment at which it can have done so."""
+
+    source: str
+    url: str
+    title: str
+    text: str
+    published_at: datetime
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`."""
+    """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`.
+
+    `since` is when the cohort decided before, None in its first round.
+    """
 
     snapshot: Snapshot
     holdings: Holdings
@@ -41,6 +67,8 @@ class View:
     round: int = 1
     rounds: int = 1
     stated: Mapping[str, tuple[Forecast, ...]] = field(default_factory=dict)
+    evidence: Mapping[MarketId, tuple[Article, ...]] = field(default_factory=dict)
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +93,29 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model: who is asked, what, and which part of the turn it is."""
+    """One question to a model: what is asked, and which part of the turn it is.
+
+    `bets` is whether the answer may hold bets and sales beside its forecasts.
+    """
 
     messages: tuple[Message, ...]
     seed: int = 0
     stage: Stage = "final"
     sample: int = 1
+    bets: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """Why a call brought no answer, told apart and free of keys."""
+    """Why a call brought no answer, told apart and free of keys.
+
+    `wait` is for how many seconds the provider asked to be left alone.
+    """
 
     code: ErrorCode
     message: str
     retry: bool
+    wait: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +151,16 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the composition root hands to a kind: the world's truth where it has one."""
+    """What the composition root hands to a kind.
+
+    The world's truth where it has one, the texts of prompts by name, and how to read a file or import a
+    module that a path beside the config names.
+    """
 
     truth: Truth | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
+    read: Callable[[str], str] | None = None
+    load: Callable[[str], Any] | None = None
 
 
 class Price(BaseModel):
@@ -138,6 +180,9 @@ class ModelSettings(Settings):
     api_key_env: str | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int = Field(default=16_000, ge=1)
-    reasoning: Literal["low", "medium", "high"] | None = None
+    prompt_tokens: int = Field(default=100_000, ge=1_000)
+    reasoning: Reasoning | None = None
     timeout: float = 120.0
     price: Price | None = None
+    released: date | None = None
+    extra: Mapping[str, Any] = Field(default_factory=dict)
