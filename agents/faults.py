@@ -5,7 +5,9 @@ library has to be imported for it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
 
 from agents.model import CallError, ErrorCode
 from agents.redact import redacted
@@ -40,7 +42,36 @@ def fault(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     """
     said = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _kind(error, said)
-    return CallError(code, one_line(redacted(said, secrets), MOST_WORDS), retry)
+    wait = _wait(error) if retry else None
+    return CallError(code, one_line(redacted(said, secrets), MOST_WORDS), retry, wait)
+
+
+def _wait(error: BaseException) -> float | None:
+    """For how many seconds the provider asks to be left alone, by its Retry-After."""
+    for headers in _headers(error):
+        said = headers.get("retry-after")
+        if isinstance(said, str) and said.strip():
+            return _seconds(said.strip(), headers.get("date"))
+    return None
+
+
+def _headers(error: BaseException) -> Iterator[Mapping[str, Any]]:
+    """The headers of the answer that an error was made from, wherever its client keeps them."""
+    response = getattr(error, "response", None)
+    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+        if isinstance(headers, Mapping):
+            yield {str(name).lower(): value for name, value in headers.items()}
+
+
+def _seconds(said: str, date: object) -> float | None:
+    """Seconds as they stand, or from the server's own clock to the moment that it names."""
+    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", said):
+        return float(said)
+    try:
+        until, now = parsedate_to_datetime(said), parsedate_to_datetime(str(date))
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):  # neither form, or one moment with a zone and one without
+        return None
 
 
 def _kind(error: BaseException, said: str) -> tuple[ErrorCode, bool]:

@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,8 @@ from agents.text import printable
 
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
+RUNGS: tuple[Rung, ...] = ("json", "prompt")
+"""How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 _NOTHING = {
     "content_filter": CallError(
         "filtered", "the provider's content filter held the answer back", retry=False
@@ -33,20 +36,19 @@ def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mappi
     else in it looks like a key is taken out of answers and errors as well.
     """
     secrets = secrets_in(environ)
-    rung: Rung = "json"  # the highest that the server hasn't refused
+    ladder = list(RUNGS)  # from the highest that the server hasn't refused
 
     async def ask(prompt: Prompt) -> Call:
-        nonlocal rung
         key = _key(settings, environ)
         if isinstance(key, CallError):
             return Call(prompt, None, cost=0, error=key)
-        if "response_format" not in _understood(settings.model):
-            rung = "prompt"
+        rung = ladder[0] if "response_format" in _understood(settings.model) else "prompt"
         call = await _call(prompt, settings, key, rung, timer, secrets)
-        if rung == "json" and call.error is not None and _refuses_format(call.error):
-            rung = "prompt"
-            call = await _call(prompt, settings, key, rung, timer, secrets)
-        return call
+        if rung == "prompt" or call.error is None or not _refuses_format(call.error):
+            return call
+        if ladder[0] == rung:  # of many calls at once, only the first climbs down
+            ladder.pop(0)
+        return replace(call, error=replace(call.error, code="format", retry=True))
 
     return ask
 
@@ -130,7 +132,8 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
         "seed": prompt.seed if "seed" in _understood(settings.model) else None,
         "response_format": {"type": "json_object"} if rung == "json" else None,
     }
-    return {name: value for name, value in options.items() if value is not None} | {
+    given = {name: value for name, value in options.items() if value is not None}
+    return {**settings.extra, **given} | {
         "model": settings.model,
         "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
         "max_tokens": settings.max_tokens,
@@ -146,7 +149,8 @@ def _answered(
     """The call as the provider tells it: its own name for the model, its own count of tokens."""
     reply, finish = "", "none"
     if answer.choices:
-        reply, finish = answer.choices[0].message.content or "", answer.choices[0].finish_reason or ""
+        message, finish = answer.choices[0].message, answer.choices[0].finish_reason or ""
+        reply = message.content or _refusal(message) or ""
     if len(reply) > MOST_TEXT:
         reply, finish = reply[:MOST_TEXT], "length"
     usage = getattr(answer, "usage", None)
@@ -165,6 +169,12 @@ def _answered(
         latency_ms=latency,
         error=None if reply else _NOTHING.get(finish),
     )
+
+
+def _refusal(message: Any) -> str | None:
+    """What a model says in place of an answer that it refuses to give."""
+    said = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
+    return said if isinstance(said, str) else None
 
 
 def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int) -> int | None:

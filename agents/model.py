@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from markets.model import MarketId, Snapshot
 from markets.venue import Truth
@@ -172,6 +172,14 @@ class Price(BaseModel):
     output: float = Field(ge=0, le=1_000_000)
 
 
+OURS = (
+    "api_base", "api_key", "base_url", "extra_headers", "headers", "max_completion_tokens", "max_retries",
+    "max_tokens", "messages", "model", "n", "num_retries", "reasoning_effort", "response_format", "seed",
+    "stream", "temperature", "timeout", "tool_choice", "tools",
+)  # fmt: skip
+"""Parameters of a call that have a key of their own, or that would change what comes back."""
+
+
 class ModelSettings(Settings):
     """How a model is reached. A kind whose settings extend these is given a real `ask`."""
 
@@ -185,4 +193,13 @@ class ModelSettings(Settings):
     timeout: float = 120.0
     price: Price | None = None
     released: date | None = None
-    extra: Mapping[str, Any] = Field(default_factory=dict)
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @field_validator("extra")
+    @classmethod
+    def _not_ours(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for name in extra:
+            if name.lower() in OURS:
+                words = "it has a key of its own here, or changes what comes back"
+                raise ValueError(f"{name} is no extra parameter: {words}")
+        return extra

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from agents.registry import kind
 from arena.answers import as_error
-from arena.config import AgentConfig, Budget, Cohorts, Config, Markets
+from arena.config import AgentConfig, Budget, Calls, Cohorts, Config, Markets
 from arena.config.model import RulesBlock
 from arena.errors import ArenaError
 from arena.model import Cohort
@@ -116,6 +116,7 @@ def _config(
         venue_settings=Settings(path=folder.resolve(), content=bundle.content),
         cohorts=cohorts.model_copy(update={"first": begins, "rules_block": _rules(cohorts.rules_block)}),
         budget=Budget() if base is None else base.budget,
+        calls=Calls() if base is None else base.calls,
         agents=line_up(agents, base),
         prompts={} if base is None else base.prompts,
     )

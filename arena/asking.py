@@ -5,10 +5,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from agents.model import Ask, Call, Prompt
+from agents.model import Ask, Call, CallError, Prompt
 
 WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
+MOST_WAIT = 120.0
+"""Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
 
 
 class NotKept(BaseException):  # no agent's `except Exception` may hide it
@@ -47,12 +49,22 @@ def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]
     async def asked(prompt: Prompt) -> Call:
         if answers[prompt]:
             return answers[prompt].popleft()
-        call = await attempt(prompt)
-        for wait in WAITS:
-            if call.error is None or not call.error.retry:
-                break
+        call, waits = await attempt(prompt), list(WAITS)
+        while call.error is not None and (wait := _pause(call.error, waits)) is not None:
             await asyncio.sleep(wait)
             call = await attempt(prompt)
         return call
 
     return asked
+
+
+def _pause(error: CallError, waits: list[float]) -> float | None:
+    """Seconds before the next attempt, of which there are as many as `waits` are left; None to give up.
+
+    Another form of the same question is no second attempt: the model hasn't been asked yet.
+    """
+    if error.code == "format":
+        return 0.0
+    if not error.retry or not waits or (error.wait or 0.0) > MOST_WAIT:
+        return None
+    return max(waits.pop(0), error.wait or 0.0)

@@ -10,8 +10,9 @@ from agents.decision import sound
 from agents.model import Ask, Call, Decision, Prompt, View
 from agents.text import printable
 from arena.asking import NotKept, recorded
-from arena.budget import budgeted
+from arena.budget import Payer, budgeted
 from arena.cohort import leaders, seed_for, waves
+from arena.gate import gated
 from arena.lease import LEASE, is_gone
 from arena.model import Cohort, Entrant, Turn
 from arena.store.read import StoredCohort, StoredRound
@@ -158,7 +159,8 @@ def take_seats(
             record.keep_call(round.id, key, attempt, call, world.now())
 
         mind = mind_of(entrant, cohort, world)
-        ask = recorded(budgeted(mind.ask, world.budget, mind.worst_case), calls.get(key, ()), keep)
+        paid = budgeted(mind.ask, world.budget, Payer(round.id, key), mind.worst_case)
+        ask = recorded(gated(paid, world.gate, mind.provider, entrant.name), calls.get(key, ()), keep)
         view = View(
             snapshot=snapshot,
             holdings=account,

@@ -1,7 +1,7 @@
 """The composition root: the only place where the doors to the world are opened."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
@@ -13,9 +13,10 @@ from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt
 from agents.registry import kind
-from arena.budget import Budget
+from arena.budget import WHAT, Budget, Payer, Scope
 from arena.clock import now, timer
 from arena.config import Config, environment
+from arena.gate import Gate
 from arena.lease import holder
 from arena.model import Cohort, Entrant
 from arena.plan import code_version
@@ -42,8 +43,9 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
             mind=doors.mind,
             now=now,
             holder=holder(),
-            budget=Budget(lambda: record.spent_since(_today()), config.budget.call, config.budget.day),
+            budget=_budget(config, record),
             code_version=code_version(),
+            gate=Gate(config.calls.at_once, config.calls.per_provider),
             asides=doors.asides,
         )
 
@@ -108,7 +110,8 @@ class Doors:
         agent = found.agent(settings, Given(truth, prompts))
         if not isinstance(settings, ModelSettings):
             return Mind(agent, _nobody, lambda _: 0)
-        return Mind(agent, self._ask(settings), lambda prompt: worst_case(prompt, settings))
+        lane = settings.base_url or settings.model.partition("/")[0]
+        return Mind(agent, self._ask(settings), lambda prompt: worst_case(prompt, settings), lane)
 
     def _ask(self, settings: ModelSettings) -> Ask:
         if settings.model.startswith(DEMO):
@@ -120,6 +123,18 @@ class Doors:
         if self.demo_url is None:
             self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
         return self.demo_url
+
+
+def _budget(config: Config, record: Record) -> Budget:
+    """The config's limits, held against what the record says was spent."""
+    limits: dict[Scope, int] = {
+        scope: config.budget.limits[scope] for scope in WHAT if scope in config.budget.limits
+    }
+
+    def spent(payer: Payer, scopes: Collection[Scope]) -> Mapping[Scope, int]:
+        return record.spent(payer.round_id, payer.entrant_id, _today(), scopes)
+
+    return Budget(spent, config.budget.call, limits)
 
 
 async def _nobody(prompt: Prompt) -> Call:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from agents.model import Agent, Ask, Prompt
 from arena.budget import Budget
+from arena.gate import Gate
 from arena.model import Cohort, Entrant
 from markets.model import Listing
 from markets.venue import SetAside, Venue
@@ -13,11 +14,12 @@ from markets.venue import SetAside, Venue
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """An agent ready to play: its function, its model, and what a question can cost at most."""
+    """An agent ready to play: its function, its model and where that is, what a question can cost at most."""
 
     agent: Agent
     ask: Ask
     worst_case: Callable[[Prompt], int | None]
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +35,6 @@ class World:
     holder: str
     budget: Budget
     code_version: str
+    gate: Gate = field(default_factory=Gate)
     asides: list[SetAside] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)

@@ -120,5 +120,15 @@ def _print(found: dict[str, Any]) -> None:
 
 
 def _limits(budget: dict[str, int | None]) -> str:
-    limits = [f"${decimal(limit):,.2f} a {unit}" for unit, limit in budget.items() if limit is not None]
+    limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
     return ", ".join(limits) or "none"
+
+
+PER = {
+    "call": "a call",
+    "round": "a round",
+    "agent": "an agent and cohort",
+    "day": "a day",
+    "arena": "in all",
+}
+"""What each limit of the budget is for, in words."""

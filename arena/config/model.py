@@ -112,7 +112,22 @@ class Budget(Section):
     """Hard stops, in millionths of a dollar; None where there is none."""
 
     call: Dollars | None = None
+    round: Dollars | None = None
+    agent: Dollars | None = None
     day: Dollars | None = None
+    arena: Dollars | None = None
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The limits that are set, by what they are for."""
+        return {scope: limit for scope, limit in self.model_dump().items() if limit is not None}
+
+
+class Calls(Section):
+    """How many calls to models are under way at once: in all, and at one provider."""
+
+    at_once: Count = 50
+    per_provider: Count = 20
 
 
 class Frame(Section):
@@ -123,6 +138,7 @@ class Frame(Section):
     markets: Markets
     cohorts: Cohorts = Field(default_factory=Cohorts)
     budget: Budget = Budget()
+    calls: Calls = Calls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +174,7 @@ class Config:
     budget: Budget
     agents: tuple[AgentConfig, ...]
     prompts: Mapping[str, str]
+    calls: Calls
 
     @property
     def folder(self) -> Path:

@@ -31,7 +31,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     venue = _venue_settings(document, 1 if frame is None else frame.seed)
     agents = read_agents(document)
     prompts = read_prompts(document, agents)
-    if frame is not None and (frame.budget.call is not None or frame.budget.day is not None):
+    if frame is not None and frame.budget.limits:
         _check_prices(document, agents)
     if environ is not None:
         check_keys(document, agents, _with_env_file(document, path.parent, environ))
@@ -45,6 +45,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
         venue_settings=venue,
         cohorts=frame.cohorts,
         budget=frame.budget,
+        calls=frame.calls,
         agents=tuple(agents.values()),
         prompts=prompts,
     )

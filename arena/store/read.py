@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, true
 
 from agents.model import Call, CallError, Forecast, Message, Prompt
+from arena.budget import Scope
 from arena.model import Cohort
 from arena.store.codec import book_of, cohort_of
 from arena.store.tables import (
@@ -271,11 +272,22 @@ def has_marks(connection: Connection, snapshot_id: int) -> bool:
     return connection.scalar(select(MARK.c.at).where(MARK.c.snapshot_id == snapshot_id).limit(1)) is not None
 
 
-def spent_since(connection: Connection, since: datetime) -> int:
-    """What calls made since then cost, at their worst where it is not known."""
+def spent(
+    connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
+) -> dict[Scope, int]:
+    """What calls cost, at their worst where it is not known: in a round, an agent's, since then, of all."""
     cost = func.coalesce(CALL.c.cost, CALL.c.worst, 0)
-    total = select(func.coalesce(func.sum(cost), 0)).where(CALL.c.made_at >= since)
-    return int(connection.execute(total).scalar_one())
+    within: dict[Scope, ColumnElement[bool]] = {
+        "round": CALL.c.round_id == round_id,
+        "agent": CALL.c.entrant_id == entrant_id,
+        "day": CALL.c.made_at >= since,
+        "arena": true(),
+    }
+    sums = [
+        select(func.coalesce(func.sum(cost), 0)).where(within[scope]).scalar_subquery() for scope in scopes
+    ]
+    found = connection.execute(select(*sums)).one()
+    return {scope: int(total) for scope, total in zip(scopes, found, strict=True)}
 
 
 def counts(connection: Connection) -> dict[str, int]:

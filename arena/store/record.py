@@ -8,6 +8,7 @@ from typing import Self
 from sqlalchemy import Engine, inspect
 
 from agents.model import Call, Forecast
+from arena.budget import Scope
 from arena.model import Cohort
 from arena.store import read, write
 from arena.store.aside import put_aside
@@ -248,10 +249,12 @@ class Record:
         with reading(self.engine) as connection:
             return read.has_marks(connection, snapshot_id)
 
-    def spent_since(self, since: datetime) -> int:
-        """What calls made since then cost, where it is known."""
+    def spent(
+        self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
+    ) -> dict[Scope, int]:
+        """What calls cost, at their worst where it is unknown: in a round, an agent's, since then, of all."""
         with reading(self.engine) as connection:
-            return read.spent_since(connection, since)
+            return read.spent(connection, round_id, entrant_id, since, scopes)
 
     def counts(self) -> dict[str, int]:
         """How much is in the record."""

@@ -202,6 +202,7 @@ class Call(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"),
         Index("ix_call_made_at", "made_at"),
+        Index("ix_call_entrant_id", "entrant_id"),
         STRICT,
     )
     id: int | None = _key(primary=True)

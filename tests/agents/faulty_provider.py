@@ -11,9 +11,10 @@ from typing import Any
 JSON = "application/json"
 
 
-def completion(content: str | None, finish: str = "stop", **more: Any) -> bytes:
+def completion(content: str | None, finish: str = "stop", refusal: str | None = None, **more: Any) -> bytes:
     """A chat completion; `usage` and whatever else as given."""
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content}}
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    choice = {"index": 0, "finish_reason": finish, "message": message}
     body = {"id": "1", "object": "chat.completion", "created": 0, "model": "served-1", "choices": [choice]}
     return json.dumps(body | more).encode()
 
@@ -31,6 +32,7 @@ FIXED: Mapping[str, tuple[int, bytes]] = {
     "surrogate": (200, completion("a\ud800b\x00c", usage=USAGE)),
     "filtered": (200, completion(None, "content_filter")),
     "silent": (200, completion(None)),
+    "no-thanks": (200, completion(None, refusal="I won't bet.")),
     "choiceless": (200, json.dumps(json.loads(completion("")) | {"choices": []}).encode()),
     "list": (200, b"[]"),
     "html": (200, b"<html><body>Welcome</body></html>"),
@@ -40,11 +42,17 @@ FIXED: Mapping[str, tuple[int, bytes]] = {
     "403": (403, error("not for you")),
     "404": (404, error("there is no such model")),
     "429": (429, error("slow down")),
+    "busy": (429, error("slow down")),
+    "busy-until": (503, error("slow down")),
+    "busy-odd": (429, error("slow down")),
     "500": (500, b"oops"),
     "503": (503, error("overloaded")),
     "long": (400, error("This model's maximum context length is 10 tokens", "context_length_exceeded")),
     "policy": (400, error("Filtered by the content management policy", "content_filter")),
 }
+
+
+RETRY_AFTER = {"busy": "7", "busy-until": "Sun, 04 Jan 2026 00:01:30 GMT", "busy-odd": "soon"}
 
 
 class FaultyProvider(ThreadingHTTPServer):
@@ -94,10 +102,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, completion("{}")[:40], length=1_000)
                 self.close_connection = True
             case _:
-                self._send(*FIXED[model])
+                self._send(*FIXED[model], retry_after=RETRY_AFTER.get(model, ""))
 
-    def _send(self, status: int, body: bytes, length: int | None = None) -> None:
-        self.send_response(status)
+    def _send(self, status: int, body: bytes, length: int | None = None, retry_after: str = "") -> None:
+        self.send_response_only(status)
+        self.send_header("Date", "Sun, 04 Jan 2026 00:00:00 GMT")
+        if retry_after:
+            self.send_header("Retry-After", retry_after)
         self.send_header("Content-Type", JSON)
         self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()

@@ -79,11 +79,13 @@ def test_usage_that_is_not_counted_costs_an_unknown_sum(provider: FaultyProvider
     assert ask("good", provider.url, price=None).cost is None
 
 
-def test_a_refused_format_is_left_out_from_then_on_and_the_rung_is_true(provider: FaultyProvider) -> None:
+def test_a_refused_format_is_told_as_such_and_left_out_from_then_on(provider: FaultyProvider) -> None:
+    refused = ask("formless", provider.url)
+    assert (refused.error and refused.error.code, refused.rung, refused.cost) == ("format", "json", 0)
     before = provider.requests["formless"]
     call = ask("formless", provider.url, times=3)
     assert (call.reply, call.rung, call.error) == ("{}", "prompt", None)
-    assert provider.requests["formless"] - before == 4
+    assert provider.requests["formless"] - before == 3, "every request is a call of its own"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,22 @@ def test_errors_are_told_apart_and_asked_for_once(
     assert provider.requests[model] - before == 1, "no hidden retries"
     assert CANARY not in repr(call)
     assert capfd.readouterr() == ("", "")
+
+
+def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProvider) -> None:
+    waits = {model: ask(model, provider.url).error for model in ("busy", "busy-until", "429", "busy-odd")}
+    assert {model: error and error.wait for model, error in waits.items()} == {
+        "busy": 7.0,
+        "busy-until": 90.0,
+        "429": None,
+        "busy-odd": None,
+    }
+
+
+def test_extra_parameters_are_sent_and_a_refusal_in_words_is_an_answer(provider: FaultyProvider) -> None:
+    call = ask("no-thanks", provider.url, extra={"top_p": 0.5})
+    assert provider.last["top_p"] == 0.5
+    assert (call.reply, call.error) == ("I won't bet.", None)
 
 
 def test_an_echoed_key_is_hidden(provider: FaultyProvider) -> None:

@@ -103,7 +103,7 @@ def a_world(
         mind=lambda cohort, entrant: Mind(agents[entrant.name], answer, lambda prompt: 0),
         now=lambda: now,
         holder=holder(),
-        budget=Budget(lambda: 0),
+        budget=Budget(lambda payer, scopes: {}),
         code_version="test",
     )
 

@@ -1,6 +1,7 @@
 """An answer is bought once, and every attempt at it is kept."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,32 @@ def test_a_lasting_failure_is_not_tried_again() -> None:
     provider = Provider(WRONG_KEY, None)
     answers, _ = play(provider, [], QUESTION)
     assert (answers[0].error, provider.asked) == (WRONG_KEY, 1)
+
+
+def test_another_form_of_the_question_is_no_second_attempt() -> None:
+    form = CallError("format", "no schema here", retry=True)
+    provider = Provider(form, form, BUSY, BUSY, None)
+    answers, kept = play(provider, [], QUESTION)
+    assert answers[0].reply == "answer 5"
+    assert [attempt for attempt, _ in kept] == [1, 2, 3, 4, 5]
+
+
+def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(asking, "WAITS", (1.0, 4.0))
+    monkeypatch.setattr(asking.asyncio, "sleep", sleep)
+    soon, later, never = (replace(BUSY, wait=wait) for wait in (2.5, 1.0, 3_600.0))
+    play(Provider(soon, later, None), [], QUESTION)
+    assert slept == [2.5, 4.0]
+    provider = Provider(never, None)
+    answers, _ = play(provider, [], QUESTION)
+    assert (answers[0].error, provider.asked) == (never, 1)
 
 
 def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None:

@@ -53,7 +53,7 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         'x.yaml:4: cohorts.rounds: found "five", expected a whole number of at least 1',
-        "x.yaml:7: extra: unknown key. Known here: agents, ask, budget, cohorts, database, markets, seed",
+        "x.yaml:7: extra: unknown key. Known here: agents, ask, budget, calls, cohorts, database, markets, seed",
     ]
 
 

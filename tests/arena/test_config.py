@@ -198,7 +198,7 @@ MISTAKES = {
     'config.yaml:3: cohort: unknown key. Did you mean "cohorts"?': ("cohorts", "cohort"),
     "config.yaml:3: budget.call: found \"1$\", expected dollars, such as 0.50 or 20, from 0 to a billion": (
         "cohorts:\n  rounds: 5", "budget: {call: 1$}"),
-    'config.yaml:3: budget.week: unknown key. Known here: call, day': (
+    'config.yaml:3: budget.week: unknown key. Known here: agent, arena, call, day, round': (
         "cohorts:\n  rounds: 5", "budget: {week: 1}"),
     "config.yaml:3: seed: found -1, expected a whole number of at least 0 and less than "
     "9,223,372,036,854,775,808": ("cohorts:\n  rounds: 5", "seed: -1"),

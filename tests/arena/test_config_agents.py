@@ -76,7 +76,13 @@ WRONG = {
     "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected " + PRICE,
     "{model: openai/a, price: {input: x, output: 1}}": 'agents[0].price.input: found "x", expected ' + PRICE,
     "{model: openai/a, price: 3}": "agents[0].price: found 3, expected a block of keys and values",
-    "{model: openai/a, reasoning: 3}": "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh",
+    "{model: openai/a, reasoning: 3}": (
+        "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh"
+    ),
+    "{model: openai/a, extra: {stream: true}}": (
+        "agents[0].extra: stream is no extra parameter: "
+        "it has a key of its own here, or changes what comes back"
+    ),
     "{model: openai/a, prompt: bat}": 'agents[0].prompt: there is no prompt "bat". Did you mean "bet"?',
     "{model: 'openai/a b'}": (
         f'agents[0].model: found "openai/a b", expected {NAME}. Add a `name`'

@@ -170,8 +170,10 @@ def test_spending_is_counted_where_it_is_known(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     for cost, at in ((120, NOW), (None, NOW), (7, NOW - timedelta(days=1))):
         season.record.keep_call(1, 1, 1, replace(said("x"), cost=cost), at)
-    assert season.record.spent_since(NOW) == 120
-    assert season.record.spent_since(NOW - timedelta(days=1)) == 127
+    spent = season.record.spent(1, 1, NOW, ("round", "agent", "day", "arena"))
+    assert spent == {"round": 127, "agent": 127, "day": 120, "arena": 127}
+    assert season.record.spent(2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
+    assert season.record.spent(1, 2, NOW - timedelta(days=1), ("day", "agent")) == {"day": 127, "agent": 0}
 
 
 def test_counts(built: Path) -> None:

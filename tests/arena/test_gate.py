@@ -1,0 +1,140 @@
+"""Who gets through, how many at once, and what a provider that has too many is spared."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.model import Call, CallError, Message, Prompt
+from arena import gate as gates
+from arena.gate import Gate, gated
+
+QUESTION = Prompt((Message("user", "Will it rain?"),))
+TOO_MANY = CallError("rate_limit", "slow down", retry=True)
+
+
+class Provider:
+    """Answers after some rounds of the loop, or with errors in the order given; counts who is there."""
+
+    def __init__(self, *errors: CallError | None, ticks: int = 3):
+        self.errors, self.ticks = list(errors), ticks
+        self.here: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self.served: list[str] = []
+
+    def ask(self, gate: Gate, provider: str, agent: str) -> "asyncio.Task[Call]":
+        async def one(prompt: Prompt) -> Call:
+            self.served.append(agent)
+            self.here.update([provider, "all"])
+            for name in (provider, "all"):
+                self.most[name] = max(self.most[name], self.here[name])
+            for _ in range(self.ticks):
+                await asyncio.sleep(0)
+            self.here.subtract([provider, "all"])
+            return Call(prompt, "yes", error=self.errors.pop(0) if self.errors else None)
+
+        async def asked() -> Call:
+            return await gated(one, gate, provider, agent)(QUESTION)
+
+        return asyncio.ensure_future(asked())
+
+
+def play(gate: Gate, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
+    """All these calls, each of an agent at a provider, at once."""
+
+    async def all_at_once() -> list[Call]:
+        asked = [provider.ask(gate, where, who) for where, who in calls]
+        return list(await asyncio.wait_for(asyncio.gather(*asked), 10))
+
+    return asyncio.run(all_at_once())
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("abcd")), max_size=40),
+    st.integers(1, 6),
+    st.integers(1, 6),
+)
+def test_never_more_than_allowed_and_everyone_in_the_end(
+    calls: list[tuple[str, str]], at_once: int, per_provider: int
+) -> None:
+    gate, provider = Gate(at_once, per_provider), Provider()
+    assert len(play(gate, provider, calls)) == len(calls)
+    assert provider.most["all"] <= at_once
+    assert all(provider.most[name] <= per_provider for name in "xyz")
+    used = len(calls) >= at_once and len({where for where, _ in calls}) * per_provider >= at_once
+    counts = Counter(where for where, _ in calls)
+    if used and all(count >= per_provider for count in counts.values()):
+        assert provider.most["all"] == at_once, "what is allowed is used"
+    assert (gate.running, gate.waiting) == (0, {})
+
+
+def test_an_agent_with_many_questions_does_not_keep_others_waiting() -> None:
+    calls = [("x", "many")] * 20 + [("x", "one"), ("x", "two")]
+    provider = Provider()
+    play(Gate(1, 1), provider, calls)
+    assert provider.served[:5] == ["many", "many", "one", "two", "many"]
+
+
+def test_a_provider_that_is_busy_keeps_no_other_one_waiting() -> None:
+    provider = Provider()
+    play(Gate(10, 1), provider, [("x", f"a{n}") for n in range(8)] + [("y", "b")])
+    assert provider.served.index("b") == 1
+
+
+def test_too_many_halves_a_lane_once_and_answers_widen_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "FIRST_PAUSE", 0.0)
+    gate = Gate(50, 8)
+    play(gate, Provider(*[TOO_MANY] * 8), [("x", f"a{n}") for n in range(8)])
+    assert gate.lanes["x"].limit == 4
+    provider = Provider()
+    play(gate, provider, [("x", f"a{n}") for n in range(12)])
+    assert provider.most["x"] in (4, 5)
+    assert 6 < gate.lanes["x"].limit < 7
+    play(gate, Provider(), [("x", f"a{n}") for n in range(100)])
+    assert gate.lanes["x"].limit == 8
+
+
+def test_a_lane_is_never_narrower_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "FIRST_PAUSE", 0.0)
+    gate = Gate(50, 2)
+    for _ in range(5):
+        play(gate, Provider(TOO_MANY), [("x", "a")])
+    assert gate.lanes["x"].limit == 1
+    assert play(gate, Provider(), [("x", "a")])[0].error is None
+
+
+def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
+    gate = Gate(50, 8)
+    waits = CallError("rate_limit", "slow down", retry=True, wait=0.05)
+
+    async def go() -> tuple[bool, bool]:
+        provider = Provider(waits, ticks=0)
+        await provider.ask(gate, "x", "a")
+        later, other = provider.ask(gate, "x", "b"), provider.ask(gate, "y", "c")
+        await other
+        held = not later.done()
+        await asyncio.wait_for(later, 10)
+        return held, gate.lanes["x"].open
+
+    assert asyncio.run(go()) == (True, True)
+
+
+def test_who_stops_waiting_takes_no_room() -> None:
+    gate = Gate(1, 1)
+
+    async def go() -> str | None:
+        provider = Provider(ticks=5)
+        first = provider.ask(gate, "x", "a")
+        gone = [provider.ask(gate, "x", "b") for _ in range(3)]
+        last = provider.ask(gate, "x", "c")
+        await asyncio.sleep(0)
+        for task in gone:
+            task.cancel()
+        await asyncio.gather(first, *gone, return_exceptions=True)
+        return (await asyncio.wait_for(last, 10)).reply
+
+    assert asyncio.run(go()) == "yes"
+    assert (gate.running, gate.waiting) == (0, {})
