@@ -46,8 +46,12 @@ class _Known:
         return market_id
 
 
-def parse(text: str, view: View, stage: Stage = "final") -> Decision | Unusable:
-    """What the answer says. Each bad item becomes a rejection and the good ones stand."""
+def parse(text: str, view: View, stage: Stage = "final", bets: bool = True) -> Decision | Unusable:
+    """What the answer says. Each bad item becomes a rejection and the good ones stand.
+
+    Whatever else is in the object, "thoughts" above all, is left aside. `bets` is whether the question asked
+    for bets and sales.
+    """
     try:
         answer = the_object(text)
         lists = {name: _list(answer, name) for name in ("forecasts", "bets", "sales")}
@@ -60,11 +64,11 @@ def parse(text: str, view: View, stage: Stage = "final") -> Decision | Unusable:
     )
     forecasts, bad = _read(lists["forecasts"], "forecast", known, lambda item: _forecast(item, known, stage))
     forecasts, unclear = _once(forecasts)
-    if stage == "blind":
-        return Decision(forecasts, rejections=(*bad, *unclear, *_too_early(lists)))
-    bets, bad_bets = _read(lists["bets"], "bet", known, lambda item: _bet(item, known))
+    if stage == "blind" or not bets:
+        return Decision(forecasts, rejections=(*bad, *unclear, *_unasked(lists, stage)))
+    wanted, bad_bets = _read(lists["bets"], "bet", known, lambda item: _bet(item, known))
     sales, bad_sales = _read(lists["sales"], "sale", known, lambda item: _sale(item, known))
-    return Decision(forecasts, bets, sales, (*bad, *unclear, *bad_bets, *bad_sales))
+    return Decision(forecasts, wanted, sales, (*bad, *unclear, *bad_bets, *bad_sales))
 
 
 def _list(answer: Mapping[str, Any], name: str) -> list[Any]:
@@ -153,6 +157,11 @@ def _once(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[R
     return tuple(first[m] for m in first if m not in unclear), list(unclear.values())
 
 
-def _too_early(lists: Mapping[str, list[Any]]) -> list[Rejection]:
+def _unasked(lists: Mapping[str, list[Any]], stage: Stage) -> list[Rejection]:
+    """What is said of bets and sales in an answer that should have none."""
     count = len(lists["bets"]) + len(lists["sales"])
-    return [Rejection("too_early", f"{count} bets or sales came before prices were shown")] if count else []
+    if stage == "blind":
+        code, words = "too_early", f"{count} bets or sales came before prices were shown"
+    else:
+        code, words = "not_asked", f"{count} bets or sales came where only probabilities were asked for"
+    return [Rejection(code, words)] if count else []

@@ -1,6 +1,7 @@
 """Text from outside, made safe to store and to quote."""
 
 import re
+from functools import lru_cache
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """What a database or an encoder may choke on: control characters and lone surrogates."""
@@ -25,13 +26,22 @@ def one_line(text: str, limit: int = 500) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+@lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
+def tidy(text: str) -> str:
+    r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
+
+    >>> tidy(" one\r\n\x85two \n")
+    'one\n\ntwo'
+    """
+    return "\n".join([line.strip() for line in printable(text).strip().splitlines()])
+
+
 def quoted(text: str) -> str:
-    r"""The text with a bar before each of its lines, whatever it counts as a line: nothing escapes.
+    r"""The text with a bar before each of its lines: nothing escapes.
 
     >>> print(quoted("one\r\n\x85### m1\n"))
     | one
     |
     | ### m1
     """
-    lines = printable(text).strip().splitlines() or [""]
-    return "\n".join(f"| {line.strip()}".rstrip() for line in lines)
+    return ("| " + tidy(text).replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
