@@ -50,12 +50,16 @@ def prompt_names(settings: Settings) -> tuple[str, ...]:
     return tuple(getattr(settings, "prompt_names", ()))
 
 
+def prompt_path(name: str, folder: Path, extra: Iterable[Path] = ()) -> Path:
+    """The file of the template of that name; a name that ends in .md is a path from the config's folder."""
+    if not name.endswith(".md"):
+        return find(HOME / "prompts", name, extra, ".md")
+    path = folder / name
+    if not path.is_file():
+        raise UnknownExtension(name, names(HOME / "prompts", extra, ".md"))
+    return path
+
+
 def prompt_text(name: str, folder: Path, extra: Iterable[Path] = ()) -> str:
-    """The template of that name; a name that ends in .md is a path from the config's folder."""
-    if name.endswith(".md"):
-        path = folder / name
-        if not path.is_file():
-            raise UnknownExtension(name, names(HOME / "prompts", extra, ".md"))
-    else:
-        path = find(HOME / "prompts", name, extra, ".md")
-    return path.read_text(encoding="utf-8")
+    """The template of that name."""
+    return prompt_path(name, folder, extra).read_text(encoding="utf-8")

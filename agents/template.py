@@ -1,7 +1,7 @@
 """A prompt's template, compiled: one text, in a sandbox, whose mistakes know their line."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -17,8 +17,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from markets.millionths import ONE
 from portfolio.money import dollars, number, percent
 
-MOST_STEPS = 100_000
-"""Steps of all loops of one prompt together: 500 markets with 20 articles each take a tenth of it."""
+MOST_STEPS = 50_000
+"""Steps of all loops of one prompt together: 500 markets with 20 articles each take a fifth of it."""
 BLOCKS = ("system", "user")
 MAY_LACK = ("defined", "undefined", "default", "d")
 """Tests and filters that take a name which may not be there."""
@@ -154,6 +154,19 @@ def _counted(context: Context, items: Any) -> Any:
     return sized
 
 
+def _figure(write: Callable[[int], str]) -> Callable[[Any], str]:
+    """A filter that says so where what it should write is not known in this round."""
+
+    def filtered(value: Any) -> str:
+        if not isinstance(value, int):
+            raise TemplateRuntimeError(
+                "there is no figure here in some rounds: ask for it with `is not none`"
+            )
+        return write(value)
+
+    return filtered
+
+
 def _cents(amount: int) -> str:
     """Dollars and whole cents, rounded down so that no one is shown more than there is."""
     return dollars(amount - amount % (ONE // 100))
@@ -166,8 +179,11 @@ def _environment() -> SandboxedEnvironment:
         lstrip_blocks=True,
         autoescape=False,  # the reader is a model, not a browser
     )
-    environment.filters |= {"dollars": _cents, "number": number, "percent": percent, "counted": _counted}
+    figures = {"dollars": _cents, "number": number, "percent": percent}
+    environment.filters |= {name: _figure(write) for name, write in figures.items()} | {"counted": _counted}
     return environment
 
 
 _ENVIRONMENT = _environment()
+FILTERS = tuple(sorted(set(_ENVIRONMENT.filters) - {"counted"}))
+"""The filters that a template can use."""

@@ -1,21 +1,20 @@
-"""Kinds, venues and prompts by name, from the package or from `extensions/` beside the config."""
+"""Kinds and venues by name, from the package or from `extensions/` beside the config."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from agents.registry import Kind, NotAKind, kind, prompt_names, prompt_text
+from agents.registry import Kind, NotAKind, kind
 from arena.config.document import Document
 from arena.config.errors import Key, shown, suggestion
-from arena.config.model import AgentConfig, extension_folders
+from arena.config.model import extension_folders
 from markets.registry import UnknownExtension, load, names
 
 VENUES = "markets.venues"
-MOST_PROMPT = 100_000
 
 Found = TypeVar("Found")
 
@@ -26,38 +25,18 @@ class NotAVenue(LookupError):
 
 def kind_named(document: Document, key: Key, name: str) -> Kind | None:
     """The kind of agent of that name, or None with the reason noted."""
-    return _named(document, key, name, "kind", lambda: kind(name, _folders(document, "kinds")))
+    return named(document, key, name, "kind", lambda: kind(name, folders(document, "kinds")))
 
 
 def venue_named(document: Document, key: Key, name: str) -> ModuleType | None:
     """The module of the venue of that name, or None with the reason noted."""
-    return _named(document, key, name, "venue", lambda: _venue(name, _folders(document, "venues")))
+    return named(document, key, name, "venue", lambda: _venue(name, folders(document, "venues")))
 
 
 def venue_names(document: Document) -> list[str]:
     """The venues whose blocks may stand under `markets`, whichever of them is in use."""
     home = Path(importlib.import_module(VENUES).__path__[0])
-    return names(home, _folders(document, "venues")[:1])
-
-
-def read_prompts(document: Document, agents: Mapping[int, AgentConfig]) -> dict[str, str]:
-    """The text of every prompt that the agents use, by the name that they use for it."""
-    texts: dict[str, str] = {}
-    for place, agent in agents.items():
-        keys: tuple[Key, ...] = (("agents", place, "prompt"), ("ask", "prompt"))
-        key = next((key for key in keys if key in document.lines), ("agents", place))
-        for name in prompt_names(agent.settings):
-            if name not in texts:
-                texts[name] = _prompt(document, key, name)
-    return texts
-
-
-def _prompt(document: Document, key: Key, name: str) -> str:
-    folder, extra = Path(document.file).parent, _folders(document, "prompts")
-    text = _named(document, key, name, "prompt", lambda: prompt_text(name, folder, extra))
-    if text is not None and not 0 < len(text.strip()) <= MOST_PROMPT:
-        document.add(key, f"{len(text):,} characters", f"a prompt of 1 to {MOST_PROMPT:,} characters")
-    return text or ""
+    return names(home, folders(document, "venues")[:1])
 
 
 def _venue(name: str, extra: tuple[Path, ...]) -> ModuleType:
@@ -68,11 +47,13 @@ def _venue(name: str, extra: tuple[Path, ...]) -> ModuleType:
     return module
 
 
-def _folders(document: Document, group: str) -> tuple[Path, ...]:
+def folders(document: Document, group: str) -> tuple[Path, ...]:
+    """Where extensions of a group are looked for beside the config."""
     return extension_folders(Path(document.file).parent, group)
 
 
-def _named(document: Document, key: Key, name: str, noun: str, get: Callable[[], Found]) -> Found | None:
+def named(document: Document, key: Key, name: str, noun: str, get: Callable[[], Found]) -> Found | None:
+    """What is there by that name, or None with the reason noted."""
     try:
         return get()
     except UnknownExtension as error:

@@ -10,10 +10,11 @@ from agents.model import ModelSettings
 from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors, shown
 from arena.config.explain import validate
-from arena.config.extensions import read_prompts, venue_named, venue_names
+from arena.config.extensions import venue_named, venue_names
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
+from arena.config.prompts import read_prompts
 from markets.millionths import ONE, decimal
 from portfolio.fills import __path__ as fill_folders
 
@@ -30,7 +31,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     frame = _frame(document)
     venue = _venue_settings(document, 1 if frame is None else frame.seed)
     agents = read_agents(document)
-    prompts = read_prompts(document, agents)
+    prompts = read_prompts(document, agents, 40 if frame is None else frame.markets.show)
     if frame is not None and frame.budget.limits:
         _check_prices(document, agents)
     if environ is not None:
