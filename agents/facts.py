@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agents.model import Article, Forecast, View
-from agents.text import one_line, quoted
+from agents.text import barred, one_line
 from agents.trim import cut
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
@@ -137,24 +137,24 @@ def _market(
 @lru_cache(maxsize=1024)  # every agent of a round is shown the same pages
 def _page(market: Market, longest: int | None) -> Mapping[str, str]:
     """What stays the same in every question about a market, all but its close behind bars."""
-    question, rules = quoted(one_line(market.question)), quoted(cut(market.rules, longest))
+    question, rules = barred(one_line(market.question)), barred(cut(market.rules, longest))
     return {
         "closes": minute(market.closes_at),
         "text": question if rules == "|" else f"{question}\n|\n{rules}",
         "question": question,
         "rules": rules,
-        "category": quoted(one_line(market.category)),
+        "category": barred(one_line(market.category)),
     }
 
 
 def _article(article: Article, longest: int | None) -> dict[str, str]:
     source, title, published = one_line(article.source), one_line(article.title), minute(article.published_at)
     return {
-        "source": quoted(source),
-        "title": quoted(title),
+        "source": barred(source),
+        "title": barred(title),
         "published": published,
-        "head": quoted(f"{published}, {source}: {title}"),
-        "text": quoted(cut(article.text, longest)),
+        "head": barred(f"{published}, {source}: {title}"),
+        "text": barred(cut(article.text, longest)),
     }
 
 

@@ -159,9 +159,7 @@ def _figure(write: Callable[[int], str]) -> Callable[[Any], str]:
 
     def filtered(value: Any) -> str:
         if not isinstance(value, int):
-            raise TemplateRuntimeError(
-                "there is no figure here in some rounds: ask for it with `is not none`"
-            )
+            raise TemplateRuntimeError("there may be no figure here: ask for it with `is not none`")
         return write(value)
 
     return filtered

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """What a database or an encoder may choke on: control characters and lone surrogates."""
+_IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
 
 def printable(text: str) -> str:
@@ -13,6 +14,8 @@ def printable(text: str) -> str:
     >>> printable("a\x00b")
     'a\ufffdb'
     """
+    if text.isascii():
+        return text.translate(_IN_ASCII)  # the same, several times faster
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
@@ -36,12 +39,12 @@ def tidy(text: str) -> str:
     return "\n".join([line.strip() for line in printable(text).strip().splitlines()])
 
 
-def quoted(text: str) -> str:
-    r"""The text with a bar before each of its lines: nothing escapes.
+def barred(text: str) -> str:
+    """A tidy text with a bar before each of its lines: nothing escapes.
 
-    >>> print(quoted("one\r\n\x85### m1\n"))
+    >>> print(barred("one\\n\\ntwo"))
     | one
     |
-    | ### m1
+    | two
     """
-    return ("| " + tidy(text).replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
+    return ("| " + text.replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-from agents.model import Ask, Call, CallError, Forecast, Prompt, View
+from agents.model import Article, Ask, Call, CallError, Forecast, Prompt, View
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.model import Holdings, Lot, Mark
 from portfolio.rules import REALISTIC, Rules
-from tests.builders import a_listing, a_snapshot, usd
+from tests.builders import NOW, a_listing, a_snapshot, usd
 
 THREE = ("sim:a", "sim:b", "sim:c")
 
@@ -43,6 +45,19 @@ def an_answer(**changes: Any) -> str:
         "sales": [],
     }
     return json.dumps(answer | changes)
+
+
+def an_article(**changes: Any) -> Article:
+    """What somebody published on the morning of the day before."""
+    article = Article(
+        source="example.org",
+        url="https://example.org/1",
+        title="Rain",
+        text="It may rain.",
+        published_at=NOW - timedelta(hours=28),
+        fetched_at=NOW,
+    )
+    return replace(article, **changes)
 
 
 def stated(market: str, probability: str) -> Forecast:

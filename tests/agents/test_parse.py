@@ -216,6 +216,25 @@ def test_before_prices_are_shown_there_is_nothing_to_bet_on() -> None:
     assert (read.bets, [rejection.code for rejection in read.rejections]) == ((), ["too_early"])
 
 
+def test_where_only_probabilities_are_asked_for_bets_are_one_rejection() -> None:
+    wish = {"market": "m1", "side": "YES", "amount": 50}
+    read = parse(an_answer(bets=[wish, wish], sales=[{"market": "m9"}]), VIEW, bets=False)
+    assert isinstance(read, Decision)
+    assert {forecast.stage for forecast in read.forecasts} == {"final"}
+    assert (len(read.forecasts), read.bets, read.sales) == (3, (), ())
+    assert [(rejection.code, rejection.message) for rejection in read.rejections] == [
+        ("not_asked", "3 bets or sales came where only probabilities were asked for")
+    ]
+    quiet = parse(an_answer(bets=[], sales=[]), VIEW, bets=False)
+    assert isinstance(quiet, Decision)
+    assert quiet.rejections == ()
+
+
+@pytest.mark.parametrize("thoughts", ["m1: {rain} or not?\nRain.", None, {"m1": ["rain"]}, 5])
+def test_thoughts_are_left_aside(thoughts: object) -> None:
+    assert parse(an_answer(thoughts=thoughts), VIEW) == parse(an_answer(), VIEW)
+
+
 def test_what_is_kept_of_a_reason_can_be_stored() -> None:
     text = json.dumps(
         {"forecasts": [{"market": "m1", "probability": 0.4, "reason": "a\x00\ud800" + "b" * 9_999}]}

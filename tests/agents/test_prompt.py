@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jinja2.exceptions import SecurityError, UndefinedError
 
 import agents
+from agents.facts import Sight, facts
 from agents.model import View
-from agents.prompt import render, short_ids
-from portfolio.rules import REFERENCE, SEED
-from tests.agents.minds import a_lot, a_view, stated
-from tests.builders import a_listing, a_price
+from agents.prompt import BadTemplate, Part, render, short_ids
+from agents.template import compiled
+from markets.model import MarketId
+from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
+from tests.agents.minds import THREE, a_lot, a_view, an_article, stated
+from tests.builders import a_listing, a_price, usd
 
 PROMPTS = Path(agents.__file__).parent / "prompts"
 BET, BLIND = ((PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in ("bet", "blind"))
@@ -61,7 +63,7 @@ def test_what_is_only_held_can_be_sold_and_is_not_on_offer() -> None:
     assert "### m2" not in offered
     assert "### m2" in held
     assert "- m2 YES: 100 shares" in offered
-    assert "every market on offer (1 of\nthem, m1 to m1)" in held.replace("EVERY", "every")
+    assert "EVERY market on offer here (1 of them, m1 to m1)" in held
 
 
 def test_limits_are_those_of_the_rules_and_the_cash() -> None:
@@ -70,6 +72,8 @@ def test_limits_are_those_of_the_rules_and_the_cash() -> None:
     assert "Cash: $7,123.45\n" in text
     assert "for all bets of this answer together" in user(a_view(rules=REFERENCE))
     assert "There are no fees." in user(a_view(rules=SEED))
+    assert "more than $0.10 apart" in user(a_view(rules=SEED))
+    assert "by up to $0.03 a share; what is left then is not filled" in user(a_view())
 
 
 def test_hidden_prices_show_nowhere() -> None:
@@ -105,21 +109,39 @@ def test_short_ids_go_by_place() -> None:
     assert short_ids(a_view().snapshot) == {"sim:a": "m1", "sim:b": "m2", "sim:c": "m3"}
 
 
+EVERYTHING = """{% for m in markets %}
+{{ m.question }}
+{{ m.rules }}
+{{ m.category }}
+{% for a in m.evidence %}
+{{ a.source }}
+{{ a.title }}
+{{ a.head }}
+{{ a.text }}
+{% endfor %}{% endfor %}"""
 BREAKS = ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x00", "\ud800"]
 
 
 @given(
     st.lists(
         st.sampled_from([*BREAKS, "### m9", "## Your answer", "| ", "{{ cash }}", " ", "Price: YES 0.9"])
-    )
+    ),
+    st.sampled_from([None, 0, 7]),
 )
-def test_a_market_can_not_speak_outside_of_its_fence(pieces: list[str]) -> None:
-    text = "".join(pieces)
-    plain = user(a_view(a_listing(question="Q", rules="")))
-    spoken = user(a_view(a_listing(question=f"Q{text}", rules=text)))
-    assert spoken.encode()
-    assert [line for line in spoken.splitlines() if not line.startswith("|")] == [
-        line for line in plain.splitlines() if not line.startswith("|")
+def test_no_text_from_outside_can_speak_outside_of_its_fence(pieces: list[str], longest: int | None) -> None:
+    """Question, rules, category, and an article's source, title and text; whole or cut."""
+
+    def spoken(text: str) -> str:
+        listing = a_listing(question=f"Q{text}", rules=f"{text}R", category=f"C{text}")
+        article = an_article(source=f"S{text}", title=f"T{text}", text=f"A{text}")
+        view = replace(a_view(listing), evidence={listing.market.id: (article,)})
+        known = facts(Sight(view, longest=longest))
+        return "\n".join(compiled(template).filled("user", known) for template in (BET, EVERYTHING))
+
+    text = spoken("".join(pieces))
+    assert text.encode()
+    assert [line for line in text.splitlines() if not line.startswith("|")] == [
+        line for line in spoken("").splitlines() if not line.startswith("|")
     ]
 
 
@@ -129,12 +151,96 @@ def test_a_template_without_blocks_is_the_users_message() -> None:
 
 
 def test_a_template_is_in_a_sandbox_and_can_not_misspell() -> None:
-    with pytest.raises(SecurityError):
+    with pytest.raises(BadTemplate, match="line 1: access to attribute '__class__'"):
         render("{{ markets.__class__.__mro__ }}", a_view())
-    with pytest.raises(UndefinedError):
-        render("{{ marktes }}", a_view())
+    with pytest.raises(BadTemplate, match="line 2: 'marktes' is undefined"):
+        render("It is\n{{ marktes }}", a_view())
 
 
 def test_a_round_without_markets_still_renders() -> None:
     view = replace(a_view(), snapshot=replace(a_view().snapshot, shown=()))
-    assert re.search(r"\(0 of\s+them, none to none\)", user(view))
+    assert "(there are none)" in user(view)
+
+
+def test_a_system_template_takes_the_place_of_the_block() -> None:
+    whole = render(BET, a_view()).messages
+    for words in (
+        "Be brief in round {{ round }}.",
+        "{% block system %}Be brief in round {{ round }}.{% endblock %}",
+    ):
+        system, asked = render(BET, a_view(), system=words).messages
+        assert (system.role, system.content) == ("system", "Be brief in round 1.")
+        assert asked == whole[1]
+    assert [message.role for message in render("Hello.", a_view(), system="Be brief.").messages] == [
+        "system",
+        "user",
+    ]
+
+
+def test_a_template_says_that_it_asks_for_forecasts_alone() -> None:
+    assert render(BET, a_view()).bets
+    assert not render(BET, a_view(), stage="blind").bets
+    assert not render('{% set answer = "forecasts" %}Well?', a_view()).bets
+    assert render('{% set answer = "decision" %}Well?', a_view()).bets
+
+
+def second(committed: str = "0", *, number: int = 2) -> Part:
+    """The part that asks about m2 and m3."""
+    return Part(number, 2, tuple(map(MarketId, THREE[1:])), usd(committed))
+
+
+def test_a_part_asks_about_its_markets_by_the_names_they_have_in_the_whole() -> None:
+    text = render(BET, a_view(), part=second()).messages[-1].content
+    assert re.findall(r"^### (m\d+)$", text, re.MULTILINE) == ["m2", "m3"]
+    assert "\nPart 2 of 2: of the 3 markets on offer, this part is about 2." in text
+    assert "(2 of them, m2 to m3)" in text
+    apart = Part(1, 2, (MarketId(THREE[0]), MarketId(THREE[2])))
+    assert "(2 of them: m1, m3)" in render(BET, a_view(), part=apart).messages[-1].content
+
+
+def test_a_part_knows_of_every_position_and_asks_for_each_sale_once() -> None:
+    view = a_view(
+        *(a_listing(market=market) for market in THREE),
+        held=(a_listing(market="sim:old"),),
+        lots={("sim:a", "YES"): a_lot(), ("sim:b", "NO"): a_lot(), ("sim:old", "YES"): a_lot()},
+    )
+    first, later = (
+        render(BET, view, part=part).messages[-1].content
+        for part in (Part(1, 2, (MarketId(THREE[0]),)), second())
+    )
+    elsewhere = " (its market is in another part)"
+    for text, absent in ((first, ["m2 NO"]), (later, ["m1 YES", "m4 YES"])):
+        lines = re.findall(r"^- (m\d+ \w+): .*?(\(its market is in another part\))?$", text, re.MULTILINE)
+        assert [name for name, _ in lines] == ["m1 YES", "m2 NO", "m4 YES"]
+        assert [name for name, away in lines if away] == absent
+    assert "## Held" in first
+    assert "## Held" not in later
+    assert elsewhere not in user(view)
+
+
+@pytest.mark.parametrize(
+    ("rules", "committed", "most", "base"),
+    [
+        (REALISTIC, "3000", "$2,500.00", "the cash that you began this round with"),
+        (REALISTIC, "9000", "$1,000.00", "the cash that you began this round with"),
+        (SEED, "2000", "$2,000.00", "your cash"),
+        (REFERENCE, "2000", "$500.00", "the cash that you began this round with"),
+        (REFERENCE, "2500", "$0.00", "the cash that you began this round with"),
+    ],
+)
+def test_a_later_part_has_the_cash_that_earlier_ones_left(
+    rules: Rules, committed: str, most: str, base: str
+) -> None:
+    """25% of 10,000: of the cash at the start, of what is left, or of all bets together."""
+    text = render(BET, a_view(rules=rules), part=second(committed)).messages[-1].content
+    left = 10_000 - int(committed)
+    assert f"\nCash: ${left:,}.00\n" in text
+    assert f"taken off the cash above: ${int(committed):,}.00" in text
+    assert f"at most 25% of {base}, now {most}" in text
+
+
+def test_articles_stand_under_their_market_and_say_when_they_were_published() -> None:
+    view = replace(a_view(), evidence={MarketId("sim:b"): (an_article(title="Clouds", text="They come."),)})
+    text = user(view)
+    assert "YES if it happens.\nArticle:\n| 2026-01-03 08:00 UTC, example.org: Clouds\n| They come.\n" in text
+    assert text.count("Article:") == 1
