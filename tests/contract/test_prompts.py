@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from agents.demo.models import MODELS, answer
+from agents.facts import Sight, facts
 from agents.model import Decision, Message, Prompt, View
 from agents.parse import parse
 from agents.prompt import Part, TooLong, render
@@ -69,6 +70,16 @@ def test_the_family_is_whole() -> None:
     assert {"bet", "blind", "zero_shot", "scratchpad"} <= set(PROMPTS)
     assert {"scratchpad_with_evidence", "scratchpad_with_price"} <= set(PROMPTS)
     assert len([name for name in PROMPTS if name.startswith("superforecaster_")]) == 3
+
+
+def test_the_page_about_prompts_names_each_of_them_and_all_that_a_template_can_name() -> None:
+    page = (HOME.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
+    view = replace(VIEW, evidence={listing.market.id: (an_article(),) for listing in VIEW.snapshot})
+    known = facts(Sight(view))
+    market, position = known["markets"][0], known["positions"][0]
+    named = [*PROMPTS, *known, *position, *(f"m.{key}" for key in market)]
+    named += [f"a.{key}" for key in market["evidence"][0]]
+    assert [name for name in named if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", PROMPTS)
