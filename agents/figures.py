@@ -9,7 +9,7 @@ from markets.millionths import ONE, millionths
 MOST_AMOUNT = 1_000_000_000
 _LONGEST = 40
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _EXACT = Context(prec=2 * _LONGEST, rounding=ROUND_DOWN)
 
 
@@ -86,8 +86,10 @@ def _number(value: object, name: str) -> Decimal:
         kind = {bool: "true or false", type(None): "missing"}.get(type(value), "not a number")
         raise Meaningless(name, f"the {name} is {kind}")
     text = value.strip()
-    if len(text) <= _LONGEST and _PLAIN.fullmatch(text):
+    if len(text) > _LONGEST:
+        raise Meaningless(name, f'the {name} "{one_line(text, 40)}" is longer than {_LONGEST} characters')
+    if _PLAIN.fullmatch(text):
         return Decimal(text)
-    if len(text) <= _LONGEST and _GROUPED.fullmatch(text):
+    if _GROUPED.fullmatch(text):
         return Decimal(text.replace(",", ""))
     raise Meaningless(name, f'the {name} "{one_line(value, 40)}" is not a number')

@@ -9,9 +9,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from agents.text import one_line
+
 MOST_TEXT = 1_000_000
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_START = re.compile(r'\{\s*["}]')
+_THOUGHT = "(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+_OPEN = rf"<{_THOUGHT}(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)"
+_CLOSE = rf"</{_THOUGHT}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>final"
+_OBJECT = r'\{\s*["}]'
+_START = re.compile(_OBJECT)
+_MARK = re.compile(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<object>{_OBJECT})", re.IGNORECASE)
+_END = re.compile(_CLOSE, re.IGNORECASE)
+_AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?\{")
 
 
 class NotOneObject(ValueError):
@@ -39,25 +47,15 @@ def the_object(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
-    found = _objects(_without_thoughts(text))
+    found = _objects(text) if _AT_ONCE.match(text) else _after_thoughts(text)
     if not found:
         raise NotOneObject("the answer holds no JSON object")
     if len(found) > 1:
-        raise NotOneObject(f"the answer holds {len(found)} JSON objects, and exactly one is wanted")
+        raise NotOneObject(f"the answer holds {len(found):,} JSON objects, and exactly one is wanted")
     answer = found[0]
     if isinstance(answer, Twice):
-        raise NotOneObject(f'the key "{answer.key[:80]}" is there twice')
+        raise NotOneObject(f'the key "{one_line(answer.key, 80)}" is there twice')
     return answer
-
-
-def _without_thoughts(text: str) -> str:
-    """What comes after the last thought; an answer that begins with its object has none before it."""
-    if text.lstrip().startswith("{"):
-        return text
-    tags = list(_THOUGHT.finditer(text))
-    if tags and not tags[-1][1]:
-        raise NotOneObject("the answer ends inside its thinking")
-    return text[tags[-1].end() :] if tags else text
 
 
 def _objects(text: str) -> list[dict[str, Any] | Twice]:
@@ -65,15 +63,53 @@ def _objects(text: str) -> list[dict[str, Any] | Twice]:
     found: list[dict[str, Any] | Twice] = []
     start = _START.search(text)
     while start:
-        try:
-            value, end = _DECODER.raw_decode(text, start.start())
-        except json.JSONDecodeError as error:
-            raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
-        except RecursionError as error:
-            raise NotOneObject("the JSON is nested too deep") from error
+        value, end = _decoded(text, start.start())
         found.append(value)
         start = _START.search(text, end)
     return found
+
+
+def _after_thoughts(text: str) -> list[dict[str, Any] | Twice]:
+    """Every object outside of the thoughts. A thought may lack its beginning, never its end.
+
+    What looks like a mark of thinking inside an object is part of its text.
+    """
+    found: list[dict[str, Any] | Twice] = []
+    at = 0
+    while mark := _MARK.search(text, at):
+        if mark["object"]:
+            try:
+                value, at = _decoded(text, mark.start())
+            except NotOneObject:
+                if (last := _last_close(text, mark.start())) is None:
+                    raise
+                found, at = [], last  # it was a thought
+            else:
+                found.append(value)
+        elif mark["close"]:
+            found, at = [], mark.end()
+        elif end := _END.search(text, mark.end()):
+            at = end.end()
+        else:
+            raise NotOneObject("the answer ends inside its thinking")
+    return found
+
+
+def _last_close(text: str, at: int) -> int | None:
+    """Where the last thought ends, if one does from here on."""
+    ends = [mark.end() for mark in _END.finditer(text, at)]
+    return ends[-1] if ends else None
+
+
+def _decoded(text: str, at: int) -> tuple[dict[str, Any] | Twice, int]:
+    """The object that starts here, and where it ends."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+    except RecursionError as error:
+        raise NotOneObject("the JSON is nested too deep") from error
+    return value, end
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Twice:

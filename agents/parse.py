@@ -132,10 +132,10 @@ def _sale(item: Mapping[str, Any], known: _Known) -> Sale:
 
 def _side(item: Mapping[str, Any]) -> Side:
     side = item.get("side")
-    match side.strip().upper() if isinstance(side, str) else side:
-        case "YES":
+    match side.strip().lower() if isinstance(side, str) else side:  # upper() makes more of "yeſ" than it says
+        case "yes":
             return "YES"
-        case "NO":
+        case "no":
             return "NO"
     raise Meaningless("side", f'the side "{one_line(str(side), 40)}" is neither YES nor NO')
 
