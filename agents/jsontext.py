@@ -75,30 +75,36 @@ def _after_thoughts(text: str) -> list[dict[str, Any] | Twice]:
     What looks like a mark of thinking inside an object is part of its text.
     """
     found: list[dict[str, Any] | Twice] = []
+    broken: NotOneObject | None = None
     at = 0
     while mark := _MARK.search(text, at):
         if mark["object"]:
             try:
                 value, at = _decoded(text, mark.start())
-            except NotOneObject:
-                if (last := _last_close(text, mark.start())) is None:
-                    raise
-                found, at = [], last  # it was a thought
-            else:
                 found.append(value)
+            except NotOneObject as error:  # only a thought may be broken
+                found, broken, at = [], error, _last_end(text, mark.start(), error)
         elif mark["close"]:
             found, at = [], mark.end()
-        elif end := _END.search(text, mark.end()):
-            at = end.end()
         else:
-            raise NotOneObject("the answer ends inside its thinking")
+            at = _first_end(text, mark.end())
+    if broken and not found:
+        raise broken
     return found
 
 
-def _last_close(text: str, at: int) -> int | None:
-    """Where the last thought ends, if one does from here on."""
+def _first_end(text: str, at: int) -> int:
+    if mark := _END.search(text, at):
+        return mark.end()
+    raise NotOneObject("the answer ends inside its thinking")
+
+
+def _last_end(text: str, at: int, error: NotOneObject) -> int:
+    """Where the last thought ends from here on; the error if none does."""
     ends = [mark.end() for mark in _END.finditer(text, at)]
-    return ends[-1] if ends else None
+    if not ends:
+        raise error
+    return ends[-1]
 
 
 def _decoded(text: str, at: int) -> tuple[dict[str, Any] | Twice, int]:

@@ -1,17 +1,14 @@
 """A venue on this machine alone: paths with answers, and faults on demand, over real HTTP."""
 
 import json
-import socket
-import struct
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.serving import Reply, Request, Server, serving
 
 
 @dataclass(frozen=True)
@@ -25,16 +22,6 @@ class Asked:
     @property
     def params(self) -> dict[str, str]:
         return {name: values[-1] for name, values in self.query.items()}
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer, and how it is sent: whole, a byte at a time, cut off half-way, or not at all."""
-
-    body: bytes
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    how: Literal["whole", "drip", "cut", "reset"] = "whole"
 
 
 Answer = Callable[[Asked], Any]
@@ -63,24 +50,15 @@ CUT = replace(reply([1] * 1_000), how="cut")
 """The faults: each is a Reply, to be handed to `fail`."""
 
 
-class VenueServer(ThreadingHTTPServer):
+class VenueServer(Server):
     """Answers by path, after the faults that lie in wait there; remembers all that it was asked."""
 
-    daemon_threads = True
-    request_queue_size = 64  # a client whose knock is lost waits a second before it knocks again
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__()
         self._routes: dict[str, Answer] = {}
         self._faults: dict[str, list[Reply]] = {}
         self._forever: dict[str, Reply] = {}
-        self._lock = threading.Lock()
         self.log: list[Asked] = []
-        self.let_go = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
 
     @property
     def counts(self) -> Counter[str]:
@@ -96,19 +74,24 @@ class VenueServer(ThreadingHTTPServer):
 
     def fail(self, path: str, *faults: Reply, forever: bool = False) -> None:
         """The next requests for a path get these, one each; the last one for ever, if so wished."""
-        with self._lock:
+        with self.lock:
             self._faults[path] = list(faults)
             if forever:
                 self._forever[path] = faults[-1]
 
     def mend(self) -> None:
         """No more faults."""
-        with self._lock:
+        with self.lock:
             self._faults.clear()
             self._forever.clear()
 
+    def respond(self, request: Request) -> Reply:
+        url = urlsplit(request.target)
+        body = json.loads(request.body) if request.body else None
+        return self.answer(Asked(unquote(url.path), parse_qs(url.query, True), body))
+
     def answer(self, asked: Asked) -> Reply:
-        with self._lock:
+        with self.lock:
             self.log.append(asked)
             waiting = self._faults.get(asked.path)
             if waiting:
@@ -119,74 +102,13 @@ class VenueServer(ThreadingHTTPServer):
         said = status(404) if route is None else route(asked)
         return said if isinstance(said, Reply) else reply(said)
 
-    def shutdown_request(self, request: Any) -> None:
-        """Closes without a farewell, or a reset would still look like an end."""
-        self.close_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up on a slow answer is what the test is about."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
-
     def _route(self, path: str) -> Answer | None:
         above = [p for p in self._routes if p.endswith("/") and path.startswith(p)]
         return self._routes.get(path) or (self._routes[max(above, key=len)] if above else None)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-    server: VenueServer
-
-    def do_GET(self) -> None:
-        self._serve(None)
-
-    def do_POST(self) -> None:
-        self._serve(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-    def _serve(self, body: Any) -> None:
-        url = urlsplit(self.path)
-        answer = self.server.answer(Asked(unquote(url.path), parse_qs(url.query, True), body))
-        if answer.how == "reset":
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.close_connection = True
-            return
-        self.send_response_only(answer.status)  # without a date of its own
-        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        self._send(answer)
-
-    def _send(self, answer: Reply) -> None:
-        if answer.how == "whole":
-            self.wfile.write(answer.body)
-            return
-        self.close_connection = True
-        if answer.how == "cut":
-            self.wfile.write(answer.body[: len(answer.body) // 2])
-            return
-        for at in range(len(answer.body)):
-            self.wfile.write(answer.body[at : at + 1])
-            self.wfile.flush()
-            if self.server.let_go.wait(0.02):
-                return
-
-    def log_message(self, *_words: object) -> None:
-        """Nothing on the terminal."""
-
-
 @contextmanager
 def venue_server() -> Iterator[VenueServer]:
     """The server for as long as the block lasts."""
-    server = VenueServer()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(VenueServer()) as server:
         yield server
-    finally:
-        server.let_go.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
