@@ -24,7 +24,10 @@ _UNREACHED = re.compile(
 )
 _TOO_LONG = re.compile(r"(?i)context[ _](?:length|window)|maximum context|prompt is too long|too many tokens")
 _FILTERED = re.compile(r"(?i)content[ _](?:filter|policy|management)")
-_GARBLED = re.compile(r"(?i)expecting value|invalid response|jsondecodeerror")
+_GARBLED = re.compile(
+    r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
+    r"|invalid response|jsondecodeerror"
+)
 _NAMED: dict[str, tuple[ErrorCode, bool]] = {
     "ContextWindowExceededError": ("too_long", False),
     "ContentPolicyViolationError": ("filtered", False),

@@ -1,7 +1,11 @@
 """Keys taken out of text before it is stored or shown."""
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from urllib.parse import quote
 
 HIDDEN = "[hidden]"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -15,12 +19,31 @@ _LOOKS_SECRET = (
 )
 
 
-def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values in an environment that must appear nowhere, longest first."""
+def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
+    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
+
+    Secret is what its name says to be, and what is `named`.
+    """
     found = {
-        value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST
+        form
+        for name, value in environ.items()
+        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
+        for form in _forms(value)
     }
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(raw)
+    yield quote(raw, safe="")
+    yield escape(secret)
+    yield repr(secret)[1:-1]
+    yield b64encode(raw).decode().rstrip("=")
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Price, Prompt
 from arena.clock import timer
-from tests.agents.faulty_provider import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider, faulty
 
 CANARY = "canary-f00dfeedcafe"
 ENVIRON = {"CANARY_API_KEY": CANARY}

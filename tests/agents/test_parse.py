@@ -33,7 +33,7 @@ def says(probability: str) -> str:
         ("<think></think>" * 60_000, "no JSON object"),
         (UNCLOSED, "inside its thinking"),
         (UNCLOSED.replace("<", "</"), "the JSON is broken"),
-        ("So: " + '{"a": "</think>", "b": ' * 40_000, "the JSON is broken"),
+        ("So: " + '{"a": "</think>", "b": ' * 40_000, "nested too deep"),
         (" " * 1_000_001, "1,000,001 characters"),
         (an_answer(bets=[{"market": "m1"}] * 1_001), 'the list "bets" has 1,001 items'),
         (an_answer(bets=[{"market": "m1"}] * 10_000), "10,000 items, and 1,000 are allowed"),

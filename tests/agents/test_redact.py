@@ -1,5 +1,10 @@
 """Keys show nowhere, whatever form an error gives them."""
 
+import json
+from base64 import b64encode
+from html import escape
+from urllib.parse import quote
+
 import pytest
 
 from agents.redact import HIDDEN, redacted, secrets_in, without
@@ -40,5 +45,40 @@ def test_plain_words_stay() -> None:
 
 def test_the_values_of_secret_variables_are_known_longest_first() -> None:
     environ = {"A_KEY": "12345678", "B_TOKEN": "1234567890", "C_SECRET": "short", "HOME": "somewhere-long"}
-    assert secrets_in(environ) == ("1234567890", "12345678")
-    assert without("1234567890 12345678", secrets_in(environ)) == f"{HIDDEN} {HIDDEN}"
+    secrets = secrets_in(environ)
+    assert [secret for secret in secrets if secret in environ.values()] == ["1234567890", "12345678"]
+    assert list(map(len, secrets)) == sorted(map(len, secrets), reverse=True)
+    assert without("1234567890 12345678 short somewhere-long", secrets) == (
+        f"{HIDDEN} {HIDDEN} short somewhere-long"
+    )
+
+
+def test_what_is_named_as_a_key_is_one() -> None:
+    environ = {"LOCAL_AUTH": CANARY, "HOME": "somewhere-long"}
+    assert without(CANARY, secrets_in(environ)) == CANARY
+    assert (
+        without(f"{CANARY} somewhere-long", secrets_in(environ, "LOCAL_AUTH")) == f"{HIDDEN} somewhere-long"
+    )
+
+
+ODD_KEY = 'ca"na/ry+0&1\\2=é'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ODD_KEY,
+        json.dumps(ODD_KEY),
+        json.dumps(ODD_KEY, ensure_ascii=False),
+        json.dumps({"error": f"no such key: {ODD_KEY}"}),
+        repr(ODD_KEY),
+        quote(ODD_KEY),
+        quote(ODD_KEY, safe=""),
+        escape(ODD_KEY),
+        b64encode(ODD_KEY.encode()).decode(),
+    ],
+)
+def test_a_key_is_hidden_in_every_form_that_it_may_come_back_in(form: str) -> None:
+    said = without(f"<{form}>", secrets_in({"MY_KEY": ODD_KEY}))
+    assert HIDDEN in said
+    assert not any(piece in said for piece in ("na", "ry", "%2", "Y2E"))
