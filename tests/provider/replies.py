@@ -120,7 +120,7 @@ ANSWERS: Mapping[str, str] = {
     "percentage": _forecast('"40%"'),
     "two-percentages": _forecast('"40%. Note the market is at 55%"'),
     "unknown-ids": _forecast("0.4").replace("m1", "m4711"),
-    "10,000-bets": f'{{"forecasts": [], "bets": [{", ".join([_bet("50")] * 10_000)}]}}',
+    "10000-bets": f'{{"forecasts": [], "bets": [{", ".join([_bet("50")] * 10_000)}]}}',
     "blank": "  \n",
 }
 """Whole answers, by what is odd about them."""
