@@ -1,6 +1,14 @@
-"""Whatever a model says, reading it never breaks, and never makes a bet that it did not spell out."""
+"""No text makes the parser raise, or read a bet that the text doesn't spell out.
+
+What a text spells out is read here a second time, as strictly as can be: by JSON's own decoder, each
+number by its digits.
+"""
 
 import json
+import re
+from collections.abc import Iterator
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
+from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -8,28 +16,56 @@ from hypothesis import strategies as st
 from agents.model import Decision
 from agents.parse import Unusable, parse
 from markets.millionths import ONE
-from tests.agents.minds import a_view, an_answer
+from portfolio.model import Bet, Sale
+from tests.agents.minds import THREE, a_view, an_answer
 
 VIEW = a_view()
-GOOD = an_answer(sales=[{"market": "m2", "side": "NO", "fraction": "50%"}])
+MARKETS = {f"m{place}": market for place, market in enumerate(THREE, 1)}
+MANY = [
+    {"market": "m1", "side": "NO", "amount": 120, "reason": "cheap"},
+    {"market": "m2", "side": "yes", "amount": "$1,250.50", "limit": 0.45},
+    {"market": "m3", "side": "YES", "amount": 0.5, "reason": "so {it} seems"},
+]
+GOOD = an_answer(bets=MANY, sales=[{"market": "m2", "side": "NO", "fraction": "50%"}])
+WRAPPED = (
+    GOOD,
+    json.dumps(json.loads(GOOD), indent=1),
+    f"Here it is:\n```json\n{GOOD}\n```\nGood luck {{to all}}!",
+    f"<think>A draft: {an_answer()} No.</think>\n{GOOD}",
+    f"So be it: {an_answer()[:-9]}</think>{GOOD}",
+    f"[{GOOD}]",
+)
 PIECES = [
-    '"',
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "NaN",
-    "1e999",
-    "-",
-    "true",
-    "null",
-    "%",
-    "\\",
-    "\ud800",
-    "</think>",
-    "0",
+    *(
+        '"',
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "-",
+        ".",
+        "0",
+        "9",
+        "e9",
+        "%",
+        "\\",
+        "\\u0022",
+        "\n",
+        "\x00",
+        "\ufeff",
+    ),
+    *("NaN", "Infinity", "1e999", "true", "null", "\ud800", "٣", "“", "'", "//", "```", "$", "1,000"),
+    *(
+        "<think>",
+        "</think>",
+        "[/THINK]",
+        "<|channel|>final",
+        '{"bets": []}',
+        '{"forecasts": []}',
+        an_answer(),
+    ),
 ]
 
 json_values = st.recursive(
@@ -37,30 +73,190 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-places = st.integers(0, len(GOOD))
+texts = st.sampled_from(WRAPPED)
+pieces = st.sampled_from(PIECES) | st.text(max_size=5)
+fractions = st.floats(0, 1)
 
 
-def check(text: str) -> None:
+class Doubled(dict[str, Any]):
+    """An object that has a key twice."""
+
+
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    """Every JSON object that starts at some brace of the text and isn't inside of another."""
+
+    def whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        return dict(pairs) if len(keys) == len(set(keys)) else Doubled(pairs)
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=whole, parse_float=Decimal, parse_int=Decimal, parse_constant=str, strict=False
+    )
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError, InvalidOperation):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
+
+
+def spelled(value: object) -> Decimal | None:
+    """The number that a value spells out; dollar signs, percent signs and commas are for thousands."""
+    if isinstance(value, Decimal):
+        return value
+    if not isinstance(value, str) or not value.isascii():
+        return None
+    digits = value.strip().removeprefix("$").strip().removesuffix("%").strip()
+    digits = digits.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", digits) else digits
+    try:
+        return Decimal(digits) / (100 if value.strip().endswith("%") else 1)
+    except InvalidOperation:
+        return None
+
+
+def millionths(value: object) -> int | None:
+    """A number of millionths, none of them more than is spelled out."""
+    number = spelled(value)
+    if number is None or not number.is_finite() or abs(number) > 10**12:
+        return None
+    return int((number * ONE).to_integral_value(ROUND_DOWN))
+
+
+def fits(wish: Bet | Sale, item: object) -> bool:
+    """Whether an item spells this wish out: market, side and size."""
+    if not isinstance(item, dict) or isinstance(item, Doubled):
+        return False
+    market, side = (str(item.get(name)).strip().lower() for name in ("market", "side"))
+    if (MARKETS.get(market), side.upper()) != (wish.market_id, wish.side):
+        return False
+    if isinstance(wish, Bet):
+        return millionths(item.get("amount")) == wish.amount
+    part, found = item.get("fraction"), millionths(item.get("fraction"))
+    if wish.fraction is None:
+        return str(part).strip().lower() == "all" or (found is not None and found >= ONE - 1)
+    return found is not None and abs(found - wish.fraction) <= 1
+
+
+def spells_out(answer: dict[str, Any], read: Decision) -> bool:
+    """Whether every wish is an item of the answer's own lists, in their order."""
+    for name, wishes in (("bets", read.bets), ("sales", read.sales)):
+        items = iter(answer.get(name) or []) if isinstance(answer.get(name), list | None) else iter([])
+        if not all(any(fits(wish, item) for item in items) for wish in wishes):
+            return False
+    return not isinstance(answer, Doubled)
+
+
+def check(text: str) -> Decision | Unusable:
+    """Reads the text, and holds what comes of it against what the text spells out."""
     read = parse(text, VIEW)
     if isinstance(read, Unusable):
-        assert read.message
-        return
-    assert isinstance(read, Decision)
+        assert 0 < len(read.message) < 200
+        assert read.message.encode()
+        return read
     assert all(0 <= forecast.probability <= ONE for forecast in read.forecasts)
-    assert all(bet.amount > 0 for bet in read.bets)
+    assert len({forecast.market_id for forecast in read.forecasts}) == len(read.forecasts)
+    assert all(bet.amount > 0 and bet.market_id in THREE for bet in read.bets)
     assert all(sale.fraction is None or 0 < sale.fraction < ONE for sale in read.sales)
+    assert all(len(rejection.message) < 300 and rejection.message.encode() for rejection in read.rejections)
+    assert any(spells_out(answer, read) for answer in objects(text)), "a wish from nowhere"
+    if text.lstrip().startswith("{"):
+        assert len(list(objects(text))) >= 1
+        assert spells_out(next(objects(text)), read), "it begins with its object"
+    return read
 
 
-@given(places, places, st.sampled_from(PIECES) | st.text(max_size=5))
-def test_a_good_answer_with_a_piece_replaced(start: int, end: int, piece: str) -> None:
-    check(GOOD[: min(start, end)] + piece + GOOD[max(start, end) :])
+def cut(text: str, *places: float) -> list[int]:
+    """Places in a text, from parts of its length, in their order."""
+    return sorted(round(place * len(text)) for place in places)
 
 
-@given(places)
+def test_a_good_answer_is_taken_whole_however_it_is_wrapped() -> None:
+    for text in WRAPPED:
+        read = check(text)
+        assert isinstance(read, Decision)
+        assert (len(read.forecasts), len(read.bets), len(read.sales), read.rejections) == (3, 3, 1, ())
+
+
+@given(texts, fractions, fractions, pieces)
+def test_a_good_answer_with_a_piece_replaced(text: str, one: float, other: float, piece: str) -> None:
+    start, end = cut(text, one, other)
+    check(text[:start] + piece + text[end:])
+
+
+@given(texts, st.lists(st.tuples(fractions, pieces), min_size=1, max_size=6))
+def test_a_good_answer_with_pieces_put_in(text: str, changes: list[tuple[float, str]]) -> None:
+    for place, piece in changes:
+        [at] = cut(text, place)
+        text = text[:at] + piece + text[at:]
+    check(text)
+
+
+@given(texts, st.lists(st.tuples(fractions, st.integers(1, 6)), min_size=1, max_size=4))
+def test_a_good_answer_with_letters_left_out(text: str, gaps: list[tuple[float, int]]) -> None:
+    for place, size in gaps:
+        [at] = cut(text, place)
+        text = text[:at] + text[at + size :]
+    check(text)
+
+
+@given(texts, st.lists(st.tuples(fractions, st.integers(0, 255)), min_size=1, max_size=4))
+def test_a_good_answer_with_bytes_changed(text: str, changes: list[tuple[float, int]]) -> None:
+    found = bytearray(text.encode())
+    for place, byte in changes:
+        found[min(round(place * len(found)), len(found) - 1)] = byte
+    check(found.decode("utf-8", "replace"))
+
+
+@given(texts, fractions, fractions, fractions)
+def test_a_good_answer_with_a_part_said_twice(text: str, one: float, other: float, third: float) -> None:
+    start, end, at = cut(text, one, other, third)
+    check(text[:at] + text[start:end] + text[at:])
+
+
+@given(texts, texts, fractions, fractions)
+def test_the_front_of_one_answer_and_the_back_of_another(a: str, b: str, one: float, other: float) -> None:
+    check(a[: cut(a, one)[0]] + b[cut(b, other)[0] :])
+
+
+@given(st.integers(0, len(GOOD) - 1))
 @example(len(GOOD) - 1)
 def test_a_good_answer_cut_off_is_never_a_bet(length: int) -> None:
-    if length < len(GOOD):
-        assert isinstance(parse(GOOD[:length], VIEW), Unusable)
+    assert isinstance(check(GOOD[:length]), Unusable)
+    assert isinstance(check(f"Here it is: {GOOD[:length]}"), Unusable)
+    assert isinstance(check(f"<think>{an_answer()}</think>{GOOD[:length]}"), Unusable)
+
+
+@given(st.data())
+def test_a_good_answer_with_one_value_replaced(data: st.DataObject) -> None:
+    answer = json.loads(GOOD)
+    inner: Any = answer
+    key: Any = data.draw(st.sampled_from(sorted(answer)))
+    while isinstance(inner[key], dict | list) and inner[key] and data.draw(st.booleans()):
+        inner = inner[key]
+        key = data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner))))
+    inner[key] = data.draw(json_values)
+    check(json.dumps(answer))
+
+
+@given(
+    st.sampled_from(['"amount": ', '"fraction": ', '"limit": ', '"side": ', '"market": ']), pieces | st.text()
+)
+def test_a_good_answer_with_something_else_written_for_a_value(key: str, piece: str) -> None:
+    start, end = next(re.finditer(rf'{key}("[^"]*"|[^,}}]*)', GOOD)).span()
+    check(f"{GOOD[:start]}{key}{piece}{GOOD[end:]}")
+    check(f"{GOOD[:start]}{key}{json.dumps(piece)}{GOOD[end:]}")
+
+
+@given(st.sampled_from(["amount", "side", "market", "fraction"]), json_values)
+def test_a_key_said_twice_is_never_a_bet(key: str, value: object) -> None:
+    item = json.dumps({"market": "m1", "side": "YES", "amount": 50, "fraction": 0.5})
+    item = f"{item[:-1]}, {json.dumps(key)}: {json.dumps(value)}}}"
+    read = check(f'{{"forecasts": [], "bets": [{item}], "sales": [{item}]}}')
+    assert isinstance(read, Decision)
+    assert (read.bets, read.sales, len(read.rejections)) == ((), (), 2)
 
 
 @given(json_values)
@@ -81,6 +277,7 @@ def test_any_json_value_in_an_item(key: str, value: object) -> None:
     check(an_answer(forecasts=[item], bets=[item], sales=[item]))
 
 
-@given(st.text())
-def test_any_text(text: str) -> None:
+@given(st.text(), st.lists(pieces, max_size=12))
+def test_any_text(text: str, marks: list[str]) -> None:
     check(text)
+    check(text.join(marks))
