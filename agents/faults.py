@@ -28,6 +28,7 @@ _GARBLED = re.compile(
     r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
     r"|invalid response|jsondecodeerror"
 )
+_NEVER_ARRIVED = ("ClientConnectorError", "ConnectionRefusedError", "ConnectTimeout")
 _NAMED: dict[str, tuple[ErrorCode, bool]] = {
     "ContextWindowExceededError": ("too_long", False),
     "ContentPolicyViolationError": ("filtered", False),
@@ -47,6 +48,24 @@ def fault(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     code, retry = _kind(error, said)
     wait = _wait(error) if retry else None
     return CallError(code, one_line(redacted(said, secrets), MOST_WORDS), retry, wait)
+
+
+def is_free(error: BaseException, code: ErrorCode) -> bool:
+    """Whether nobody can have charged for a call: it was turned down, or never arrived.
+
+    What was answered into the void, or can't be read, may have been paid for all the same.
+    """
+    return code not in ("timeout", "other") or any(
+        type(cause).__name__ in _NEVER_ARRIVED for cause in _causes(error)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        yield error
+        seen.append(error)
+        error = error.__cause__ or error.__context__
 
 
 def _wait(error: BaseException) -> float | None:

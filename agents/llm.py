@@ -10,15 +10,18 @@ from functools import cache
 from typing import Any
 
 from agents.cost import cost, price_for
-from agents.faults import fault
+from agents.faults import fault, is_free
 from agents.jsontext import MOST_TEXT
 from agents.model import Ask, Call, CallError, ModelSettings, Price, Prompt, Rung
 from agents.redact import secrets_in, without
+from agents.schema import schema
 from agents.text import printable
 
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
-RUNGS: tuple[Rung, ...] = ("json", "prompt")
+MOST_TOKENS = 1_000_000_000
+"""More than any call can have."""
+RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 _NOTHING = {
     "content_filter": CallError(
@@ -107,6 +110,7 @@ async def _call(
     options = _options(prompt, settings, key, rung)
     answer: Any = None
     error: CallError | None = None
+    free = False
     start = timer()
     try:
         async with asyncio.timeout(settings.timeout):
@@ -115,11 +119,11 @@ async def _call(
         error = CallError("timeout", f"no answer within {settings.timeout:g} seconds", retry=True)
     except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all
         error = fault(raised, secrets)
+        free = is_free(raised, error.code)
     latency = round((timer() - start) * 1000)
     if error is None:
         return _answered(prompt, settings, rung, answer, latency, secrets)
-    spent = None if error.code == "timeout" else 0  # who knows what was answered into the void
-    return Call(prompt, None, rung=rung, cost=spent, latency_ms=latency, error=error)
+    return Call(prompt, None, rung=rung, cost=0 if free else None, latency_ms=latency, error=error)
 
 
 def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Rung) -> dict[str, Any]:
@@ -130,7 +134,7 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
         "temperature": settings.temperature,
         "reasoning_effort": settings.reasoning,
         "seed": prompt.seed if "seed" in _understood(settings.model) else None,
-        "response_format": {"type": "json_object"} if rung == "json" else None,
+        "response_format": _form(prompt, rung),
     }
     given = {name: value for name, value in options.items() if value is not None}
     return {**settings.extra, **given} | {
@@ -143,6 +147,14 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
     }
 
 
+def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:
+    """The form of answer that is asked for, beside what the prompt says of it."""
+    if rung == "schema":
+        wanted = {"name": "answer", "strict": True, "schema": schema(prompt.bets)}
+        return {"type": "json_schema", "json_schema": wanted}
+    return {"type": "json_object"} if rung == "json" else None
+
+
 def _answered(
     prompt: Prompt, settings: ModelSettings, rung: Rung, answer: Any, latency: int, secrets: Sequence[str]
 ) -> Call:
@@ -153,9 +165,7 @@ def _answered(
         reply = message.content or _refusal(message) or ""
     if len(reply) > MOST_TEXT:
         reply, finish = reply[:MOST_TEXT], "length"
-    usage = getattr(answer, "usage", None)
-    tokens_in = getattr(usage, "prompt_tokens", 0) or 0
-    tokens_out = getattr(usage, "completion_tokens", 0) or 0
+    tokens_in, tokens_out = _counted(getattr(answer, "usage", None))
     return Call(
         prompt,
         without(printable(reply), secrets),
@@ -169,6 +179,13 @@ def _answered(
         latency_ms=latency,
         error=None if reply else _NOTHING.get(finish),
     )
+
+
+def _counted(usage: object) -> tuple[int, int]:
+    """The provider's count of tokens sent and received; none where it can't be one."""
+    counts = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")]
+    possible = all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts)
+    return (counts[0], counts[1]) if possible else (0, 0)
 
 
 def _refusal(message: Any) -> str | None:

@@ -1,34 +1,54 @@
 """Asks a language model, any that litellm can reach.
 
 `model` is its name there (`anthropic/MODEL`, or `openai/MODEL` with a `base_url` for a server of
-your own). `prompt` is the template: `bet`, or the path of a file ending in .md. `prices` are
-`shown`, `hidden`, or shown `after` a first question without any (then what the model says blind is
-kept beside its final word). An answer that can't be used is asked for once more, with the reason;
-after that the turn is a hold, marked malformed. Where the provider has no answer, it has failed.
+your own). `prompt` is the template: `bet`, another one of docs/prompts.md, or the path of a file ending
+in .md; `system` is one for the system message alone, in place of the prompt's own. `prices` are `shown`,
+`hidden`, or shown `after` a first question without any (then what the model says blind is kept beside
+its final word).
+
+`samples` is how often the whole is asked, each time with another seed: every answer is kept, the agent
+states the median, and it bets as that sample does which is closest to the medians. `batch` is how many
+markets one question shows at most; without it, all of them. `released` is the day on which the model
+came out: it is not ranked on what it decides about earlier times.
+
+An answer that can't be used is asked for once more, with the reason; after that it is a hold, and the
+turn is marked malformed, unless other parts or samples could be used. Where the provider has no answer,
+the turn has failed.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agents.model import Agent, Ask, Decision, Given, Message, ModelSettings, Prompt, View
+from pydantic import Field
+
+from agents.combine import of_parts, of_samples, of_stages
+from agents.model import Agent, Ask, Decision, Forecast, Given, Message, ModelSettings, Prompt, Stage, View
 from agents.parse import Unusable, parse
-from agents.prompt import render
+from agents.prompt import Part, TooLong, render
+from agents.together import together
+from markets.model import MarketId
 
 BLIND = "blind"
 MOST_SHOWN = 20_000
 """Characters of an unusable answer that are shown again."""
+SEEDS = 2**31
 
 
 class Settings(ModelSettings):
     """How the model is reached, and what it is asked."""
 
     prompt: str = "bet"
+    system: str | None = None
     prices: Literal["shown", "hidden", "after"] = "shown"
+    samples: int = Field(default=1, ge=1, le=100)
+    batch: int | None = Field(default=None, ge=1)
 
     @property
     def prompt_names(self) -> tuple[str, ...]:
         """The templates it uses."""
-        return (self.prompt, BLIND) if self.prices == "after" else (self.prompt,)
+        names = (self.prompt, self.system, BLIND if self.prices == "after" else None)
+        return tuple(name for name in names if name is not None)
 
 
 def agent(settings: Settings, given: Given) -> Agent:
@@ -36,16 +56,69 @@ def agent(settings: Settings, given: Given) -> Agent:
     texts = {name: given.prompts[name] for name in settings.prompt_names}
 
     async def decide(view: View, ask: Ask) -> Decision:
-        blind = Decision()
-        if settings.prices == "after":
-            blind = await _answer(render(texts[BLIND], view, prices=False, stage="blind"), view, ask)
-            if blind.verdict == "failed":
-                return blind
-        shown = settings.prices != "hidden"
-        prompt = render(texts[settings.prompt], view, prices=shown, before=blind.forecasts)
-        return _together(blind, await _answer(prompt, view, ask))
+        wanted = range(1, settings.samples + 1)
+        return of_samples(
+            await together(_Sample(settings, texts, view, ask, number).decision() for number in wanted)
+        )
 
     return decide
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One time that the whole is asked."""
+
+    settings: Settings
+    texts: dict[str, str]
+    view: View
+    ask: Ask
+    number: int
+
+    async def decision(self) -> Decision:
+        """What the model decides: blind first where it is to, then with all that it may see."""
+        blind = Decision()
+        if self.settings.prices == "after":
+            blind = await self._stage("blind", self.texts[BLIND])
+            if blind.verdict == "failed":
+                return blind
+        final = await self._stage("final", self.texts[self.settings.prompt], blind.forecasts)
+        return of_stages(blind, final)
+
+    async def _stage(self, stage: Stage, text: str, before: Sequence[Forecast] = ()) -> Decision:
+        """The decision of all parts, one after another, so that each is told what is left to spend."""
+        answers: list[Decision] = []
+        committed = 0
+        for part in self._parts():
+            try:
+                prompt = self._prompt(stage, text, before, replace(part, committed=committed))
+            except TooLong as error:
+                return Decision(verdict="failed", note=f"too_long: {error}")
+            answers.append(await _answer(prompt, self.view, self.ask))
+            if answers[-1].verdict == "failed":
+                return answers[-1]
+            committed += sum(bet.amount for bet in answers[-1].bets)
+        return of_parts(answers)
+
+    def _parts(self) -> Iterator[Part]:
+        shown: list[MarketId] = [listing.market.id for listing in self.view.snapshot.shown]
+        size = self.settings.batch or max(len(shown), 1)
+        starts = range(0, max(len(shown), 1), size)
+        for number, start in enumerate(starts, 1):
+            yield Part(number, len(starts), tuple(shown[start : start + size]))
+
+    def _prompt(self, stage: Stage, text: str, before: Sequence[Forecast], part: Part) -> Prompt:
+        system = self.settings.system
+        prompt = render(
+            text,
+            self.view,
+            prices=stage == "final" and self.settings.prices != "hidden",
+            stage=stage,
+            before=before,
+            system=None if system is None else self.texts[system],
+            part=part,
+            tokens=self.settings.prompt_tokens,
+        )
+        return replace(prompt, seed=(prompt.seed + self.number - 1) % SEEDS, sample=self.number)
 
 
 async def _answer(prompt: Prompt, view: View, ask: Ask) -> Decision:
@@ -63,7 +136,7 @@ async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | Un
     reply = call.reply or ""
     if call.finish == "length":
         return Unusable("the answer was cut off at the token limit; a shorter one is needed"), reply
-    return parse(reply, view, prompt.stage), reply
+    return parse(reply, view, prompt.stage, prompt.bets), reply
 
 
 def _again(prompt: Prompt, reply: str, fault: Unusable) -> Prompt:
@@ -74,14 +147,3 @@ def _again(prompt: Prompt, reply: str, fault: Unusable) -> Prompt:
     )
     answered = Message("assistant", reply[:MOST_SHOWN].strip() or "(nothing)")
     return replace(prompt, messages=(*prompt.messages, answered, Message("user", words)))
-
-
-def _together(blind: Decision, final: Decision) -> Decision:
-    """One decision of both stages. A blind answer that couldn't be used only leaves a note."""
-    notes = [f"blind: {blind.note}"] if blind.note else []
-    return replace(
-        final,
-        forecasts=blind.forecasts + final.forecasts,
-        rejections=blind.rejections + final.rejections,
-        note="; ".join([*notes, final.note] if final.note else notes),
-    )

@@ -10,6 +10,7 @@ import pytest
 from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Price, Prompt
+from agents.schema import schema
 from arena.clock import timer
 from tests.provider.server import FaultyProvider, faulty
 
@@ -25,14 +26,21 @@ def provider() -> Iterator[FaultyProvider]:
         yield server
 
 
-def ask(model: str, url: str | None, prompt: Prompt = PROMPT, times: int = 1, **settings: Any) -> Call:
-    """The call that asking a model brings, the last one of so many."""
+def ask(model: str, url: str | None, prompt: Prompt = PROMPT, **settings: Any) -> Call:
+    """The call that asking a model brings."""
+    return every(model, url, prompt, **settings)[0]
+
+
+def every(
+    model: str, url: str | None, prompt: Prompt = PROMPT, times: int = 1, **settings: Any
+) -> list[Call]:
+    """The calls that asking a model so often brings."""
     changes = {"base_url": url, "api_key_env": "CANARY_API_KEY", "price": DOLLARS} | settings
     asking = make_ask(ModelSettings(model=f"openai/{model}", **changes), timer, ENVIRON)
 
-    async def go() -> Call:
+    async def go() -> list[Call]:
         try:
-            return [await asking(prompt) for _ in range(times)][-1]
+            return [await asking(prompt) for _ in range(times)]
         finally:
             await close()
 
@@ -42,7 +50,7 @@ def ask(model: str, url: str | None, prompt: Prompt = PROMPT, times: int = 1, **
 def test_a_call_is_told_whole(provider: FaultyProvider) -> None:
     call = ask("good", provider.url)
     assert (call.prompt, call.reply, call.finish, call.error) == (PROMPT, "{}", "stop", None)
-    assert (call.model, call.fingerprint, call.rung) == ("served-1", "fp-9", "json")
+    assert (call.model, call.fingerprint, call.rung) == ("served-1", "fp-9", "schema")
     assert (call.tokens_in, call.tokens_out, call.cost) == (1_001, 200, 4_503)
     assert call.latency_ms >= 0
 
@@ -57,7 +65,10 @@ def test_what_is_set_is_sent_and_nothing_else(provider: FaultyProvider) -> None:
         ],
         "max_tokens": 16_000,
         "seed": 5,
-        "response_format": {"type": "json_object"},
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": schema()},
+        },
     }
     ask("good", provider.url, temperature=0.3, max_tokens=50)
     assert (provider.last["temperature"], provider.last["max_tokens"]) == (0.3, 50)
@@ -79,13 +90,30 @@ def test_usage_that_is_not_counted_costs_an_unknown_sum(provider: FaultyProvider
     assert ask("good", provider.url, price=None).cost is None
 
 
-def test_a_refused_format_is_told_as_such_and_left_out_from_then_on(provider: FaultyProvider) -> None:
-    refused = ask("formless", provider.url)
-    assert (refused.error and refused.error.code, refused.rung, refused.cost) == ("format", "json", 0)
-    before = provider.requests["formless"]
-    call = ask("formless", provider.url, times=3)
-    assert (call.reply, call.rung, call.error) == ("{}", "prompt", None)
-    assert provider.requests["formless"] - before == 3, "every request is a call of its own"
+@pytest.mark.parametrize(
+    ("model", "rungs"), [("schemaless", ["schema", "json"]), ("formless", ["schema", "json", "prompt"])]
+)
+def test_a_refused_form_is_told_as_such_and_the_next_one_is_asked_for_from_then_on(
+    provider: FaultyProvider, model: str, rungs: list[str]
+) -> None:
+    calls = every(model, provider.url, times=4)
+    refused = calls[: len(rungs) - 1]
+    assert [(call.error and call.error.code, call.cost) for call in refused] == [("format", 0)] * len(refused)
+    assert [call.rung for call in calls] == [*rungs, *[rungs[-1]] * (4 - len(rungs))]
+    assert {call.reply for call in calls[len(refused) :]} == {"{}"}
+
+
+def test_many_refusals_at_once_climb_down_one_rung(provider: FaultyProvider) -> None:
+    asking = make_ask(ModelSettings(model="openai/schemaless", base_url=provider.url), timer, ENVIRON)
+
+    async def go() -> list[Call]:
+        try:
+            await asyncio.gather(*(asking(PROMPT) for _ in range(5)))
+            return [await asking(PROMPT)]
+        finally:
+            await close()
+
+    assert [call.rung for call in asyncio.run(go())] == ["json"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +162,7 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
 
 
 def test_extra_parameters_are_sent_and_a_refusal_in_words_is_an_answer(provider: FaultyProvider) -> None:
-    call = ask("no-thanks", provider.url, extra={"top_p": 0.5})
+    call = ask("refusal", provider.url, extra={"top_p": 0.5})
     assert provider.last["top_p"] == 0.5
     assert (call.reply, call.error) == ("I won't bet.", None)
 

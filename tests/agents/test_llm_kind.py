@@ -11,7 +11,7 @@ from agents.kinds.llm import Settings, agent
 from agents.model import Call, CallError, Decision, Given, Prompt
 from agents.registry import HOME, prompt_text
 from tests.agents.minds import a_view, an_answer, replies
-from tests.builders import usd
+from tests.builders import a_listing, usd
 
 GIVEN = Given(prompts={name: prompt_text(name, HOME) for name in ("bet", "blind")})
 BROKEN = an_answer()[:-4]
@@ -110,3 +110,68 @@ def test_what_was_said_blind_outlives_a_broken_end() -> None:
 def test_a_prompt_that_was_not_handed_over_is_an_error_at_once() -> None:
     with pytest.raises(KeyError, match="mine"):
         agent(Settings(model="openai/any", prompt="mine"), GIVEN)
+
+
+def belief(probability: float, **more: Any) -> str:
+    """A whole answer that says the same of every market."""
+    forecasts = [{"market": f"m{n}", "probability": probability} for n in (1, 2, 3)]
+    return json.dumps({"forecasts": forecasts, "bets": [], "sales": []} | more)
+
+
+def test_samples_differ_by_seed_alone_and_the_median_is_stated() -> None:
+    decision, asked = play(belief(0.2), belief(0.9), belief(0.4), samples=3)
+    assert [(prompt.sample, prompt.seed - asked[0].seed) for prompt in asked] == [(1, 0), (2, 1), (3, 2)]
+    assert len({prompt.messages for prompt in asked}) == 1
+    assert set(by_stage(decision).values()) == {usd("0.4")}
+
+
+def test_a_sample_that_is_lost_keeps_none_of_the_others() -> None:
+    decision, _ = play(DOWN, belief(0.2), "no", "still no", samples=3)
+    assert (decision.verdict, set(by_stage(decision).values())) == ("played", {usd("0.2")})
+    assert "sample 1: failed: overloaded" in decision.note
+    assert "sample 3: malformed" in decision.note
+
+
+def test_a_batch_shows_so_many_markets_and_is_told_what_is_spent() -> None:
+    first = json.dumps(
+        {
+            "forecasts": [{"market": "m1", "probability": 0.9}, {"market": "m2", "probability": 0.9}],
+            "bets": [{"market": "m1", "side": "YES", "amount": 1500}],
+        }
+    )
+    second = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
+    decision, asked = play(first, second, batch=2)
+    assert [f"### m{n}\n" in asked[0].messages[-1].content for n in (1, 2, 3)] == [True, True, False]
+    assert [f"### m{n}\n" in asked[1].messages[-1].content for n in (1, 2, 3)] == [False, False, True]
+    assert "$8,500" in asked[1].messages[-1].content
+    assert (len(decision.forecasts), len(decision.bets), decision.verdict) == (3, 1, "played")
+
+
+def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_the_turn() -> None:
+    good = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
+    decision, _ = play("no", "no", good, batch=2)
+    assert (decision.verdict, by_stage(decision)) == ("played", {("final", "sim:c"): usd("0.1")})
+    assert decision.note == "part 1: malformed: the answer holds no JSON object"
+    decision, _ = play(good, DOWN, batch=2)
+    assert (decision.verdict, decision.forecasts) == ("failed", ())
+    decision, _ = play("no", "no", "no", "no", batch=2)
+    assert decision.verdict == "malformed"
+
+
+def test_a_system_prompt_of_its_own_takes_the_place_of_the_prompts() -> None:
+    given = Given(prompts={**GIVEN.prompts, "terse.md": "Be terse in round {{ round }}."})
+    ask, asked = replies(an_answer())
+    mind = agent(Settings(model="openai/any", system="terse.md"), given)
+    asyncio.run(mind(a_view(), ask))
+    assert [(message.role, message.content) for message in asked[0].messages[:-1]] == [
+        ("system", "Be terse in round 1.")
+    ]
+
+
+def test_a_question_that_does_not_fit_is_not_asked() -> None:
+    listings = [a_listing(market=f"sim:{n}") for n in range(300)]
+    ask, asked = replies()
+    mind = agent(Settings(model="openai/any", prompt_tokens=1_000), GIVEN)
+    decision = asyncio.run(mind(a_view(*listings), ask))
+    assert (decision.verdict, asked) == ("failed", [])
+    assert decision.note.startswith("too_long: ")
