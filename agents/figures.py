@@ -1,10 +1,11 @@
-"""What a number in an answer means, exactly; or why it means nothing."""
+"""What a number or a side in an answer means, exactly; or why it means nothing."""
 
 import re
 from decimal import ROUND_DOWN, Context, Decimal
 
 from agents.text import one_line
 from markets.millionths import ONE, millionths
+from portfolio.model import Side
 
 MOST_AMOUNT = 1_000_000_000
 _LONGEST = 40
@@ -67,6 +68,22 @@ def limit(value: object) -> int | None:
     if not (0 < price < 1 and 0 < millionths(price) < ONE):
         raise Meaningless("limit", f"the limit {one_line(str(value), 40)} is not between 0 and 1")
     return millionths(price)
+
+
+def side(value: object) -> Side:
+    """YES or NO, in whatever letters.
+
+    >>> side(" yes ")
+    'YES'
+    """
+    match (
+        value.strip().lower() if isinstance(value, str) else value
+    ):  # upper() makes more of "yeſ" than it says
+        case "yes":
+            return "YES"
+        case "no":
+            return "NO"
+    raise Meaningless("side", f'the side "{one_line(str(value), 40)}" is neither YES nor NO')
 
 
 def _share(value: object, name: str) -> Decimal:

@@ -58,6 +58,19 @@ def the_object(text: str) -> dict[str, Any]:
     return answer
 
 
+def bare_object(text: str) -> dict[str, Any] | Twice:
+    """The object that a text is, with nothing around it."""
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+    except RecursionError as error:
+        raise NotOneObject("the JSON is nested too deep") from error
+    if not isinstance(value, dict | Twice):
+        raise NotOneObject("it is not a JSON object")
+    return value
+
+
 def _objects(text: str) -> list[dict[str, Any] | Twice]:
     """Every object that starts outside of another; a brace that no JSON follows is prose."""
     found: list[dict[str, Any] | Twice] = []

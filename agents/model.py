@@ -1,6 +1,6 @@
 """What a mind sees, asks and answers."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
@@ -143,10 +143,22 @@ Ask = Callable[[Prompt], Awaitable[Call]]
 Agent = Callable[[View, Ask], Awaitable[Decision]]
 
 
-class Settings(BaseModel):
-    """What a kind's block in the config may hold. Each kind adds its own fields."""
+class Unreadable(ValueError):
+    """A file or a module that a config names can't be used: what is wrong with it, and the mend."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class Settings(BaseModel):
+    """What a kind's block in the config may hold. Each kind adds its own fields, and a line on each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
+        """What would fail every turn, seen before the first: which setting, and words with the mend."""
+        yield from ()
+
+
+def _nothing_beside(name: str) -> Any:
+    raise Unreadable(f"{name} can't be had: there is no folder that it could be in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +166,24 @@ class Given:
     """What the composition root hands to a kind.
 
     The world's truth where it has one, the texts of prompts by name, and how to read a file or import a
-    module that a path beside the config names.
+    module beside the config; what can't be had that way is `Unreadable`.
     """
 
     truth: Truth | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
-    read: Callable[[str], str] | None = None
-    load: Callable[[str], Any] | None = None
+    read: Callable[[str], str] = _nothing_beside
+    load: Callable[[str], Any] = _nothing_beside
 
 
 class Price(BaseModel):
     """Dollars per million tokens, where the library's table does not know the model."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     input: float = Field(ge=0, le=1_000_000)
+    """For what the model is sent."""
     output: float = Field(ge=0, le=1_000_000)
+    """For what it answers."""
 
 
 OURS = (
@@ -181,19 +195,35 @@ OURS = (
 
 
 class ModelSettings(Settings):
-    """How a model is reached. A kind whose settings extend these is given a real `ask`."""
+    """How a model is reached. A kind whose settings extend these is given a real `ask`.
+
+    Where such a kind can do without, an empty `model` stands for none.
+    """
 
     model: str
+    """The model by litellm's name, such as `anthropic/MODEL`."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+")
+    """The address of a server that speaks OpenAI's protocol, where it is not the provider's own."""
     api_key_env: str | None = None
+    """The environment variable that holds the key (not the key), where it is not the provider's usual one."""
     temperature: float | None = Field(default=None, ge=0, le=2)
+    """Sent to the model only where it is set."""
     max_tokens: int = Field(default=16_000, ge=1)
+    """The longest answer that is paid for, in tokens."""
     prompt_tokens: int = Field(default=100_000, ge=1_000)
+    """The longest question, in tokens, as far as they can be counted beforehand."""
     reasoning: Reasoning | None = None
-    timeout: float = 120.0
+    """How much the model shall think, where it can be told. Sent only where it is set."""
+    timeout: float = Field(
+        default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
+    )
+    """How long an answer is waited for."""
     price: Price | None = None
+    """Dollars per million tokens, where litellm knows none: `{input: 1, output: 4}`."""
     released: date | None = None
+    """The day from which the model could be had."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Further parameters, sent to the provider as they are."""
 
     @field_validator("extra")
     @classmethod
@@ -203,3 +233,8 @@ class ModelSettings(Settings):
                 words = "it has a key of its own here, or changes what comes back"
                 raise ValueError(f"{name} is no extra parameter: {words}")
         return extra
+
+
+def asked(settings: Settings) -> ModelSettings | None:
+    """How the model of an agent is reached; None where it has none."""
+    return settings if isinstance(settings, ModelSettings) and settings.model else None

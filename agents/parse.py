@@ -12,7 +12,7 @@ from agents.prompt import short_ids
 from agents.text import one_line
 from markets.millionths import ONE
 from markets.model import MarketId
-from portfolio.model import Bet, Rejection, Sale, Side
+from portfolio.model import Bet, Rejection, Sale
 
 MOST_ITEMS = 1_000
 MOST_REASON = 500
@@ -112,7 +112,7 @@ def _forecast(item: Mapping[str, Any], known: _Known, stage: Stage) -> Forecast:
 def _bet(item: Mapping[str, Any], known: _Known) -> Bet:
     return Bet(
         known.offered(item),
-        _side(item),
+        figures.side(item.get("side")),
         figures.amount(item.get("amount")),
         figures.limit(item.get("limit")),
         _reason(item),
@@ -123,21 +123,11 @@ def _sale(item: Mapping[str, Any], known: _Known) -> Sale:
     part = figures.fraction(item.get("fraction"))
     return Sale(
         known.market(item),
-        _side(item),
+        figures.side(item.get("side")),
         fraction=None if part == ONE else part,
         limit=figures.limit(item.get("limit")),
         reason=_reason(item),
     )
-
-
-def _side(item: Mapping[str, Any]) -> Side:
-    side = item.get("side")
-    match side.strip().lower() if isinstance(side, str) else side:  # upper() makes more of "yeſ" than it says
-        case "yes":
-            return "YES"
-        case "no":
-            return "NO"
-    raise Meaningless("side", f'the side "{one_line(str(side), 40)}" is neither YES nor NO')
 
 
 def _reason(item: Mapping[str, Any]) -> str:

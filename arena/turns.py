@@ -170,6 +170,7 @@ def take_seats(
             round=round.number,
             rounds=cohort.rounds,
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
+            since=round.at - cohort.every if round.number > 1 else None,
         )
         yield Seat(entrant, key, tokens[key], mind, ask, view, floor)
 

@@ -5,13 +5,15 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agents import beside
 from agents.cost import worst_case
 from agents.demo.provider import running
 from agents.llm import close, make_ask
-from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt
+from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, asked
 from agents.registry import kind
 from arena.budget import WHAT, Budget, Payer, Scope
 from arena.clock import now, timer
@@ -107,11 +109,13 @@ class Doors:
         texts = self.record.prompts(list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}
         truth = getattr(self.venue(cohort), "truth", None)
-        agent = found.agent(settings, Given(truth, prompts))
-        if not isinstance(settings, ModelSettings):
+        folder = self.config.folder
+        given = Given(truth, prompts, partial(beside.read, folder), partial(beside.load, folder))
+        agent, model = found.agent(settings, given), asked(settings)
+        if model is None:
             return Mind(agent, _nobody, lambda _: 0)
-        lane = settings.base_url or settings.model.partition("/")[0]
-        return Mind(agent, self._ask(settings), lambda prompt: worst_case(prompt, settings), lane)
+        lane = model.base_url or model.model.partition("/")[0]
+        return Mind(agent, self._ask(model), lambda prompt: worst_case(prompt, model), lane)
 
     def _ask(self, settings: ModelSettings) -> Ask:
         if settings.model.startswith(DEMO):

@@ -36,10 +36,11 @@ def load(package: str, name: str, extra: Iterable[Path] = ()) -> ModuleType:
     path = find(home, name, extra)
     if path.parent == home:
         return importlib.import_module(f"{package}.{name}")
-    return _load_file(path)
+    return load_file(path)
 
 
-def _load_file(path: Path) -> ModuleType:
+def load_file(path: Path) -> ModuleType:
+    """The module in a file, wherever it lies."""
     spec = importlib.util.spec_from_file_location(f"arena_extension_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} can't be loaded as Python")

@@ -1,6 +1,6 @@
-"""How much to bet on what is believed: a quarter of the Kelly stake, within the rules."""
+"""How much to bet: a quarter of the Kelly stake on what is believed, or the minimum; within the rules."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from markets.millionths import ONE
@@ -67,6 +67,28 @@ def pays(floor: Floor, market_id: MarketId, side: Side) -> int | None:
     if isinstance(offered, Rejection) or not offered.levels:
         return None
     return offered.levels[0].price
+
+
+def smallest_bets(
+    wanted: Iterable[tuple[MarketId, Side]], most: int, cash: int, floor: Floor, reason: str
+) -> tuple[Bet, ...]:
+    """The minimum on the first of these sides that can be bought, while the rules and the cash allow it."""
+    rules, bets = floor.rules, list[Bet]()
+    size = max(rules.min_bet, 1)
+    for market_id, side in wanted:
+        if len(bets) >= most or size > _room(cash, size * len(bets), rules):
+            break
+        if pays(floor, market_id, side) is not None:
+            bets.append(Bet(market_id, side, size, reason=reason))
+    return tuple(bets)
+
+
+def _room(cash: int, spent: int, rules: Rules) -> int:
+    """The most that one more bet may be, after others in the same decision."""
+    if rules.cap == "decision":
+        return worth(cash, rules.max_bet) - spent
+    base = cash - spent if rules.base == "running" else cash
+    return min(worth(base, rules.max_bet), cash - spent)
 
 
 def _reason(edge: _Edge) -> str:

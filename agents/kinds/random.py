@@ -1,6 +1,12 @@
 """Knows nothing: any probability is as good as another, and a few of the smallest bets go anywhere.
 
-`bets` is how many, 3 unless it is set. What it does depends on nothing but its seed.
+`bets` is how many, 3 unless it is set. What it does depends on nothing but its seed, which comes from
+the arena's seed, the round and the agent's name.
+
+    - kind: random
+      bets: 5
+
+It shows what chance looks like on the leaderboard.
 """
 
 from random import Random
@@ -10,15 +16,17 @@ from pydantic import Field
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import ONE
+from markets.model import MarketId
 from portfolio.floor import Floor
 from portfolio.model import Bet, Side
-from portfolio.sizing import pays
+from portfolio.sizing import smallest_bets
 
 
 class Settings(Common):
     """How many bets it makes in a turn."""
 
     bets: int = Field(default=3, ge=0)
+    """How many bets it makes in a round, at most."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
@@ -35,15 +43,10 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
 def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
     """The minimum on any side of as many markets as there is cash for, each at most once."""
-    rules, cash = view.rules, view.holdings.cash
-    if rules.min_bet * ONE > cash * rules.max_bet:
-        return ()
-    floor = Floor(view.snapshot, rules)
-    drawn = sorted((dice.random(), place) for place in range(len(view.snapshot.shown)))
-    bets: list[Bet] = []
-    for draw, place in drawn:
-        market_id = view.snapshot.shown[place].market.id
-        side: Side = "YES" if int(draw * ONE) % 2 else "NO"
-        if len(bets) < min(most, cash // rules.min_bet) and pays(floor, market_id, side) is not None:
-            bets.append(Bet(market_id, side, rules.min_bet, reason="a throw of the dice"))
-    return tuple(bets)
+    shown = view.snapshot.shown
+    drawn = sorted((dice.random(), place) for place in range(len(shown)))
+    sides: list[tuple[MarketId, Side]] = [
+        (shown[place].market.id, "YES" if int(draw * ONE) % 2 else "NO") for draw, place in drawn
+    ]
+    floor = Floor(view.snapshot, view.rules)
+    return smallest_bets(sides, most, view.holdings.cash, floor, "a throw of the dice")

@@ -1,17 +1,20 @@
 """Kinds and venues by name, from the package or from `extensions/` beside the config."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 from pydantic import BaseModel
 
+from agents import beside
+from agents.model import Given
 from agents.registry import Kind, NotAKind, kind
 from arena.config.document import Document
 from arena.config.errors import Key, shown, suggestion
-from arena.config.model import extension_folders
+from arena.config.model import AgentConfig, extension_folders
 from markets.registry import UnknownExtension, load, names
 
 VENUES = "markets.venues"
@@ -37,6 +40,16 @@ def venue_names(document: Document) -> list[str]:
     """The venues whose blocks may stand under `markets`, whichever of them is in use."""
     home = Path(importlib.import_module(VENUES).__path__[0])
     return names(home, folders(document, "venues")[:1])
+
+
+def check_beside(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+    """Note every file and every function that an agent could not use, before it would fail a turn."""
+    folder = Path(document.file).parent
+    given = Given(read=partial(beside.read, folder), load=partial(beside.load, folder))
+    for place, agent in agents.items():
+        for name, words in agent.settings.faults(given):
+            value = document.get("agents", place, name)
+            document.add(("agents", place, name), shown(value), "what can be used", words)
 
 
 def _venue(name: str, extra: tuple[Path, ...]) -> ModuleType:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents.model import ModelSettings
+from agents.model import ModelSettings, asked
 from arena.config.document import Document
 from arena.config.errors import ConfigError, ConfigErrors
 from arena.config.model import AgentConfig
@@ -54,10 +54,10 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
 def check_keys(document: Document, agents: Mapping[int, AgentConfig], environ: Mapping[str, str]) -> None:
     """Note every agent whose provider's key is in no variable."""
     for place, agent in agents.items():
-        if not isinstance(agent.settings, ModelSettings):
+        if (settings := asked(agent.settings)) is None:
             continue
-        variables = key_variables(agent.settings)
-        own = agent.settings.api_key_env is not None
+        variables = key_variables(settings)
+        own = settings.api_key_env is not None
         key = ("agents", place, "api_key_env" if own else "model")
         if own and not re.fullmatch(VARIABLE, variables[0]):
             document.add(key, "other text", "the name of an environment variable (not the key itself)")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from agents.model import ModelSettings, Settings
+from agents.model import Settings, asked
 from agents.registry import sources
 from arena.config.units import (
     Count,
@@ -153,7 +153,8 @@ class AgentConfig:
     @property
     def model(self) -> str | None:
         """The model that is asked, for kinds that ask one."""
-        return self.settings.model if isinstance(self.settings, ModelSettings) else None
+        model = asked(self.settings)
+        return None if model is None else model.model
 
     @property
     def of(self) -> tuple[str, ...]:

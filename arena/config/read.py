@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agents.model import ModelSettings
+from agents.model import asked
 from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors, shown
 from arena.config.explain import validate
-from arena.config.extensions import venue_named, venue_names
+from arena.config.extensions import check_beside, venue_named, venue_names
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
@@ -25,7 +25,8 @@ APART = ("ask", "agents")
 def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     """The config in a file, or ConfigErrors with all that is wrong with it.
 
-    With an environment, the API keys that the agents need are looked for in it and in `.env`.
+    With an environment, what the agents need to play is looked for too: their API keys, in it and in
+    `.env`, and the files and functions beside the config.
     """
     document = read(path)
     frame = _frame(document)
@@ -36,6 +37,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
         _check_prices(document, agents)
     if environ is not None:
         check_keys(document, agents, _with_env_file(document, path.parent, environ))
+        check_beside(document, agents)
     if document.errors or frame is None or venue is None:
         raise ConfigErrors(document.errors)
     return Config(
@@ -122,8 +124,8 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
     from agents.cost import price_for
 
     for place, agent in agents.items():
-        settings = agent.settings
-        if isinstance(settings, ModelSettings) and price_for(settings) is None:
+        settings = asked(agent.settings)
+        if settings is not None and price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
             words = f"no price is known for {settings.model}, so the budget can't be kept. Add {meant}"
             document.add(("agents", place, "model"), shown(settings.model), meant, words)

@@ -28,7 +28,9 @@ def agent(settings: Settings, given: Given) -> Agent:
 
 
 def test_the_kinds_are_the_files_in_the_folder() -> None:
-    assert registry.kinds() == ["constant", "kelly", "llm", "market", "oracle", "random"]
+    assert registry.kinds() == [
+        "constant", "crowd", "favourite", "kelly", "llm", "market", "oracle", "python", "random", "recorded",
+    ]  # fmt: skip
 
 
 def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_names_those_that_are_known() -> None:
-    with pytest.raises(UnknownExtension, match="known are constant, kelly"):
+    with pytest.raises(UnknownExtension, match="known are constant, crowd"):
         registry.kind("kely")
 
 

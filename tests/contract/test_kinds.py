@@ -2,11 +2,12 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from agents import registry
-from agents.model import Call, Decision, Given, ModelSettings, Prompt, Settings, View
+from agents.model import Ask, Call, Decision, Forecast, Given, Prompt, Settings, View, asked
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.execute import execute
@@ -15,18 +16,32 @@ from tests.agents.minds import THREE, a_view, an_answer, stated
 from tests.builders import a_book, a_listing, a_price, usd
 
 KINDS = registry.kinds()
-NEEDED = {"model": "openai/any", "of": "other"}
+NEEDED = {"model": "openai/any", "of": "other", "file": "said.csv", "function": "mine:decide"}
 """A value for every field that some kind can't do without."""
+LISTS = {"crowd": {"of": ("other",)}}
+"""Where another value is needed for it."""
+SAID = "at,market,probability\n" + "".join(
+    f"2026-01-01,{market},0.{n}\n" for n, market in enumerate(THREE, 4)
+)
+
+
+def mine(view: View, ask: Ask) -> Decision:
+    return Decision(tuple(Forecast(listing.market.id, ONE // 4) for listing in view.snapshot.shown))
+
 
 GIVEN = Given(
     truth=lambda market, at: usd("0.7") if market == THREE[0] else usd("0.2"),
     prompts={name: registry.prompt_text(name, registry.HOME) for name in ("bet", "blind")},
+    read={"said.csv": SAID}.__getitem__,
+    load={"mine": SimpleNamespace(decide=mine)}.__getitem__,
 )
 
 
 def settings_of(kind: registry.Kind) -> Settings:
     required = [name for name, field in kind.settings.model_fields.items() if field.is_required()]
-    return kind.settings.model_validate({name: NEEDED[name] for name in required})
+    return kind.settings.model_validate(
+        {name: (NEEDED | LISTS.get(kind.name, {}))[name] for name in required}
+    )
 
 
 def view(seed: int = 7, rules: Rules = REALISTIC) -> View:
@@ -41,7 +56,7 @@ def decide(name: str, seen: View) -> Decision:
     settings = settings_of(kind)
 
     async def ask(prompt: Prompt) -> Call:
-        assert isinstance(settings, ModelSettings), f"{name} is given no model, and asks one"
+        assert asked(settings) is not None, f"{name} is given no model, and asks one"
         return Call(prompt, an_answer(), finish="stop")
 
     return asyncio.run(kind.agent(settings, GIVEN)(seen, ask))
@@ -91,7 +106,7 @@ def test_what_a_kind_wishes_is_legal(name: str, rules: Rules) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_market_without_a_quote_takes_no_bet_and_breaks_nothing(name: str) -> None:
     seen = a_view(replace(a_listing(market="sim:a"), quote=None), stated={"other": (stated("sim:a", "0.9"),)})
-    if registry.kind(name).settings.model_fields.get("model") is None:
+    if asked(settings_of(registry.kind(name))) is None:
         assert decide(name, seen).bets == ()
 
 
@@ -104,7 +119,7 @@ def test_nothing_on_offer_breaks_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_an_agent_without_cash_bets_nothing_it_does_not_have(name: str) -> None:
     seen = a_view(cash="40")
-    if registry.kind(name).settings.model_fields.get("model") is None:
+    if asked(settings_of(registry.kind(name))) is None:
         assert decide(name, seen).bets == ()
 
 

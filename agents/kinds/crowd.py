@@ -1,0 +1,86 @@
+"""Makes one forecast out of those of several agents, market by market. It never bets.
+
+`of` are their names. `method` says how: `median` (the default), `mean`, `trimmed_mean` (without the
+lowest and the highest; `trim` is how many of them at each end, a tenth unless it is set, rounded down),
+`geometric_mean` (of the probabilities; it leans to NO, and one 0 makes it 0) or `geometric_mean_of_odds`
+(which treats YES and NO alike; 0 and 1 count as the first and the last millionth). Final forecasts
+count, not blind ones. A market is made from those agents that stated one for it; with none, it is
+skipped. An agent `of` which a forecast is needed plays first, and if its provider fails, so does the crowd.
+
+    - kind: crowd
+      of: [sharp, hasty]
+      method: geometric_mean_of_odds
+
+To see what its forecasts would have earned, name a `kelly` agent that is `of` it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from agents import pooling
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+from markets.millionths import millionths
+from markets.model import MarketId
+
+Method = Literal["median", "mean", "trimmed_mean", "geometric_mean", "geometric_mean_of_odds"]
+
+
+def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError("the same agent is named twice; each counts once")
+    return names
+
+
+class Settings(Common):
+    """Who is in the crowd, and how their forecasts become one."""
+
+    of: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_once)]
+    """The names of the agents whose forecasts count."""
+    method: Method = "median"
+    """How several probabilities become one."""
+    trim: float = Field(default=0.1, ge=0, lt=0.5)
+    """For `trimmed_mean`: which part of the forecasts is left out at each end."""
+
+
+def agent(settings: Settings, _given: Given) -> Agent:
+    """The agent that says what the others say together."""
+    pool = pool_of(settings)
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        found = stated(settings.of, view)
+        forecasts = tuple(
+            Forecast(market_id, pool(ps), reason=f"{settings.method} of {len(ps)}")
+            for market_id, ps in found.items()
+            if ps
+        )
+        note = "" if forecasts else f"{', '.join(settings.of)} stated no forecast this round"
+        return Decision(forecasts, note=note)
+
+    return decide
+
+
+def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
+    """The way in which these settings make one probability out of several."""
+    if settings.method == "trimmed_mean":
+        trim = millionths(settings.trim)
+        return lambda ps: pooling.trimmed_mean(ps, trim)
+    pools = {
+        "median": pooling.median,
+        "mean": pooling.mean,
+        "geometric_mean": pooling.geometric_mean,
+        "geometric_mean_of_odds": pooling.geometric_mean_of_odds,
+    }
+    return pools[settings.method]
+
+
+def stated(names: Sequence[str], view: View) -> dict[MarketId, list[int]]:
+    """What these agents finally said of each market shown."""
+    found: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
+    for name in names:
+        for forecast in view.stated.get(name, ()):
+            if forecast.stage == "final" and forecast.market_id in found:
+                found[forecast.market_id].append(forecast.probability)
+    return found

@@ -1,0 +1,51 @@
+"""Believes the price, as the market does, and backs the favourites with the smallest bets.
+
+Its forecast is the mid of every market shown. It bets the rules' minimum on the side that the price
+holds for the likelier one, in the markets where that side is dearest. `bets` is how many, 3 unless it
+is set; where the dearest side can't be bought, the next one is. A mid of one half has no favourite.
+
+    - kind: favourite
+      bets: 5
+
+It shows whether long shots are overpriced: if they are, it makes money.
+"""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from agents.model import Settings as Common
+from markets.millionths import ONE
+from markets.model import MarketId, Snapshot
+from portfolio.floor import Floor
+from portfolio.model import Side
+from portfolio.sizing import smallest_bets
+
+
+class Settings(Common):
+    """How many favourites it backs."""
+
+    bets: int = Field(default=3, ge=0)
+    """How many bets it makes in a round, at most."""
+
+
+def agent(settings: Settings, _given: Given) -> Agent:
+    """The agent that backs favourites."""
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        mids = [(listing.market.id, listing.mid) for listing in view.snapshot.shown]
+        forecasts = tuple(Forecast(market_id, mid) for market_id, mid in mids if mid is not None)
+        floor = Floor(view.snapshot, view.rules)
+        sides = favourites(view.snapshot)
+        bets = smallest_bets(sides, settings.bets, view.holdings.cash, floor, "the favourite")
+        return Decision(forecasts, bets)
+
+    return decide
+
+
+def favourites(snapshot: Snapshot) -> Iterator[tuple[MarketId, Side]]:
+    """The likelier side of each market shown, the dearest first; equals in the order shown."""
+    priced = [(x.market.id, x.mid) for x in snapshot.shown if x.mid is not None and 2 * x.mid != ONE]
+    for market_id, mid in sorted(priced, key=lambda known: -max(known[1], ONE - known[1])):
+        yield market_id, "YES" if 2 * mid > ONE else "NO"

@@ -1,0 +1,127 @@
+"""Plays what stands in a file, a CSV or JSON by the line: so people take part, and so do other programs.
+
+`file` is its path, from the config's folder on, and ends in .csv or .jsonl. The first line of a CSV names
+the columns, each line of a JSONL is an object with the same keys. A row has `at`, a time such as
+`2026-01-04T12:00` (UTC unless it says so), and `market`, with its venue (`polymarket:123`). Beside these
+it says one thing: a `probability`; or a `side` (YES or NO) and an `amount` in dollars to bet; or a `side`
+and the `fraction` of the position to sell (`all` for the whole). A bet or a sale may have a `limit`, the
+worst price a share, and every row a `reason`. What is empty is not there.
+
+    at,market,probability,side,amount,reason
+    2026-01-03T18:00,polymarket:123,0.62,,,two polls agree
+    2026-01-03T18:05,polymarket:123,,YES,120,priced ten points too low
+
+A probability holds from its time on, until the next one for that market. A move counts in the first round
+at or after its time; in a cohort's first round those of the last `days` days count, 7 unless it is set, so
+that a cohort which starts later doesn't play what is long past. The file is read anew in every round and
+may grow while a cohort plays; a move that is written down after its round was played is not made up for.
+
+Numbers mean what they mean in a model's answer: `0.4` and `40%` are probabilities, `40` is none. A row
+that means nothing, or names a market that can't be traded, is rejected with its line number, in the round
+in which it would have counted (in every round, where its time can't be read), and the others stand. Two
+different probabilities for one market and time are both rejected. An unknown column or a file that can't
+be read fails the turn and says where and how to mend it; `arena check` finds that before.
+
+    - kind: recorded
+      name: ann
+      file: ann.csv
+
+Several people are several agents, each with a name and a file.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+
+from pydantic import Field
+
+from agents import moves
+from agents.model import Agent, Ask, Decision, Forecast, Given, Unreadable, View
+from agents.model import Settings as Common
+from agents.moves import Bad, Row
+from markets.model import MarketId
+from portfolio.model import Bet, Rejection, Sale
+
+MOST_BAD = 100
+"""Rejections of one round that are told one by one."""
+
+
+class Settings(Common):
+    """Where the moves are written down."""
+
+    file: str = Field(min_length=1)
+    """The file, a .csv or a .jsonl; a path from the config's folder on."""
+    days: int = Field(default=7, ge=0, le=3_650)
+    """How many days before a cohort's first round its oldest moves may be."""
+
+    def faults(self, given: Given) -> Iterator[tuple[str, str]]:
+        """Whether the file can be read."""
+        try:
+            moves.read(self.file, given.read(self.file))
+        except Unreadable as error:
+            yield "file", str(error)
+
+
+def agent(settings: Settings, given: Given) -> Agent:
+    """The agent that does as the file says."""
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        try:
+            rows, bad = moves.read(settings.file, given.read(settings.file))
+        except Unreadable as error:
+            return Decision(verdict="failed", note=str(error))
+        now = view.snapshot.at
+        after = view.since or now - timedelta(days=settings.days)
+        forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)
+        due = sorted((row for row in rows if after < row.at <= now), key=lambda row: row.at)
+        bets, sales, lost = wishes(due, view, settings.file)
+        rejections = (*told(bad, after, now), *unclear, *lost)
+        return Decision(forecasts, bets, sales, rejections)
+
+    return decide
+
+
+def believed(
+    rows: Iterable[Row], view: View, file: str
+) -> tuple[tuple[Forecast, ...], tuple[Rejection, ...]]:
+    """The newest probability of each market shown; none where two of the same time differ."""
+    newest: dict[MarketId, list[tuple[datetime, int, Forecast]]] = {}
+    for row in rows:
+        if isinstance(row.says, Forecast):
+            market_id, known = row.says.market_id, newest.get(row.says.market_id)
+            if known is None or row.at > known[0][0]:
+                newest[market_id] = [(row.at, row.line, row.says)]
+            elif row.at == known[0][0] and row.says.probability != known[0][2].probability:
+                known.append((row.at, row.line, row.says))
+    shown = [newest[x.market.id] for x in view.snapshot.shown if x.market.id in newest]
+    unclear = []
+    for _, line, forecast in (found[1] for found in shown if len(found) > 1):
+        words = f"{file}:{line}: another probability for this market and this time stands before"
+        unclear.append(Rejection("stated_twice", words, forecast.market_id))
+    return tuple(found[0][2] for found in shown if len(found) == 1), tuple(unclear)
+
+
+def wishes(
+    rows: Iterable[Row], view: View, file: str
+) -> tuple[tuple[Bet, ...], tuple[Sale, ...], tuple[Rejection, ...]]:
+    """The bets and the sales among the rows; those on markets that can't be traded are rejected."""
+    offered = {listing.market.id for listing in view.snapshot.shown}
+    known = {listing.market.id for listing in view.snapshot}
+    bets, sales, lost = list[Bet](), list[Sale](), list[Rejection]()
+    for row in rows:
+        match row.says:
+            case Bet(market_id) as bet if market_id in offered:
+                bets.append(bet)
+            case Sale(market_id) as sale if market_id in known:
+                sales.append(sale)
+            case Bet(market_id) | Sale(market_id):
+                words = f"{file}:{row.line}: the market is not on offer in this round"
+                lost.append(Rejection("not_on_offer", words, market_id))
+    return tuple(bets), tuple(sales), tuple(lost)
+
+
+def told(bad: Iterable[Bad], after: datetime, now: datetime) -> tuple[Rejection, ...]:
+    """The rejections that belong to this round; beyond a hundred, how many more there are."""
+    due = [each.rejection for each in bad if each.at is None or after < each.at <= now]
+    more = len(due) - MOST_BAD
+    rest = (Rejection("row", f"{more:,} more rows mean nothing either"),) if more > 0 else ()
+    return (*due[:MOST_BAD], *rest)
