@@ -140,6 +140,8 @@ def _time(value: object) -> datetime:
 
 
 def _market(value: object) -> str:
+    if value is None:
+        raise Meaningless("market", "the market is missing")
     if not isinstance(value, str) or not all(value.strip().partition(":")):
         shown = one_line(str(value), 60)
         raise Meaningless("market", f'the market "{shown}" is none such as polymarket:123, with its venue')

@@ -42,7 +42,7 @@ from agents.model import Agent, Ask, Decision, Given, ModelSettings, Unreadable,
 def _place(name: str) -> str:
     module, _, function = name.partition(":")
     if not (module.isidentifier() and function.isidentifier()):
-        raise ValueError("expected a module and a function, such as mine:decide")
+        raise ValueError("a module and its function, such as mine:decide, is meant")
     return name
 
 

@@ -295,3 +295,67 @@ def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
         "no price is known for nobody/knows, so the budget can't be kept. Add a `price:"
     )
     assert len(load(write(tmp_path, lineup)).agents) == 3
+
+
+def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
+    text = with_agents("{kind: market}", "{kind: constant}", "{kind: crowd, of: [market, constant]}")
+    assert load(write(tmp_path, text)).agents[2].of == ("market", "constant")
+    assert told(tmp_path, text.replace("constant]", "constnat]")) == [
+        'config.yaml:6: agents[2].of[1]: there is no agent "constnat". Did you mean "constant"?'
+    ]
+    assert told(tmp_path, text.replace("constant]", "market]")) == [
+        "config.yaml:6: agents[2].of: found a list: the same agent is named twice; each counts once"
+    ]
+
+
+MISSING = {
+    "{kind: recorded, file: ann.csv}": (
+        "file: there is no file ann.csv beside the config. Put it there, or name another one"
+    ),
+    "{kind: recorded, file: bad.csv}": 'file: bad.csv:1: there is no column "at". Add it to the first line',
+    "{kind: python, function: none:decide}": (
+        "function: there is no none.py beside the config, nor in extensions/ there."
+        " Put the function there, or name another module"
+    ),
+    "{kind: python, function: mine:decode}": (
+        "function: mine.py has no function decode. Add it, or name another one"
+    ),
+    "{kind: python, function: mine:decide, arguments: {edge: 1}}": (
+        "function: mine.py: decide(view, ask, edge=…) can't be called: got an unexpected keyword argument"
+        " 'edge'. Change the function or the `arguments`"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", MISSING)
+def test_what_an_agent_needs_beside_the_config_is_looked_for_before_it_plays(
+    tmp_path: Path, block: str
+) -> None:
+    (tmp_path / "bad.csv").write_text("market\n", "utf-8")
+    (tmp_path / "mine.py").write_text("def decide(view, ask): ...\n", "utf-8")
+    text = with_agents("{kind: market}", block)
+    assert told(tmp_path, text, environ={}) == [f"config.yaml:5: agents[1].{MISSING[block]}"]
+    load(write(tmp_path, text))  # whoever only looks needs none of it
+
+
+def test_a_function_is_named_well_or_told_so(tmp_path: Path) -> None:
+    meant = "a module and its function, such as mine:decide, is meant"
+    assert told(tmp_path, with_agents("{kind: python, function: mine}")) == [
+        f'config.yaml:4: agents[0].function: found "mine": {meant}'
+    ]
+
+
+def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def decide(view, ask): ...\n", "utf-8")
+    function = "kind: python, function: mine:decide"
+    text = "ask: {temperature: 0.5, prompt: bet}\nbudget: {day: 1}\n" + with_agents(
+        f"{{{function}}}", f"{{{function}, model: xai/some-model}}"
+    )
+    assert [agent.model for agent in load(write(tmp_path, text.replace("budget", "#"))).agents] == [
+        None,
+        "xai/some-model",
+    ]
+    assert [said.partition(". ")[0] for said in told(tmp_path, text, environ={})] == [
+        "config.yaml:7: agents[1].model: no price is known for xai/some-model, so the budget can't be kept",
+        "config.yaml:7: agents[1].model: XAI_API_KEY is not set, and xai/some-model needs it",
+    ]

@@ -12,7 +12,7 @@ from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.execute import execute
 from portfolio.rules import REALISTIC, SEED, Rules
-from tests.agents.minds import THREE, a_view, an_answer, stated
+from tests.agents.minds import THREE, a_view, an_answer, nobody, stated
 from tests.builders import a_book, a_listing, a_price, usd
 
 KINDS = registry.kinds()
@@ -180,3 +180,82 @@ def test_kelly_without_its_leader_waits() -> None:
     decision = decide("kelly", replace(view(), stated={}))
     assert (decision.forecasts, decision.bets) == ((), ())
     assert decision.note == "other stated no forecast this round"
+
+
+def test_the_favourite_backs_the_dearest_sides_that_can_be_bought() -> None:
+    prices = {
+        "even": ("0.48", "0.52"),
+        "no": ("0.09", "0.11"),
+        "yes": ("0.79", "0.81"),
+        "near": ("0.39", "0.41"),
+    }
+    shown = [
+        a_book([(bid, "10000")], [(ask, "10000")], market=f"sim:{name}")
+        for name, (bid, ask) in prices.items()
+    ]
+    certain = a_price("0.99", "sim:certain")  # the dearest of all, and nobody offers it
+    decision = decide("favourite", a_view(certain, *shown))
+    assert [(bet.market_id, bet.side, bet.amount) for bet in decision.bets] == [
+        ("sim:no", "NO", usd(50)),
+        ("sim:yes", "YES", usd(50)),
+        ("sim:near", "NO", usd(50)),
+    ]
+    assert {forecast.market_id: forecast.probability for forecast in decision.forecasts} == {
+        "sim:certain": usd("0.99"), "sim:even": usd("0.5"), "sim:no": usd("0.1"), "sim:yes": usd("0.8"),
+        "sim:near": usd("0.4"),
+    }  # fmt: skip
+
+
+SAYING = {
+    "ann": (stated("sim:a", "0.2"), stated("sim:b", "0.9")),
+    "bob": (replace(stated("sim:a", "0.99"), stage="blind"), stated("sim:a", "0.4")),
+    "eve": (stated("sim:a", "0.6"), stated("sim:elsewhere", "0.6")),
+    "kim": (stated("sim:a", "0.8"),),
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "pooled"),
+    [
+        ("mean", "0.5"),
+        ("median", "0.5"),
+        ("trimmed_mean", "0.5"),
+        ("geometric_mean", "0.442673"),  # the fourth root of 0.0384
+        ("geometric_mean_of_odds", "0.5"),
+    ],
+)
+def test_the_crowd_makes_one_forecast_of_those_that_were_finally_stated(method: str, pooled: str) -> None:
+    kind = registry.kind("crowd")
+    settings = kind.settings.model_validate({"of": tuple(SAYING), "method": method, "trim": 0.25})
+    seen = replace(view(), stated=SAYING)
+    decision = asyncio.run(kind.agent(settings, Given())(seen, nobody))
+    assert [(x.market_id, x.probability, x.reason) for x in decision.forecasts] == [
+        ("sim:a", usd(pooled), f"{method} of 4"),
+        ("sim:b", usd("0.9"), f"{method} of 1"),
+    ]
+    assert (decision.bets, decision.note) == ((), "")
+
+
+def test_a_crowd_to_whom_nobody_spoke_says_so() -> None:
+    decision = decide("crowd", replace(view(), stated={}))
+    assert (decision.forecasts, decision.note) == ((), "other stated no forecast this round")
+
+
+@pytest.mark.parametrize("name", ["random", "favourite"])
+@pytest.mark.parametrize(
+    ("rules", "cash", "bets"),
+    [
+        (REALISTIC, "199.99", 0),  # a quarter of it is less than the minimum
+        (REALISTIC, "200", 3),
+        (REALISTIC.model_copy(update={"cap": "decision"}), "400", 2),
+        (SEED, "200", 1),  # the second would be over a quarter of what is left
+        (SEED, "10000", 3),
+    ],
+)
+def test_the_smallest_bets_are_as_many_as_the_rules_allow_together(
+    name: str, rules: Rules, cash: str, bets: int
+) -> None:
+    seen = replace(view(rules=rules), holdings=replace(view().holdings, cash=usd(cash)))
+    decision = decide(name, seen)
+    fills, rejected = execute(decision.bets, (), seen.holdings, seen.snapshot, rules)
+    assert (len(decision.bets), len(fills), rejected) == (bets, bets, [])
