@@ -218,7 +218,7 @@ class ModelSettings(Settings):
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
     """How long an answer is waited for."""
-    price: Price | None = None
+    price: Price | None = Field(default=None, json_schema_extra={"meant": "a block with input and output"})
     """Dollars per million tokens, where litellm knows none: `{input: 1, output: 4}`."""
     released: date | None = None
     """The day from which the model could be had."""

@@ -1,11 +1,24 @@
-"""The examples in the docs say what the code does."""
+"""The docs say what the code does: their examples come true, and the pages made from it have not drifted."""
 
 import doctest
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+from pydantic import BaseModel
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from agents.registry import kind, kinds
+from arena.config import load
+from arena.config.model import Frame
+from markets import registry
+from markets.venues import __path__ as venue_folders
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 WITH_EXAMPLES = sorted(page for page in DOCS.rglob("*.md") if ">>> " in page.read_text())
 
 
@@ -18,3 +31,52 @@ def test_the_examples_of_a_page_come_true(page: Path) -> None:
     ran = doctest.testfile(str(page), module_relative=False)
     assert ran.attempted > 0
     assert ran.failed == 0
+
+
+def test_the_pages_on_agents_and_on_the_config_are_what_the_code_says() -> None:
+    script = ROOT / "scripts" / "settings_docs.py"
+    played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert played.returncode == 0, played.stderr
+
+
+def settings() -> Iterator[tuple[str, type[BaseModel]]]:
+    """Everything that a config may hold, by the place where it stands."""
+    yield from ((f"kind {name}", kind(name).settings) for name in kinds())
+    for name in registry.names(Path(venue_folders[0])):
+        yield f"markets.{name}", registry.load("markets.venues", name).Settings
+    left: list[tuple[str, type[BaseModel]]] = [("config", Frame)]
+    while left:
+        place, model = left.pop()
+        yield place, model
+        for name, field in model.model_fields.items():
+            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+                left.append((f"{place}.{name}", field.annotation))
+
+
+def test_every_setting_says_what_it_means() -> None:
+    fields = [(place, name, x) for place, model in settings() for name, x in model.model_fields.items()]
+    assert len(fields) > 100
+    assert [(place, name) for place, name, field in fields if not field.description] == []
+
+
+EXAMPLES = [
+    dedent(block)
+    for block in re.findall(r"(?:^    .*\n)+", (DOCS / "agents.md").read_text(), re.MULTILINE)
+    if block.startswith("    - ")
+]
+OTHERS = ("- {name: sharp, model: demo/sharp}", "- {name: hasty, model: demo/hasty}")
+
+
+def test_nearly_every_kind_has_an_example() -> None:
+    shown = set(re.findall(r"kind: (\w+)", "".join(EXAMPLES)))
+    assert set(kinds()) - shown == {"llm"}  # which is what an example without a kind is of
+
+
+@pytest.mark.parametrize("block", EXAMPLES, ids=lambda block: block.splitlines()[0])
+def test_an_example_of_an_agent_can_be_played(block: str, tmp_path: Path) -> None:
+    (tmp_path / "ann.csv").write_text("at,market,probability\n", "utf-8")
+    (tmp_path / "mine.py").write_text("def decide(view, ask, edge): ...\n", "utf-8")
+    others = [agent for agent in OTHERS if agent not in block]
+    config = tmp_path / "config.yaml"
+    config.write_text("\n".join(["markets: {venue: simulator}", "agents:", block, *others]), "utf-8")
+    assert len(load(config, {"ANTHROPIC_API_KEY": "any"}).agents) >= 2

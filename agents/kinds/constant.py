@@ -1,6 +1,11 @@
 """Says the same probability for every market, and bets a quarter of the Kelly stake on it.
 
 `p` is that probability, 0.5 unless it is set.
+
+    - kind: constant
+      p: 0.3
+
+At 0.5 it is the agent that knows nothing and says so.
 """
 
 from pydantic import Field
@@ -15,6 +20,7 @@ class Settings(Common):
     """The one probability."""
 
     p: float = Field(default=0.5, ge=0, le=1)
+    """The probability that it says."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

@@ -1,6 +1,13 @@
 """Believes another agent and bets a quarter of the Kelly stake on every forecast it states.
 
-`of` is the name of that agent. Beside it, it shows what the other's beliefs would have earned.
+`of` is the name of that agent. A quarter of the Kelly stake is a quarter of the cash, times the edge over
+the price, divided by what could be won a share; what it holds, it leaves alone until it is settled.
+
+    - kind: kelly
+      name: kelly-of-sharp
+      of: sharp
+
+Beside the other one, it shows what that one's beliefs would have earned.
 """
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
@@ -12,6 +19,7 @@ class Settings(Common):
     """Whom it believes."""
 
     of: str
+    """The name of the agent that it believes."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

@@ -39,10 +39,15 @@ class Settings(ModelSettings):
     """How the model is reached, and what it is asked."""
 
     prompt: str = "bet"
+    """The prompt: a name, or the path of a text of your own that ends in .md."""
     system: str | None = None
+    """A prompt for the system message alone, in place of the prompt's own; named likewise."""
     prices: Literal["shown", "hidden", "after"] = "shown"
+    """Whether it sees prices, or is asked first without them and then with them."""
     samples: int = Field(default=1, ge=1, le=100)
+    """How often each question is asked; the agent states the median."""
     batch: int | None = Field(default=None, ge=1)
+    """The most markets that one question shows; without it, all of them."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:

@@ -1,6 +1,10 @@
 """Believes the price: its forecast is the mid of every market shown, and it never bets.
 
-It is the forecast to beat. Markets without a mid it skips.
+Markets without a mid it skips.
+
+    - kind: market
+
+It is the forecast to beat. No agent of another kind may have its name.
 """
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View

@@ -2,6 +2,11 @@
 
 `noise` is the standard deviation of its error in log-odds, 0 unless it is set. It bets a quarter
 of the Kelly stake on what it sees.
+
+    - kind: oracle
+      noise: 0.5
+
+With the truth in reach, it shows what a score can be at best.
 """
 
 from random import Random
@@ -18,6 +23,7 @@ class Settings(Common):
     """How far off it is."""
 
     noise: float = Field(default=0.0, ge=0, le=10)
+    """The standard deviation of its error, in log-odds."""
 
 
 def agent(settings: Settings, given: Given) -> Agent:

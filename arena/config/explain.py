@@ -41,6 +41,18 @@ def validate(
         return None
 
 
+def described(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
+    """What may stand at each key of a model: in words, and the unit that its numbers are read into."""
+    schema = _schema_of(model)
+    found = {}
+    for key, part in schema.get("properties", {}).items():
+        options = [part] if "meant" in part else _resolve(part, schema)
+        places = [place for place in options if place.get("type") != "null"]
+        words = " or ".join(_describe(place, schema) for place in places)
+        found[key] = words, next((str(place["unit"]) for place in places if "unit" in place), "")
+    return found
+
+
 def _note(
     model: type[BaseModel], detail: ErrorDetails, document: Document, at: Key, also: tuple[str, ...]
 ) -> None:

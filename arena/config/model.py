@@ -32,26 +32,40 @@ from portfolio.rules import NAMED, Rules
 class Section(BaseModel):
     """A block of the config: no key but its own, and no change once read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Markets(Section):
     """Where the markets come from and which of them are played."""
 
     venue: str
+    """Where markets, prices and resolutions come from: one of the venues below, or your own."""
     show: Count = 40
+    """How many markets a round shows, drawn by rule and seed, the same ones to every agent."""
     per_event: Count = 2
+    """At most so many of them from one event."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
+    """Only markets that close within this time."""
     min_volume: Dollars = 10_000 * ONE
+    """Only markets in which at least so many dollars were traded."""
     max_spread: PriceGap = 50_000
+    """Only markets whose bid and ask are at most so many dollars apart."""
     closes_after: Wait = 0
+    """Only markets that stay open for this long at least."""
     min_depth: Dollars = 0
+    """Only markets whose book offers so many dollars on either side, where there is a book."""
     min_price: PriceGap = 0
+    """Only markets whose mid is at least this."""
     max_price: PriceGap = ONE
+    """Only markets whose mid is at most this."""
     categories: tuple[Name, ...] = ()
+    """Only markets of these categories, by the venue's names; capitals do not matter. Empty: of all."""
     not_categories: tuple[Name, ...] = ()
+    """No markets of these categories."""
     price_only: bool = False
+    """Whether markets play of which only a price is known, no bid and no ask."""
     strata: tuple[Stratum, ...] = ()
+    """By what the draw is spread: bands of the mid, of the time to the close, the venue's category."""
 
     @property
     def universe(self) -> Universe:
@@ -60,22 +74,43 @@ class Markets(Section):
 
 
 class RulesBlock(Section):
-    """Rules by name, with single values changed."""
+    """Rules by name (`rules: realistic`), or a block that starts from them and changes single values.
+
+        rules:
+          from: realistic
+          max_bet: 0.1
+
+    What is not changed is as the rules have it that it starts from; [money](money.md) has them all.
+    """
 
     start_from: Literal["realistic", "replay", "seed", "reference"] = Field(default="realistic", alias="from")
+    """The rules that it starts from."""
     name: str = Field(default="", max_length=64)
+    """What this arena calls the changed rules."""
     fill: str | None = None
+    """Where prices come from: `mid`, `quote`, `book` or `spread`."""
     fee: Literal["venue", "none"] | None = None
+    """Whether the venue's fee is paid."""
     min_bet: Stake | None = None
+    """The smallest bet."""
     max_bet: Share | None = None
+    """The largest bet, as a part of the cash; one above is refused."""
     cap: Literal["bet", "decision"] | None = None
+    """What `max_bet` holds for: each bet, or all bets of a decision together."""
     base: Literal["start", "running"] | None = None
+    """Of which cash: at the decision's start, or as it is at each bet."""
     merge: bool | None = None
+    """Whether bets on one market and side count as one."""
     extremes: bool | None = None
+    """Whether fills at the mid trade at $1.00 too, and sell for nothing at $0.00."""
     worst_price: PriceGap | None = None
+    """How far above the best price a bet may walk the book."""
     max_spread: PriceGap | None = None
+    """No fill where bid and ask are further apart."""
     max_gap: PriceGap | None = None
+    """No fill where the book and the mid are further apart."""
     max_quote_age: Seconds | None = None
+    """No fill on an older quote."""
 
     @property
     def rules(self) -> Rules:
@@ -89,13 +124,23 @@ class Cohorts(Section):
     """When cohorts start, how often they decide, and by which rules they play."""
 
     start: Weekly = Start(6, time())
+    """When cohorts start: a weekday and a time, in UTC."""
     first: date | None = None
+    """No cohort starts before this day. By default: the simulated world's first day, else now."""
     decide: Every = timedelta(days=7)
+    """The time between two decisions."""
     rounds: Count = 5
+    """How many rounds a cohort decides in. What is open after the last one is only settled."""
     count: Count | None = None
+    """How many cohorts to start. By default there is no end to it."""
     keep_deciding: Count = 5
+    """So many of the newest cohorts keep deciding; older ones are only tracked."""
     bankroll: Stake = 10_000 * ONE
-    rules_block: RulesBlock = Field(default_factory=RulesBlock, alias="rules")
+    """What every agent starts a cohort with, in dollars."""
+    rules_block: RulesBlock = Field(
+        default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
+    )
+    """How wishes become fills: rules by name, or a block."""
 
     @field_validator("rules_block", mode="before")
     @classmethod
@@ -109,13 +154,21 @@ class Cohorts(Section):
 
 
 class Budget(Section):
-    """Hard stops, in millionths of a dollar; None where there is none."""
+    """Hard stops, in dollars of model cost. A call that could go past one is not made.
+
+    With a budget, every model needs a known price. Without one there is no limit.
+    """
 
     call: Dollars | None = None
+    """What a single call may cost at most."""
     round: Dollars | None = None
+    """What all calls of one cohort's round may cost together."""
     agent: Dollars | None = None
+    """What all calls of one agent in one cohort may cost together."""
     day: Dollars | None = None
+    """What all calls of a day (UTC) may cost together."""
     arena: Dollars | None = None
+    """What all calls in the record may ever cost together."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -124,21 +177,32 @@ class Budget(Section):
 
 
 class Calls(Section):
-    """How many calls to models are under way at once: in all, and at one provider."""
+    """How many calls to models are under way at once.
+
+    A provider that says "too many" is left alone for as long as it asks, and then given fewer.
+    """
 
     at_once: Count = 50
+    """In all."""
     per_provider: Count = 20
+    """At one provider, or one `base_url`."""
 
 
 class Frame(Section):
     """The sections whose keys are always the same."""
 
     database: str = Field(default="arena.db", min_length=1)
+    """The record: a path from the config's folder on, or a database's URL."""
     seed: Seed = 1
+    """All chance comes from it: which markets are drawn, what random agents do, the simulated world."""
     markets: Markets
+    """Where the markets come from and which of them are played."""
     cohorts: Cohorts = Field(default_factory=Cohorts)
+    """When cohorts start, how often they decide, and by which rules they play."""
     budget: Budget = Budget()
+    """Hard stops in dollars."""
     calls: Calls = Calls()
+    """How many calls to models are under way at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,34 @@ def start(text: object) -> Start:
     return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
 
 
+def written(value: object, unit: str = "") -> str:
+    """A value as it would be written in a config; `unit` is what its type's numbers count.
+
+    >>> written(5_184_000, "seconds"), written(50_000, "millionths"), written(timedelta(days=7))
+    ('60d', '0.05', 'weekly')
+    >>> written(None), written(False), written(()), written(0.50), written(20.0)
+    ('', 'false', '[]', '0.5', '20')
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case timedelta():
+            length = written(int(value.total_seconds()), "seconds")
+            return {"7d": "weekly", "1d": "daily"}.get(length, length)
+        case int() | float() if unit == "seconds":
+            name = next(name for name in "dhms" if value % UNITS[name] == 0)
+            return f"{int(value) // UNITS[name]}{name}" if value else "0s"
+        case int() if unit == "millionths":
+            return f"{decimal(value):f}"
+        case tuple():
+            return "[" + ", ".join(map(written, value)) + "]"
+        case float() if value.is_integer():
+            return str(int(value))
+    return str(value)
+
+
 def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
     """A reader of plain numbers into millionths, between two bounds in millionths."""
 
@@ -120,9 +148,9 @@ def _countable(number: int) -> int:
     return number
 
 
-def _meant(words: str) -> WithJsonSchema:
-    """The words by which `arena.config.explain` names this type."""
-    return WithJsonSchema({"meant": words})
+def _meant(words: str, unit: str = "") -> WithJsonSchema:
+    """The words by which `arena.config.explain` names this type, and what its numbers count once read."""
+    return WithJsonSchema({"meant": words} | ({"unit": unit} if unit else {}))
 
 
 _SPEND = "dollars, such as 0.50 or 20, from 0 to a billion"
@@ -130,12 +158,12 @@ _STAKE = "dollars, above 0 and at most a billion"
 _PRICE = "dollars a share, such as 0.05, from 0 to 1"
 _SHARE = "a part of the cash, such as 0.25, above 0 and at most 1"
 
-Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND)]
-Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE)]
-PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE)]
-Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE)]
-Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION)]
-Wait = Annotated[int, PlainValidator(wait), _meant(DURATION)]
+Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND, "millionths")]
+Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE, "millionths")]
+PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE, "millionths")]
+Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "millionths")]
+Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
+Wait = Annotated[int, PlainValidator(wait), _meant(DURATION, "seconds")]
 Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]

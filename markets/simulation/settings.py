@@ -36,20 +36,30 @@ EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
 class Plain(BaseModel):
     """A plain season. Everything called a step, start, size or noise is a standard deviation in log-odds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     seed: int = 1
+    """Its own seed, where it shall not be the arena's."""
     start: date = date(2026, 1, 4)
+    """Its first day."""
     weeks: int = Field(default=20, ge=2, le=1_000)
+    """How long the world lasts, in weeks."""
     markets: int = Field(default=200, ge=1, le=1_000_000)
+    """How many markets open in that time."""
     events: int = Field(default=60, ge=1)
+    """How many events they belong to."""
 
     event_start: float = Field(default=0.6, ge=0, le=100)
+    """How far apart events start."""
     event_step: float = Field(default=0.07, ge=0, le=100)
+    """How far an event moves in a day."""
     own_start: float = Field(default=1.0, ge=0, le=100)
+    """How far apart the markets of an event start."""
     own_step: float = Field(default=0.07, ge=0, le=100)
+    """How far a market moves in a day, beside its event."""
 
     price_noise: float = Field(default=0.65, ge=0, le=100)
+    """How far off the market price is."""
     price_shrink: float = Field(default=0.85, gt=0, le=1)
     """The price takes the truth for less extreme than it is: this share of its log-odds."""
     evidence_rate: float = Field(default=0.25, ge=0, le=1)
@@ -58,8 +68,11 @@ class Plain(BaseModel):
     spread: int = Field(default=4, ge=1, le=20)
     """Ticks between bid and ask, at most."""
     fee_rate: int = Field(default=20_000, ge=0)
+    """The venue's fee rate, in millionths."""
     refund_share: float = Field(default=0.03, ge=0, le=1)
+    """Of the markets: those that are refunded in the end."""
     half_share: float = Field(default=0.03, ge=0, le=1)
+    """Of the markets: those that pay both sides a half."""
 
 
 class Settings(Plain):
@@ -76,19 +89,23 @@ class Settings(Plain):
     jump_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a day brings news which moves an event at one go."""
     jump_size: float = Field(default=1.5, ge=0, le=100)
+    """How far such news moves it, in log-odds."""
     fraction_share: float = Field(default=0, ge=0, le=1)
     """Of the markets: those that pay some cents on the dollar, on either side."""
     delay_share: float = Field(default=0, ge=0, le=1)
     """Of the markets: those whose end is known days after the close, not hours."""
     delay_days: int = Field(default=21, ge=1, le=1_000)
+    """How many days later at most."""
     corrected_share: float = Field(default=0, ge=0, le=1)
     """Of the markets: those whose first resolution is wrong, and is followed by a right one."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
+    """How many days later at most."""
     unquoted_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a market has no quote on a day."""
     outage_rate: float = Field(default=0, ge=0, le=1)
     """The chance that on a day the whole venue begins to be out."""
     outage_hours: int = Field(default=12, ge=1, le=1_000)
+    """How many hours that lasts at most."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

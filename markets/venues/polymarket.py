@@ -29,13 +29,18 @@ stamp = "live"
 class Settings(BaseModel):
     """Where Polymarket's two services are, how often each is asked, how many pages a catalogue may have."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://gamma-api.polymarket.com", exclude=True)
+    """The service that knows the markets."""
     book_url: str = Field("https://clob.polymarket.com", exclude=True)
+    """The service that knows the books and the prices."""
     per_second: float = Field(5.0, gt=0, exclude=True)
+    """How many requests a second each of the two is asked at most."""
     timeout: float = Field(20.0, gt=0, exclude=True)
+    """How many seconds an answer is waited for."""
     pages: int = Field(1_000, gt=0, exclude=True)
+    """How many pages of a catalogue are read at most."""
 
 
 class Polymarket:

@@ -30,11 +30,14 @@ class Settings(BaseModel):
     `price_days` old.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("recording"), exclude=True)
+    """The folder of the recording; a path from the config's folder on."""
     content: str = ""
+    """The hash of what is in it. Empty: whatever is there."""
     price_days: int = Field(default=7, ge=1)
+    """How many days old the newest price of a market on offer may be."""
 
 
 class Recorded:
