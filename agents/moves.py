@@ -19,6 +19,7 @@ from portfolio.model import Bet, Rejection, Sale
 COLUMNS = ("at", "market", "probability", "side", "amount", "limit", "fraction", "reason")
 NEEDED = ("at", "market")
 MOST_REASON = 500
+MOST_MARKET = 200
 
 Item = Mapping[str, Any]
 Says = Forecast | Bet | Sale
@@ -142,10 +143,10 @@ def _time(value: object) -> datetime:
 def _market(value: object) -> str:
     if value is None:
         raise Meaningless("market", "the market is missing")
-    if not isinstance(value, str) or not all(value.strip().partition(":")):
-        shown = one_line(str(value), 60)
-        raise Meaningless("market", f'the market "{shown}" is none such as polymarket:123, with its venue')
-    return value.strip()
+    if isinstance(value, str) and len(value) <= MOST_MARKET and all(value.strip().partition(":")):
+        return value.strip()
+    shown = one_line(str(value), 60)
+    raise Meaningless("market", f'the market "{shown}" is none such as polymarket:123, with its venue')
 
 
 def _says(item: Item, market: MarketId) -> Says:

@@ -79,4 +79,4 @@ def test_an_example_of_an_agent_can_be_played(block: str, tmp_path: Path) -> Non
     others = [agent for agent in OTHERS if agent not in block]
     config = tmp_path / "config.yaml"
     config.write_text("\n".join(["markets: {venue: simulator}", "agents:", block, *others]), "utf-8")
-    assert len(load(config, {"ANTHROPIC_API_KEY": "any"}).agents) >= 2
+    assert len(load(config, {"ANTHROPIC_API_KEY": "any"}, beside=True).agents) >= 2

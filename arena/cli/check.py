@@ -43,7 +43,7 @@ def check(
     from arena.clock import now
 
     chosen = options(context, config, database)
-    settings = chosen.load(os.environ)
+    settings = chosen.load(os.environ, beside=True)
     found = summary(settings, now())
     looks = read_live(settings, venue or []) if live else []
     if as_json:

@@ -25,13 +25,15 @@ class Options:
     database: str | None = None
     json: bool = False
 
-    def load(self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT) -> "Config":
+    def load(
+        self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
+    ) -> "Config":
         """The config, with the database of `--database` in place of its own."""
         from dataclasses import replace
 
         from arena.config import load
 
-        config = load(self.config or default, environ)
+        config = load(self.config or default, environ, beside)
         return config if self.database is None else replace(config, database=self.database)
 
     def record(self) -> str:

@@ -22,11 +22,11 @@ APART = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
 
 
-def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
+def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = False) -> Config:
     """The config in a file, or ConfigErrors with all that is wrong with it.
 
-    With an environment, what the agents need to play is looked for too: their API keys, in it and in
-    `.env`, and the files and functions beside the config.
+    With an environment, the API keys that the agents need are looked for in it and in `.env`. With `beside`,
+    so are the files and functions that they name: without, one that is missing fails its agent's turns only.
     """
     document = read(path)
     frame = _frame(document)
@@ -37,6 +37,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
         _check_prices(document, agents)
     if environ is not None:
         check_keys(document, agents, _with_env_file(document, path.parent, environ))
+    if beside:
         check_beside(document, agents)
     if document.errors or frame is None or venue is None:
         raise ConfigErrors(document.errors)

@@ -30,17 +30,21 @@ def with_agents(*blocks: str) -> str:
     return "\n".join(["markets:", "  venue: simulator", "agents:", *(f"  - {block}" for block in blocks), ""])
 
 
-def mistakes(folder: Path, text: str, environ: Mapping[str, str] | None = None) -> list[ConfigError]:
+def mistakes(
+    folder: Path, text: str, environ: Mapping[str, str] | None = None, beside: bool = False
+) -> list[ConfigError]:
     """What is wrong with a config, its file's name without the folder."""
     path = write(folder, text)
     with pytest.raises(ConfigErrors) as caught:
-        load(path, environ)
+        load(path, environ, beside)
     found = caught.value.errors
     assert found
     assert all(error.file == str(path) for error in found)
     return list(found)
 
 
-def told(folder: Path, text: str, environ: Mapping[str, str] | None = None) -> list[str]:
+def told(
+    folder: Path, text: str, environ: Mapping[str, str] | None = None, beside: bool = False
+) -> list[str]:
     """The mistakes as they are printed, from the file's name on."""
-    return [str(error).removeprefix(f"{folder}/") for error in mistakes(folder, text, environ)]
+    return [str(error).removeprefix(f"{folder}/") for error in mistakes(folder, text, environ, beside)]

@@ -334,8 +334,8 @@ def test_what_an_agent_needs_beside_the_config_is_looked_for_before_it_plays(
     (tmp_path / "bad.csv").write_text("market\n", "utf-8")
     (tmp_path / "mine.py").write_text("def decide(view, ask): ...\n", "utf-8")
     text = with_agents("{kind: market}", block)
-    assert told(tmp_path, text, environ={}) == [f"config.yaml:5: agents[1].{MISSING[block]}"]
-    load(write(tmp_path, text))  # whoever only looks needs none of it
+    assert told(tmp_path, text, beside=True) == [f"config.yaml:5: agents[1].{MISSING[block]}"]
+    load(write(tmp_path, text), environ={})  # a round is played without it: only this agent's turn fails
 
 
 def test_a_function_is_named_well_or_told_so(tmp_path: Path) -> None:

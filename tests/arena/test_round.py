@@ -583,3 +583,16 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2
     assert [len(record.rounds(stored.id)) for stored in record.cohorts()] == [0, 1]
+
+
+def test_an_agent_is_told_when_it_decided_before(record: Record) -> None:
+    seen: list[datetime | None] = []
+
+    async def looks(view: View, ask: Ask) -> Decision:
+        seen.append(view.since)
+        return Decision()
+
+    stored, world = begun(record, a_cohort(["ann"])), a_world(LittleVenue(), {"ann": looks})
+    for number in (1, 2, 3):
+        play(stored, number, world, record)
+    assert seen == [None, NOW, NOW + WEEK]

@@ -12,7 +12,7 @@ from arena.clock import now
 from arena.config import load
 from arena.wiring import visit
 from markets.model import Listing
-from tests.season.running import agents_of, arena_json, demo_config
+from tests.season.running import agents_of, arena, arena_json, demo_config
 
 LINE_UP = """\
   - kind: market
@@ -89,3 +89,15 @@ def test_bets_in_a_file_and_a_function_are_played(rows: Mapping[str, Mapping[str
     assert rows["bob"]["bets"] > 0
     assert rows["favourite"]["bets"] == 3 * rows["favourite"]["turns"]
     assert rows["python"]["brier_stated"] != rows["constant"]["brier_stated"]
+
+
+def test_a_missing_file_is_seen_by_check_and_fails_nobody_elses_turn(tmp_path: Path) -> None:
+    line_up = LINE_UP + "  - {kind: kelly, name: after-bob, of: bob}\n"
+    config = demo_config(tmp_path, line_up)
+    checked = arena(tmp_path, "check", "--config", str(config))
+    assert checked.returncode == 1
+    assert "agents[8].file: there is no file people/bob.csv beside the config" in checked.stderr
+    assert "agents[9].function: there is no mine.py beside the config" in checked.stderr
+    words = ("demo", "--headless", "--rounds", "1", "--config", str(config))
+    rows = agents_of(arena_json(tmp_path, *words)["leaderboard"])
+    assert {name for name, row in rows.items() if row["failed"]} == {"bob", "after-bob", "python"}
