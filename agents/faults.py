@@ -42,7 +42,7 @@ def fault(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     """The error as it is recorded: its code, its words without keys, and whether to try again.
 
     >>> fault(TimeoutError("no answer after 5 s"))
-    CallError(code='timeout', message='no answer after 5 s', retry=True)
+    CallError(code='timeout', message='no answer after 5 s', retry=True, wait=None)
     """
     said = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _kind(error, said)
