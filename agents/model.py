@@ -42,7 +42,10 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A piece of evidence: what a source published, and the latest moment at which it can have done so."""
+    """A piece of evidence: what a source published, and the latest moment at which it can have done so.
+
+    `dated` is the day or time that it bears itself, in words.
+    """
 
     source: str
     url: str
@@ -50,6 +53,7 @@ class Article:
     text: str
     published_at: datetime
     fetched_at: datetime
+    dated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from markets.model import Listing, MarketId, Resolution
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A venue's record of which nothing was made, and why: it makes no sense, or it has to wait.
+    """A record of which nothing was made, and why: it makes no sense, or it has to wait.
 
-    `record` is the venue's own id, or the page where there is none; `raw` is what was sent, cut short.
+    `venue` is who sent it: a venue, or a source of articles. `record` is its own id there, or the page where
+    there is none; `raw` is what was sent, cut short.
     """
 
     venue: str
     record: str
-    kind: Literal["market", "quote", "resolution", "page"]
+    kind: Literal["market", "quote", "resolution", "page", "article"]
     code: str
     reason: str
     raw: str = ""

@@ -17,7 +17,7 @@ NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
 LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""
-Kind = Literal["market", "quote", "resolution", "page"]
+Kind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 _EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)

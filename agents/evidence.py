@@ -1,0 +1,49 @@
+"""Evidence: what a source of articles is asked, and what it answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from markets.model import Market
+from markets.venue import SetAside
+
+Report = Callable[[SetAside], None]
+"""Where a source tells what it has set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An article as its source has it. `published` is a day or a time, written the way of ISO 8601.
+
+    What the source leaves out is empty; whether the article may be shown is for `agents.guard` to say.
+    """
+
+    source: str
+    url: str
+    title: str
+    text: str
+    published: str
+
+
+class ResearchError(Exception):
+    """A source gave no answer that can be used. `mend` is what may help."""
+
+    def __init__(self, code: str, message: str, mend: str = ""):
+        super().__init__(message)
+        self.code, self.message, self.mend = code, message, mend
+
+
+class Research(Protocol):
+    """A source of articles. It may answer with anything it has: the guard keeps back what comes too late.
+
+    What makes no sense is set aside, one article at a time; `ResearchError` where there is no answer.
+    """
+
+    async def articles(self, market: Market, at: datetime) -> list[Found]:
+        """What has to do with a market, as of an instant."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; nothing is asked afterwards."""
+        ...

@@ -1,0 +1,160 @@
+"""Which articles may be shown: only what could be known, and nothing that gives the answer away. Pure.
+
+The rule is that of the forecasting competition in whose way the arena simulates forecasting: nothing counts
+that was published after the end of the day before a market closes. A time that is not whole is read as
+the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites are no sources.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import Found
+from agents.keywords import letters
+from agents.model import Article
+from agents.restricted import is_restricted
+from agents.text import one_line, printable
+from markets.model import Market
+
+Reason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
+"""Why an article is dropped, in the order in which the reasons are looked for."""
+
+ANYWHERE = timezone(timedelta(hours=-12))
+"""Anywhere on Earth: where a day ends last."""
+LAST_SECOND = time(23, 59, 59)
+LONGEST = 300
+"""So many characters are kept of a source, an address and a title each."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
+_TIME = re.compile(
+    r"(?:\d{4}-\d\d-\d\d|\d{8})[T ](?:[01]\d|2[0-3]):?[0-5]\d(?::?[0-5]\d(?:\.\d{1,6})?)?"
+    r"(Z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+
+
+class Guard(BaseModel):
+    """How much evidence a market gets, and which sources are restricted beside the known ones."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    per_market: int = Field(default=5, ge=1)
+    characters: int = Field(default=1_000, ge=1)
+    restricted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The articles that may be shown, newest first, and how many others were dropped for which reason."""
+
+    articles: tuple[Article, ...]
+    dropped: Mapping[Reason, int]
+
+
+def cutoff(closes_at: datetime) -> datetime:
+    """The last instant that counts: 23:59:59 UTC of the day before a market closes.
+
+    >>> cutoff(datetime(2022, 3, 23, 10, 19, tzinfo=UTC)).isoformat()
+    '2022-03-22T23:59:59+00:00'
+    """
+    day = closes_at.astimezone(UTC).date()
+    before = day - timedelta(days=1) if day > date.min else day
+    return datetime.combine(before, LAST_SECOND, UTC)
+
+
+def dated(published: str) -> tuple[datetime, str] | None:
+    """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
+
+    >>> dated("2022-03-21")
+    (datetime.datetime(2022, 3, 22, 11, 59, 59, tzinfo=datetime.timezone.utc), '2022-03-21')
+    >>> dated("2022-03-21 14:30")
+    (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
+    >>> dated("20220321T143000Z")
+    (datetime.datetime(2022, 3, 21, 14, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30 UTC')
+    >>> dated("last Monday")
+    """
+    text = published.strip()
+    whole = _TIME.fullmatch(text)
+    try:
+        if _DAY.fullmatch(text):
+            day = date.fromisoformat(text)
+            return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
+        if whole is None:
+            return None
+        at = datetime.fromisoformat(text)
+        if at.tzinfo is None:
+            return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
+        at = at.astimezone(UTC)
+        return at, f"{at.date()} {at:%H:%M} UTC"
+    except (ValueError, OverflowError):
+        return None  # the 31st of February, or a day beyond the calendar
+
+
+def guarded(
+    found: Iterable[Found], market: Market, at: datetime, fetched_at: datetime, rule: Guard
+) -> Guarded:
+    """What of the articles found may be shown for a market in a round at an instant.
+
+    Of articles at one address, or with one title, the newest is kept; the order they come in says nothing.
+    """
+    dropped: Counter[Reason] = Counter()
+    good: list[Article] = []
+    for item in found:
+        article = _judged(item, market, at, fetched_at, rule)
+        if isinstance(article, Article):
+            good.append(article)
+        else:
+            dropped[article] += 1
+    kept: list[Article] = []
+    seen: set[tuple[str, str]] = set()
+    for article in sorted(good, key=_newest_first):
+        keys = _keys(article)
+        if seen.intersection(keys):
+            dropped["duplicate"] += 1
+        elif len(kept) == rule.per_market:
+            dropped["too_many"] += 1
+        else:
+            kept.append(article)
+        seen.update(keys)
+    return Guarded(tuple(kept), dict(sorted(dropped.items())))
+
+
+def _judged(item: Found, market: Market, at: datetime, fetched_at: datetime, rule: Guard) -> Article | Reason:
+    """The article as it may be shown, or why it may not."""
+    if is_restricted(item.source, item.url, rule.restricted):
+        return "restricted"
+    when = dated(item.published)
+    if when is None:
+        return "undated"
+    published_at, day = when
+    if published_at > at:
+        return "later"
+    if published_at > cutoff(market.closes_at):
+        return "cutoff"
+    title, text = one_line(item.title, LONGEST), _cut(item.text, rule.characters)
+    if not title and not text:
+        return "empty"
+    source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
+    return Article(source, url, title, text, published_at, fetched_at, day)
+
+
+def _cut(text: str, limit: int) -> str:
+    """The text, or as much of it as there is room for."""
+    whole = printable(text).strip()
+    return whole if len(whole) <= limit else f"{whole[: limit - 1].rstrip()}…"
+
+
+def _newest_first(article: Article) -> tuple[object, ...]:
+    age = datetime.max.replace(tzinfo=UTC) - article.published_at
+    return age, article.source, article.title, article.url, article.text
+
+
+def _keys(article: Article) -> list[tuple[str, str]]:
+    """What two copies of an article have in common."""
+    address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
+    said = letters(article.title) or letters(article.text)
+    return [(kind, key) for kind, key in (("url", address), ("title", said)) if key]

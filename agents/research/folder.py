@@ -1,0 +1,153 @@
+"""Articles on disk: one a file, with a few lines before the text that say what it is and of when.
+
+`docs/evidence.md` describes the form of a file. A market gets the articles that name it under `markets`, and
+of those that name none the ones that have at least two of its question's telling words.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import Found, Report, ResearchError
+from agents.keywords import keywords, words
+from markets.model import Market
+from markets.venue import SetAside, forget
+
+SUFFIXES = (".md", ".txt")
+KEYS = ("title", "published", "source", "url", "markets")
+NEEDED = KEYS[:3]
+MOST_BYTES = 1_000_000
+MOST_FILES = 100_000
+MOST_WORDS = 8
+"""So many telling words of a question are looked for."""
+
+
+class Settings(BaseModel):
+    """Where the articles lie, and how many of a question's words one needs to have to do with it.
+
+    The path is not frozen with a cohort: articles may move, and more of them come every day.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: Path = Field(default=Path("news"), exclude=True)
+    words: int = Field(default=2, ge=1, le=MOST_WORDS)
+
+
+class Unreadable(ValueError):
+    """A file that is no article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """An article with the markets that it names, and its words."""
+
+    found: Found
+    markets: frozenset[str]
+    words: frozenset[str]
+
+    def concerns(self, market: Market, least: int) -> bool:
+        """Whether it has to do with a market."""
+        if self.markets:
+            return market.id in self.markets
+        telling = keywords(market.question, MOST_WORDS)
+        return bool(telling) and sum(x in self.words for x in telling) >= min(least, len(telling))
+
+
+class Folder:
+    """A folder of articles, read anew at each decision time."""
+
+    def __init__(self, settings: Settings, report: Report):
+        self._settings, self._report = settings, report
+        self._read_at: datetime | None = None
+        self._filed: list[Filed] = []
+
+    async def articles(self, market: Market, at: datetime) -> list[Found]:
+        """What has to do with a market, in the order of the files' names."""
+        if at != self._read_at:
+            self._filed, self._read_at = self._read(), at
+        return [filed.found for filed in self._filed if filed.concerns(market, self._settings.words)]
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _read(self) -> list[Filed]:
+        filed = []
+        for path in _files(self._settings.path):
+            try:
+                filed.append(_article(_text(path)))
+            except Unreadable as why:
+                name = path.relative_to(self._settings.path).as_posix()
+                self._report(SetAside("folder", name, "article", "malformed", str(why)))
+        return filed
+
+
+def research(settings: Settings, report: Report = forget) -> Folder:
+    """The articles in a folder."""
+    return Folder(settings, report)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Every file that may be an article, in the folder and those below it; links are not followed."""
+    if not folder.is_dir():
+        raise ResearchError("no_folder", f"there is no folder {folder}", "check evidence.folder.path")
+    try:
+        found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+    except OSError as error:
+        raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
+    if len(found) > MOST_FILES:
+        mend = "leave older articles out, or write a source of your own: see docs/evidence.md"
+        raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", mend)
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise Unreadable(f"it is longer than {MOST_BYTES:,} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise Unreadable(f"it can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is no text in UTF-8") from error
+
+
+def _article(text: str) -> Filed:
+    """The article of a file: keys and values, an empty line, and the text.
+
+    >>> filed = _article("title: Rain\\npublished: 2026-01-05\\nsource: Example News\\n\\nIt will rain.")
+    >>> filed.found.title, filed.found.published, filed.found.text
+    ('Rain', '2026-01-05', 'It will rain.')
+    """
+    lines = iter(text.splitlines())
+    head = dict(_head(lines))
+    missing = [key for key in NEEDED if not head.get(key)]
+    if missing:
+        raise Unreadable(f"the line `{missing[0]}:` is missing before the text")
+    body = "\n".join(lines).strip()
+    named = frozenset(name.strip() for name in head.get("markets", "").split(",") if name.strip())
+    found = Found(head["source"], head.get("url", ""), head["title"], body, head["published"])
+    return Filed(found, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}")))
+
+
+def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """The keys and values before the first empty line; lines of dashes around them don't matter."""
+    seen = set[str]()
+    for line in lines:
+        if not line.strip():
+            return
+        if line.strip("- ") == "":
+            continue
+        key, colon, value = line.partition(":")
+        key = key.strip().casefold()
+        if not colon or key not in KEYS:
+            raise Unreadable(f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value")
+        if key in seen:
+            raise Unreadable(f"`{key}:` stands there twice")
+        seen.add(key)
+        yield key, value.strip().strip("\"'")

@@ -1,0 +1,104 @@
+"""GDELT: news of the whole world of the last three months, searched by words, without a key.
+
+It knows titles and addresses, no texts. An article's time is when GDELT saw it, which is later than when it
+was published. It wants no more than a question every five seconds, so a round of 40 markets takes minutes.
+"""
+
+from datetime import datetime, timedelta
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import Found, Report, ResearchError
+from agents.guard import cutoff
+from agents.keywords import keywords
+from markets.model import Market
+from markets.venue import VenueError, forget
+from markets.wire.fields import Some, Sorter, Text, Unfit, Wire, read
+from markets.wire.http import Http
+
+MINUTE = "%Y%m%d%H%M%S"
+MEND = "check evidence.gdelt.url and this machine's network, or try again later"
+
+
+class Settings(BaseModel):
+    """Where GDELT is, how often it is asked, and what for: so many days back, with so many words.
+
+    An empty `language` takes news in any.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
+    per_second: float = Field(0.2, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True)
+    days: int = Field(30, ge=1, le=90)
+    words: int = Field(4, ge=1, le=10)
+    records: int = Field(50, ge=1, le=250)
+    language: str = Field("english", pattern="^[a-z]*$")
+
+
+class Item(Wire):
+    """An article as GDELT lists it."""
+
+    url: Text
+    title: Some = ""
+    seendate: Text
+    domain: Some = ""
+
+
+class Gdelt:
+    """GDELT's list of articles behind the door of a source."""
+
+    def __init__(self, settings: Settings, http: Http, report: Report):
+        self._settings, self._http = settings, http
+        self._sorter = Sorter("gdelt", ("url",), report)
+
+    async def articles(self, market: Market, at: datetime) -> list[Found]:
+        """The newest articles that have all of a question's telling words."""
+        until = min(at, cutoff(market.closes_at))
+        since = at - timedelta(days=self._settings.days)
+        asked = keywords(market.question, self._settings.words)
+        if not asked or until <= since:
+            return []
+        language = [f"sourcelang:{self._settings.language}"] if self._settings.language else []
+        answer = await self._get(" ".join((*asked, *language)), since, until)
+        listed = answer.get("articles", []) if isinstance(answer, dict) else None
+        if not isinstance(listed, list):
+            raise ResearchError("malformed", "GDELT sent something else than a list of articles", MEND)
+        made = (self._sorter.made(partial(_found, raw), raw) for raw in listed)
+        return [found for found in made if found is not None]
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.close()
+
+    async def _get(self, query: str, since: datetime, until: datetime) -> object:
+        try:
+            answer: object = await self._http.get(
+                "/doc",
+                query=query,
+                mode="artlist",
+                format="json",
+                sort="datedesc",
+                maxrecords=self._settings.records,
+                startdatetime=since.strftime(MINUTE),
+                enddatetime=until.strftime(MINUTE),
+            )
+        except VenueError as error:
+            raise ResearchError(error.code, error.message, MEND) from error
+        return answer
+
+
+def research(settings: Settings, report: Report = forget) -> Gdelt:
+    """GDELT behind the door of a source."""
+    http = Http(settings.url, per_second=settings.per_second, timeout=settings.timeout)
+    return Gdelt(settings, http, report)
+
+
+def _found(raw: object) -> Found:
+    """What GDELT lists, as an article; its host is its source."""
+    item = read(Item, raw, "article")
+    if not item.domain:
+        raise Unfit("article", "malformed", "domain: an article without a source")
+    return Found(item.domain, item.url, item.title, "", item.seendate)

@@ -1,0 +1,31 @@
+"""No evidence: agents see the markets and nothing else."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.evidence import Found, Report
+from markets.model import Market
+from markets.venue import forget
+
+
+class Settings(BaseModel):
+    """Nothing to set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Nothing:
+    """A source that has no articles."""
+
+    async def articles(self, _market: Market, _at: datetime) -> list[Found]:
+        """None, on any market."""
+        return []
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def research(_settings: Settings, _report: Report = forget) -> Nothing:
+    """The source of no evidence."""
+    return Nothing()
