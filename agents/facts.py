@@ -148,7 +148,8 @@ def _page(market: Market, longest: int | None) -> Mapping[str, str]:
 
 
 def _article(article: Article, longest: int | None) -> dict[str, str]:
-    source, title, published = one_line(article.source), one_line(article.title), minute(article.published_at)
+    source, title = one_line(article.source), one_line(article.title)
+    published = one_line(article.dated) or minute(article.published_at)
     return {
         "source": barred(source),
         "title": barred(title),

@@ -8,8 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from agents.registry import kind
+from agents.research.none import Settings as NothingToSet
 from arena.answers import as_error
-from arena.config import AgentConfig, Budget, Calls, Cohorts, Config, Markets
+from arena.config import AgentConfig, Budget, Calls, Cohorts, Config, Evidence, Markets
 from arena.config.model import RulesBlock
 from arena.errors import ArenaError
 from arena.model import Cohort
@@ -119,6 +120,8 @@ def _config(
         calls=Calls() if base is None else base.calls,
         agents=line_up(agents, base),
         prompts={} if base is None else base.prompts,
+        evidence=Evidence() if base is None else base.evidence,
+        evidence_settings=NothingToSet() if base is None else base.evidence_settings,
     )
 
 

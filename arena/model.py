@@ -1,14 +1,18 @@
 """The arena's own nouns: cohorts, entrants, rounds and turns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from agents.guard import Guard
 from agents.model import Decision
 from markets.universe import Universe
 from portfolio.model import Entry, Fill, Rejection
 from portfolio.rules import Rules
+
+NO_EVIDENCE = "none"
+"""The source of articles that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Cohort:
     """One start with fresh bankrolls: everything that must not change while it plays.
 
     `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
-    markets come from: `live`, `simulated` or `replay`.
+    markets come from: `live`, `simulated` or `replay`. `evidence` is the source of articles, `guard` the
+    rule over which of them are shown.
     """
 
     number: int
@@ -42,6 +47,9 @@ class Cohort:
     stamp: str
     prompts: Mapping[str, str]
     entrants: tuple[Entrant, ...]
+    evidence: str = NO_EVIDENCE
+    evidence_settings: Mapping[str, Any] = field(default_factory=dict)
+    guard: Guard = field(default_factory=Guard)
 
     def decides_at(self, number: int) -> datetime:
         """When round `number` (from 1) is decided."""
@@ -62,7 +70,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What playing a round did: the turns now played, and who failed or is `waiting` for another process."""
+    """What playing a round did: the turns now played, and who failed or is `waiting` for another process.
+
+    `trouble` is what was missing now that the round did without, in words.
+    """
 
     cohort: int
     number: int
@@ -70,6 +81,7 @@ class RoundReport:
     turns: tuple[Turn, ...] = ()
     failed: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    trouble: tuple[str, ...] = ()
 
     @property
     def done(self) -> bool:

@@ -54,6 +54,9 @@ def frozen(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, di
             Entrant(place, agent.name, agent.kind, agent.settings.model_dump(mode="json"))
             for place, agent in enumerate(config.agents)
         ),
+        evidence=config.evidence.source,
+        evidence_settings=config.evidence_settings.model_dump(mode="json"),
+        guard=config.evidence.guard,
     )
     return cohort, {prompts[name]: config.prompts[name] for name in names}
 

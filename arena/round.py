@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from arena.answers import answer
 from arena.cohort import seed_for
 from arena.errors import ArenaError
+from arena.evidence import gather
 from arena.model import RoundReport, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
@@ -22,7 +23,7 @@ CORRECTED_WITHIN = timedelta(days=60)
 
 
 async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    """Settle, take the snapshot, let everyone play, mark: one decision time of a cohort."""
+    """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
     at = stored.cohort.decides_at(number)
     await finish_earlier(stored, at, world, record)
     if record.snapshot(stored.id, at) is None:
@@ -32,6 +33,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     round = next(round for round in record.rounds(stored.id) if round.number == number)
     newer = record.newest_time(stored.id)
     late = is_late(stored.cohort, at, world.now()) or (newer is not None and newer > at)
+    trouble = () if round.done or late else await gather(stored, round, world, record)
     turns = [] if round.done else await finish(stored, round, world, record, late)
     return RoundReport(
         stored.cohort.number,
@@ -40,6 +42,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         tuple(turns),
         failed=tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed"),
         waiting=unfinished(stored, round, record),
+        trouble=trouble,
     )
 
 

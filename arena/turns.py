@@ -14,7 +14,7 @@ from arena.budget import Payer, budgeted
 from arena.cohort import leaders, seed_for, waves
 from arena.gate import gated
 from arena.lease import LEASE, is_gone
-from arena.model import Cohort, Entrant, Turn
+from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
 from arena.store.turns import Claimed
@@ -150,6 +150,7 @@ def take_seats(
     accounts, stated = record.holdings(stored.id), record.stated(round.id)
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, quote_age(cohort.rules))
     calls = record.calls(round.id, [*ids.values()])
+    evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)
     for entrant in todo:
         key, account = ids[entrant.name], accounts[entrant.name]
         if key not in tokens:
@@ -170,6 +171,7 @@ def take_seats(
             round=round.number,
             rounds=cohort.rounds,
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
+            evidence=evidence,
             since=round.at - cohort.every if round.number > 1 else None,
         )
         yield Seat(entrant, key, tokens[key], mind, ask, view, floor)

@@ -9,9 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from agents import beside
 from agents.cost import worst_case
 from agents.demo.provider import running
+from agents.evidence import Research
 from agents.llm import close, make_ask
 from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, asked
 from agents.registry import kind
@@ -48,6 +51,7 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
             budget=_budget(config, record),
             code_version=code_version(),
             gate=Gate(config.calls.at_once, config.calls.per_provider),
+            research=doors.research,
             asides=doors.asides,
         )
 
@@ -67,20 +71,25 @@ def visit(config: Config, name: str = "", report: Report = forget, **changes: ob
 
 def placed(config: Config) -> dict[str, Any]:
     """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
-    own = config.venue_settings
+    return _where(config.venue_settings, config.folder)
+
+
+def _where(own: BaseModel, folder: Path) -> dict[str, Any]:
+    """The settings that are not frozen, with paths that start from a folder."""
     found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
-    return {name: config.folder / x if isinstance(x, Path) else x for name, x in found.items()}
+    return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
 
 
 @dataclass
 class Doors:
-    """Venues and minds by what a cohort has frozen, each opened once."""
+    """Venues, minds and sources of evidence by what a cohort has frozen, each opened once."""
 
     config: Config
     record: Record
     stack: AsyncExitStack
     venues: dict[str, Any] = field(default_factory=dict)
     minds: dict[str, Mind] = field(default_factory=dict)
+    sources: dict[str, Research] = field(default_factory=dict)
     asides: list[SetAside] = field(default_factory=list)
     demo_url: str | None = None
 
@@ -95,6 +104,18 @@ class Doors:
             self.stack.push_async_callback(self.venues[key].close)
         found: Venue = self.venues[key]
         return found
+
+    def research(self, cohort: Cohort) -> Research:
+        """The source that a cohort's evidence comes from, with the settings that it has frozen."""
+        key = canonical([cohort.evidence, cohort.evidence_settings])
+        if key not in self.sources:
+            module = load("agents.research", cohort.evidence, self.config.extensions("research"))
+            own = cohort.evidence == self.config.evidence.source
+            where = _where(self.config.evidence_settings, self.config.folder) if own else {}
+            settings = module.Settings.model_validate({**cohort.evidence_settings, **where})
+            self.sources[key] = module.research(settings, self.asides.append)
+            self.stack.push_async_callback(self.sources[key].close)
+        return self.sources[key]
 
     def mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""

@@ -1,15 +1,20 @@
-"""What a round needs from outside the record: venues, minds, the clock, a name for its claims."""
+"""What a round needs from outside the record: venues, minds, evidence, the clock, a name for its claims."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agents.evidence import Found, Research
 from agents.model import Agent, Ask, Prompt
+from agents.research import none
 from arena.budget import Budget
 from arena.gate import Gate
 from arena.model import Cohort, Entrant
-from markets.model import Listing
+from markets.model import Listing, MarketId
 from markets.venue import SetAside, Venue
+
+Answers = dict[MarketId, tuple[list[Found], datetime]]
+"""What a source of evidence said on markets, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +27,17 @@ class Mind:
     provider: str = ""
 
 
+def nothing(_cohort: Cohort) -> Research:
+    """The source of a world without evidence."""
+    return none.research(none.Settings())
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """The doors, as the composition root has opened them.
 
-    `asides` is where venues report to, `catalogues` what was on offer at the last decision time, by venue.
+    `asides` is where venues report to, `catalogues` what was on offer at the last decision time, by venue,
+    and `searches` what was found then, by source.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -36,5 +47,7 @@ class World:
     budget: Budget
     code_version: str
     gate: Gate = field(default_factory=Gate)
+    research: Callable[[Cohort], Research] = nothing
     asides: list[SetAside] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
+    searches: dict[tuple[str, str, datetime], Answers] = field(default_factory=dict)

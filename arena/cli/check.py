@@ -65,6 +65,9 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
         "database": without_password(config.database),
         "venue": config.markets.venue,
         "venue_settings": config.venue_settings.model_dump(mode="json"),
+        "evidence": config.evidence.source,
+        "evidence_settings": config.evidence_settings.model_dump(mode="json"),
+        "guard": config.evidence.guard.model_dump(),
         "universe": config.markets.universe.model_dump(),
         "first_start": config.first_start(at).isoformat(),
         "decide_every_seconds": int(cohorts.decide.total_seconds()),
@@ -115,6 +118,7 @@ def _print(found: dict[str, Any]) -> None:
           f"to {decimal(rules['max_bet']):.0%} of the cash")  # fmt: skip
     print(f"markets   {universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
           f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
+    print(f"evidence  {found['evidence']}")
     print(f"budget    {_limits(found['budget'])}")
     print(f"record    {found['database']}")
 

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     QUOTE = "quote"
     RESOLUTION = "resolution"
     PAGE = "page"
+    ARTICLE = "article"
 
 
 def rejected(

@@ -94,6 +94,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
         "at": report.at.isoformat(),
         "done": report.done,
         "waiting": list(report.waiting),
+        "trouble": list(report.trouble),
         "turns": [
             {
                 "agent": turn.entrant,
@@ -117,6 +118,8 @@ def print_reports(at: datetime, reports: "list[RoundReport]") -> None:
         print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
         print(f"Cohort {report.cohort}, round {report.number}, {at:%Y-%m-%d %H:%M} UTC")
+        for words in report.trouble:
+            print(f"  {words}")
         if not report.turns and not report.waiting:
             print("  every turn was in already; nothing changed\n")
         if report.turns:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from agents.guard import Guard
 from agents.model import Settings, asked
 from agents.registry import sources
 from arena.config.units import (
@@ -153,6 +154,20 @@ class Cohorts(Section):
         return self.rules_block.rules
 
 
+class Evidence(Section):
+    """Where articles come from, and which of them are shown."""
+
+    source: Name = Field(default="none", alias="from")
+    per_market: Count = 5
+    characters: Count = 1_000
+    restricted: tuple[Name, ...] = ()
+
+    @property
+    def guard(self) -> Guard:
+        """The rule over which articles are shown."""
+        return Guard(**self.model_dump(exclude={"source"}))
+
+
 class Budget(Section):
     """Hard stops, in dollars of model cost. A call that could go past one is not made.
 
@@ -203,6 +218,8 @@ class Frame(Section):
     """Hard stops in dollars."""
     calls: Calls = Calls()
     """How many calls to models are under way at once."""
+    evidence: Evidence = Evidence()
+    """Where articles come from, and which of them are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +257,8 @@ class Config:
     agents: tuple[AgentConfig, ...]
     prompts: Mapping[str, str]
     calls: Calls
+    evidence: Evidence
+    evidence_settings: BaseModel
 
     @property
     def folder(self) -> Path:
@@ -247,7 +266,7 @@ class Config:
         return self.file.parent
 
     def extensions(self, group: str) -> tuple[Path, ...]:
-        """The folders beside the config in which kinds, venues or prompts are looked for."""
+        """The folders beside the config in which kinds, venues, prompts or research are looked for."""
         return extension_folders(self.folder, group)
 
     def with_seed(self, seed: int) -> "Config":

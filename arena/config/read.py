@@ -7,10 +7,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from agents.model import asked
+from arena.config.blocks import evidence_settings, own_block
 from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors, shown
 from arena.config.explain import validate
-from arena.config.extensions import check_beside, venue_named, venue_names
+from arena.config.extensions import check_beside, source_names, venue_named, venue_names
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
@@ -31,6 +32,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
     document = read(path)
     frame = _frame(document)
     venue = _venue_settings(document, 1 if frame is None else frame.seed)
+    evidence = evidence_settings(document)
     agents = read_agents(document)
     prompts = read_prompts(document, agents, 40 if frame is None else frame.markets.show)
     if frame is not None and frame.budget.limits:
@@ -39,7 +41,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         check_keys(document, agents, _with_env_file(document, path.parent, environ))
     if beside:
         check_beside(document, agents)
-    if document.errors or frame is None or venue is None:
+    if document.errors or frame is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
     return Config(
         file=path,
@@ -52,16 +54,19 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         calls=frame.calls,
         agents=tuple(agents.values()),
         prompts=prompts,
+        evidence=frame.evidence,
+        evidence_settings=evidence,
     )
 
 
 def _frame(document: Document) -> Frame | None:
     data: dict[str, Any] = {key: value for key, value in document.value.items() if key not in APART}
-    markets = data.get("markets")
-    blocks = venue_names(document)
-    if isinstance(markets, dict):
-        blocks = [*blocks, str(markets.get("venue"))]
-        data["markets"] = {key: value for key, value in markets.items() if key not in blocks}
+    groups = (("markets", "venue", venue_names(document)), ("evidence", "from", source_names(document)))
+    for section, chooser, blocks in groups:
+        own = data.get(section)
+        if isinstance(own, dict):
+            apart = {*blocks, str(own.get(chooser))}
+            data[section] = {key: value for key, value in own.items() if key not in apart}
     frame = validate(Frame, data, document, (), APART)
     if frame is not None:
         _check_fill(document, frame.cohorts.rules_block.fill)
@@ -112,12 +117,8 @@ def _venue_settings(document: Document, seed: int) -> BaseModel | None:
     module = venue_named(document, ("markets", "venue"), name)
     if module is None:
         return None
-    block = document.get("markets", name)
-    if not isinstance(block, dict | None):
-        document.add(("markets", name), shown(block), "a block of keys and values")
-        return None
     inherited = {"seed": seed} if "seed" in module.Settings.model_fields else {}
-    return validate(module.Settings, inherited | (block or {}), document, ("markets", name))
+    return own_block(document, ("markets", name), module.Settings, inherited)
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from agents.guard import Guard
 from agents.model import Decision
 from arena.model import Cohort, Entrant
 from markets.canonical import canonical, plain
@@ -33,6 +34,7 @@ def cohort_of(text: str) -> Cohort:
             "every": timedelta(seconds=shape["every"]),
             "rules": Rules.model_validate(shape["rules"]),
             "universe": Universe.model_validate(shape["universe"]),
+            "guard": Guard.model_validate(shape["guard"]),
             "entrants": tuple(Entrant(**entrant) for entrant in shape["entrants"]),
         }
     )

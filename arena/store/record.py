@@ -7,13 +7,14 @@ from typing import Self
 
 from sqlalchemy import Engine, inspect
 
-from agents.model import Call, Forecast
+from agents.model import Article, Call, Forecast
 from arena.budget import Scope
 from arena.model import Cohort
 from arena.store import read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.database import connect, reading, upgrade
+from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.prune import Thinned, prune
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
@@ -124,6 +125,21 @@ class Record:
             snapshot_id = write.add_snapshot(connection, cohort_id, number, snapshot)
             if round_number is not None:
                 write.open_round(connection, cohort_id, round_number, snapshot.at, snapshot_id)
+
+    def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
+        """What was gathered for a round, unless that is there already; `place` is cohort and round."""
+        with self.engine.begin() as connection:
+            add_evidence(connection, round_id, place, gathered)
+
+    def is_gathered(self, round_id: int) -> bool:
+        """Whether evidence was gathered for a round."""
+        with reading(self.engine) as connection:
+            return is_gathered(connection, round_id)
+
+    def evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
+        """The articles that every agent of a round sees, by market."""
+        with reading(self.engine) as connection:
+            return read_evidence(connection, round_id)
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """Every entrant's account, in line-up order: the fold of its ledger up to a time.

@@ -1,10 +1,11 @@
 """One hash for all that a record says: the same for a season however often it was broken off.
 
 It is the SHA-256 over lines of canonical JSON, in the order of natural keys: frozen cohorts and
-their prompts, market pages, snapshots with their quotes, rounds, turns with the last good question
-and answer of each stage and sample, forecasts, rejections, fills with their levels, entries,
-resolutions. Row ids, the clock, latencies, attempts, costs, claims, the code's version, marks and
-the hashes in the record are left out: they follow from the rest, or don't matter.
+their prompts, market pages, snapshots with their quotes, rounds, the articles shown in them, turns
+with the last good question and answer of each stage and sample, forecasts, rejections, fills with
+their levels, entries, resolutions. Row ids, the clock, latencies, attempts, costs, claims, which
+articles were dropped, the code's version, marks and the hashes in the record are left out: they
+follow from the rest, or don't matter.
 
 Databases sort numbers and instants alike, but not texts, so rows are sorted by numbers in SQL and
 those of one turn, or of a market, by text here. Nothing but the pages of markets, as hashes, and
@@ -18,14 +19,18 @@ from typing import Any
 
 from sqlalchemy import Connection, FromClause, Select, select
 
+from arena.store.evidence import SAID
 from arena.store.listings import PAGE
 from arena.store.tables import (
+    ARTICLE,
     CALL,
     COHORT,
     ENTRANT,
     ENTRY,
+    EVIDENCE,
     FILL,
     FORECAST,
+    GATHERING,
     ITEM,
     LEVEL,
     PROMPT,
@@ -66,6 +71,7 @@ def _lines(connection: Connection) -> Iterator[Line]:
         ("prompt", sorted(_rows(connection, select(PROMPT.c.text)))),
         ("snapshot", _snapshots(connection)),
         ("round", _rows(connection, _rounds())),
+        ("evidence", _rows(connection, _evidence())),
         (
             "turn",
             _rows(connection, _of_turns(ENTRANT.c.name, *_named(TURN, "verdict", "note", "cash", "wishes"))),
@@ -107,6 +113,16 @@ def _snapshots(connection: Connection) -> Iterator[Line]:
 def _rounds() -> Select[Any]:
     joined = ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
     return select(*PLACE[:2], ROUND.c.at).select_from(joined).order_by(*PLACE[:2])
+
+
+def _evidence() -> Select[Any]:
+    """Each place of what a round showed beside its markets: the market and what the article says."""
+    joined = GATHERING.join(ROUND, GATHERING.c.round_id == ROUND.c.id)
+    joined = joined.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    joined = joined.join(EVIDENCE, EVIDENCE.c.gathering_id == GATHERING.c.id)
+    joined = joined.outerjoin(ARTICLE, EVIDENCE.c.article == ARTICLE.c.hash)
+    keys = (*PLACE[:2], EVIDENCE.c.position)
+    return select(*keys, EVIDENCE.c.market_id, *_named(ARTICLE, *SAID)).select_from(joined).order_by(*keys)
 
 
 def _placed(table: FromClause) -> FromClause:

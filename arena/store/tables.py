@@ -185,6 +185,41 @@ class Round(SQLModel, table=True):
     done: int = _whole(default=0)
 
 
+class Article(SQLModel, table=True):
+    """An article that some round showed, by the hash of what it says."""
+
+    __table_args__ = (STRICT,)
+    hash: str = _text(primary_key=True)
+    source: str = _text()
+    url: str = _text()
+    title: str = _text()
+    text: str = _text()
+    published_at: datetime = _time()
+    dated: str = _text()
+
+
+class Gathering(SQLModel, table=True):
+    """That evidence was gathered for a round: how many articles were found, and why some were dropped."""
+
+    __table_args__ = (UniqueConstraint("round_id"), STRICT)
+    id: int | None = _key(primary=True)
+    round_id: int = _key("round.id")
+    found: int = _whole()
+    dropped: str = _text()
+    hash: str = _text()
+
+
+class Evidence(SQLModel, table=True):
+    """An article that was shown for a market in a round, to every agent that saw the market."""
+
+    __table_args__ = (STRICT,)
+    gathering_id: int = _key("gathering.id", primary=True)
+    position: int = _whole(primary_key=True)
+    market_id: str = _market()
+    article: str = Field(sa_type=Text, sa_column_args=[ForeignKey("article.hash")])
+    fetched_at: datetime = _time()
+
+
 class Claim(SQLModel, table=True):
     """Who is playing a turn: a lease, and a fencing token that grows with every holder."""
 
@@ -426,6 +461,9 @@ SNAPSHOT = _table(Snapshot)
 ITEM = _table(SnapshotItem)
 RESOLUTION = _table(Resolution)
 ROUND = _table(Round)
+ARTICLE = _table(Article)
+GATHERING = _table(Gathering)
+EVIDENCE = _table(Evidence)
 CLAIM = _table(Claim)
 CALL = _table(Call)
 TURN = _table(Turn)

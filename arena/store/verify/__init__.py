@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from arena.store.verify.cohorts import check_cohorts
 from arena.store.verify.depth import check_depth
 from arena.store.verify.difference import Difference
+from arena.store.verify.evidence import check_evidence, check_gathered
 from arena.store.verify.facts import Facts
 from arena.store.verify.fills import check_fills
 from arena.store.verify.forecasts import check_forecasts
@@ -43,6 +44,8 @@ CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_prunes,
     check_asides,
     check_resolutions,
+    check_evidence,
+    check_gathered,
     check_turns,
     check_forecasts,
     check_calls,

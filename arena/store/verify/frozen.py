@@ -12,8 +12,9 @@ from arena.store.verify.seals import parsed
 
 ONE = 1_000_000
 
-OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int}
-PARTS = {"rules": dict, "prompts": dict, "entrants": list}
+OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int, "evidence": str}
+PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
+GUARD = {"per_market": int}
 RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
 LIMITS = {
     "min_bet": int,
@@ -35,6 +36,8 @@ class Frozen:
     rounds: int
     every: int
     bankroll: int
+    evidence: str
+    per_market: int
     prompts: tuple[str, ...]
     entrants: tuple[tuple[int, str, str, str], ...]
     fill: str
@@ -75,13 +78,15 @@ def frozen_of(text: str) -> Frozen | None:
     own, parts = _shaped(shape, OWN), _shaped(shape, PARTS)
     if own is None or parts is None or moment(own["starts_at"]) is None:
         return None
-    rules = _shaped(parts["rules"], RULES | LIMITS)
+    rules, guard = _shaped(parts["rules"], RULES | LIMITS), _shaped(parts["guard"], GUARD)
     line_up = [_shaped(entrant, LINE_UP) for entrant in parts["entrants"]]
     prompts = tuple(hash for hash in parts["prompts"].values() if isinstance(hash, str))
-    if rules is None or len(prompts) < len(parts["prompts"]):
+    if rules is None or guard is None or len(prompts) < len(parts["prompts"]):
         return None
     entrants = [(e["position"], e["name"], e["kind"], _json(e["settings"])) for e in line_up if e]
-    return Frozen(**own, **rules, prompts=prompts, entrants=tuple(entrants)) if all(line_up) else None
+    if not all(line_up):
+        return None
+    return Frozen(**own, **rules, **guard, prompts=prompts, entrants=tuple(entrants))
 
 
 def _shaped(value: Any, kinds: Mapping[str, type]) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from arena.store.tables import COHORT, ENTRANT, FILL, ROUND, SNAPSHOT, SYNC, TURN
+from arena.store.tables import COHORT, ENTRANT, FILL, GATHERING, ROUND, SNAPSHOT, SYNC, TURN
 from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts, Row
 
@@ -15,6 +15,7 @@ Expected = dict[str, tuple[Any, str]]
 PARENTS = {
     "fill_id": FILL,
     "turn_id": TURN,
+    "gathering_id": GATHERING,
     "round_id": ROUND,
     "entrant_id": ENTRANT,
     "cohort_id": COHORT,
@@ -34,6 +35,9 @@ FORMS = {
     "snapshot_item": "place {position}",
     "resolution": "{market_id}, version {version}",
     "round": "round {number}",
+    "article": "article {hash}",
+    "gathering": "its evidence",
+    "evidence": "piece {position}",
     "call": "{stage}, sample {sample}, attempt {attempt}",
     "forecast": "{market_id}, {stage}",
     "rejection": "rejection {position}",
@@ -60,7 +64,7 @@ def _parent(facts: Facts, row: Row) -> str:
         if column not in row:
             continue
         name = _known(facts, table, row[column])
-        if column != "round_id":
+        if column != "round_id" or "entrant_id" not in row:
             return name
         entrant = facts.by_id(ENTRANT).get(row["entrant_id"])
         return f"{name}, {entrant['name'] if entrant else 'nobody'}"

@@ -9,6 +9,7 @@ microseconds. It is taken over
 - snapshot: cohort number, its time and when it was looked at, and per place the market, the hashes of
   its page and its quote, when the quote was true, and whether the market was on offer;
 - resolution: market, version, since when it could be known, when it was learnt, payout, source;
+- article: what it says and when it was published; a gathering: see `arena/store/verify/evidence.py`;
 - prune: number, time, from before when, how many quotes; a sync: see `arena/store/verify/syncs.py`;
 - call: cohort, round, entrant, and all columns but ids, `made_at` and the hash itself;
   its `prompt_hash`: messages and seed;
@@ -24,6 +25,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from arena.store.tables import (
+    ARTICLE,
     CALL,
     COHORT,
     ENTRY,
@@ -85,6 +87,7 @@ def _plainly_sealed() -> list[tuple[Table, Any]]:
         (VERSION, lambda row: without(row, "market_id", "version", "at", "hash") | {"id": row["market_id"]}),
         (QUOTE, lambda row: without(row, "id", "at", "book", "hash") | _book(row["book"])),
         (RESOLUTION, lambda row: without(row, "id", "hash")),
+        (ARTICLE, lambda row: without(row, "hash")),
         (PRUNE, lambda row: without(row, "id", "hash")),
         (ENTRY, lambda row: without(row, "id", "entrant_id", "hash")),
     ]

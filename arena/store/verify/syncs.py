@@ -15,7 +15,7 @@ from arena.store.verify.naming import compared, differs, numbered
 from arena.store.verify.seals import sha256_of, without
 
 STAMPS = ("live", "replay", "simulated")
-KINDS = ("market", "page", "quote", "resolution")
+KINDS = ("article", "market", "page", "quote", "resolution")
 
 
 def check_syncs(facts: Facts) -> Iterator[Difference]:

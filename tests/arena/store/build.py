@@ -1,9 +1,9 @@
 """A small record that has everything in it, written by the arena's own functions.
 
-Two cohorts. The first trades the book with fees, the second by the seed's rule. Over four weeks there
-are bets on both sides, sales, refused wishes, a failed call, a malformed turn, a turn that failed and
-was played again, a payout, a half, a refund, and a correction that takes back what was paid.
-Before it another venue may have been watched, of which nothing is played.
+Two cohorts. The first trades the book with fees and is shown articles, the second trades by the seed's
+rule. Over four weeks there are bets on both sides, sales, refused wishes, a failed call, a malformed
+turn, a turn that failed and was played again, a payout, a half, a refund, and a correction that takes
+back what was paid. Before it another venue may have been watched, of which nothing is played.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agents.model import Call, CallError, Decision, Forecast, Message, Prompt, Stage
-from arena.model import Cohort, Entrant, Turn
+from agents.model import Article, Call, CallError, Decision, Forecast, Message, Prompt, Stage
+from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.store.evidence import Gathered
 from arena.store.prune import prune
 from arena.store.record import Record
 from arena.store.sync import Source
@@ -58,6 +59,18 @@ def a_cohort(number: int, starts_at: datetime, rules: Rules, *names: str, rounds
         stamp="simulated",
         prompts={"bet": digest(PROMPT)},
         entrants=tuple(Entrant(place, name, "llm", settings) for place, name in enumerate(names)),
+        evidence="folder" if number == 1 else NO_EVIDENCE,
+    )
+
+
+def the_news(market: MarketId, at: datetime) -> tuple[Article, ...]:
+    """Two articles on a market: a new one, and one that bears a day only and stays the same."""
+    fresh, old, address = at - timedelta(hours=36), NOW - timedelta(days=3), "https://x.example/é"
+    read = at + timedelta(minutes=1)
+    ends = old.replace(hour=11, minute=59, second=59) + timedelta(days=1)
+    return (
+        Article("sky.example", "", f"News of {market}", "", fresh, read, f"{fresh:%Y-%m-%d %H:%M} UTC"),
+        Article("Old Paper", address, f"On {market}", "Who knows?", ends, read, f"{old:%Y-%m-%d}"),
     )
 
 
@@ -99,6 +112,10 @@ class Season:
         week = (at - stored.cohort.starts_at) // WEEK + 1
         due = week if week <= stored.cohort.rounds else None
         self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
+        if due is not None and stored.cohort.evidence != NO_EVIDENCE:
+            news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
+            gathered = Gathered(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
+            self.record.keep_evidence(self.record.rounds(stored.id)[-1].id, (number, due), gathered)
 
     def turn(
         self,

@@ -41,6 +41,7 @@ SEALED_BY = {
     "snapshot_item": "snapshot",
     "fill_level": "fill",
     "sighting": "sync",
+    "evidence": "gathering",
 }
 """Rows whose hash is in the row that they belong to."""
 

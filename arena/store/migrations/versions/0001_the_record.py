@@ -19,6 +19,9 @@ FACTS = (
     "snapshot",
     "snapshot_item",
     "resolution",
+    "article",
+    "gathering",
+    "evidence",
     "call",
     "forecast",
     "rejection",
@@ -306,6 +309,55 @@ def upgrade() -> None:
             ["market_version.id"],
         ),
         sa.PrimaryKeyConstraint("snapshot_id", "position"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "article",
+        sa.Column("hash", sa.Text(), nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("published_at", arena.store.types.UtcTime(), nullable=False),
+        sa.Column("dated", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("hash"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "gathering",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("round_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("found", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("dropped", sa.Text(), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["round_id"],
+            ["round.id"],
+        ),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("round_id"),
+        sqlite_strict=True,
+    )
+    op.create_table(
+        "evidence",
+        sa.Column("gathering_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("position", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("market_id", sa.Text(), nullable=False),
+        sa.Column("article", sa.Text(), nullable=False),
+        sa.Column("fetched_at", arena.store.types.UtcTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["article"],
+            ["article.hash"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["gathering_id"],
+            ["gathering.id"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["market_id"],
+            ["market.id"],
+        ),
+        sa.PrimaryKeyConstraint("gathering_id", "position"),
         sqlite_strict=True,
     )
     op.create_table(
