@@ -17,6 +17,7 @@ PLUG_INS = {
     "portfolio/fills": "fills",
     "agents/kinds": "kinds",
     "agents/prompts": "prompts",
+    "agents/research": "research",
     "arena/scoring": "scoring",
     "dashboard/views": "views",
 }

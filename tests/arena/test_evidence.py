@@ -1,0 +1,274 @@
+"""Evidence in a round: gathered once, the same for everyone, kept, and never a reason not to play."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.evidence import Found, ResearchError
+from agents.guard import Guard
+from agents.model import Agent, Article, Ask, Decision, View
+from arena.evidence import GIVE_UP
+from arena.model import Cohort, RoundReport
+from arena.round import play_round
+from arena.store.aside import StoredAside, read_aside
+from arena.store.database import reading
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.store.verify import verify
+from arena.world import World
+from markets.model import Market, MarketId
+from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.builders import NOW, RAIN
+
+SNOW = MarketId("sim:snow")
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    with reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
+
+
+@dataclass
+class Looker:
+    """An agent that remembers what it was shown."""
+
+    views: list[View] = field(default_factory=list)
+
+    async def __call__(self, view: View, ask: Ask) -> Decision:
+        self.views.append(view)
+        return Decision()
+
+    def titles(self, number: int = -1) -> dict[MarketId, list[str]]:
+        return {market: [x.title for x in found] for market, found in self.views[number].evidence.items()}
+
+
+@dataclass
+class LittlePaper:
+    """A source that has what it is told to have; it is down for some markets, or breaks."""
+
+    articles_on: dict[str, list[Any]] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
+    fault: BaseException = field(default_factory=lambda: ResearchError("timeout", "no answer", "wait"))
+    asked: list[MarketId] = field(default_factory=list)
+
+    async def articles(self, market: Market, at: datetime) -> list[Found]:
+        self.asked.append(market.id)
+        if market.id in self.down:
+            raise self.fault
+        return self.articles_on.get(market.id, [])
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def news(title: str, published: str = "2026-01-02", source: str = "Paper") -> Found:
+    return Found(source, "", title, "So it is.", published)
+
+
+def with_evidence(cohort: Cohort, **guard: Any) -> Cohort:
+    return replace(cohort, evidence="paper", guard=Guard(**guard))
+
+
+def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **venue: Any) -> World:
+    return replace(a_world(LittleVenue(**venue), agents, now=now), research=lambda cohort: paper)
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def hash_of(record: Record) -> str:
+    with reading(record.engine) as connection:
+        return state_hash(connection)
+
+
+def asides(record: Record) -> list[StoredAside]:
+    with reading(record.engine) as connection:
+        return read_aside(connection)
+
+
+def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(record: Record) -> None:
+    paper = LittlePaper({RAIN: [news("Clouds"), news("Sun", "2026-01-03T12:00Z")]})
+    ann, bob = Looker(), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann", "bob"])))
+    report = play(stored, 1, reads(paper, {"ann": ann, "bob": bob}), record)
+    assert (report.done, report.trouble) == (True, ())
+    assert sorted(paper.asked) == [RAIN, SNOW]
+    assert ann.titles() == bob.titles() == {RAIN: ["Sun", "Clouds"]}
+    assert ann.views[0].evidence[RAIN][1] == Article(
+        "Paper", "", "Clouds", "So it is.", datetime.fromisoformat("2026-01-03T11:59:59Z"), NOW, "2026-01-02"
+    )
+
+
+def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: Record) -> None:
+    paper, ann = LittlePaper({RAIN: [news("Clouds")]}), Looker()
+    stored = begun(record, a_cohort(["ann"]))
+    play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert (paper.asked, ann.titles()) == ([], {})
+    assert not record.is_gathered(record.rounds(stored.id)[0].id)
+
+
+def test_a_view_knows_when_the_cohort_decided_before(record: Record) -> None:
+    ann = Looker()
+    stored = begun(record, a_cohort(["ann"]))
+    for number in (1, 2):
+        play(stored, number, reads(LittlePaper(), {"ann": ann}), record)
+    assert [view.since for view in ann.views] == [None, NOW]
+
+
+def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: Record) -> None:
+    late, undated, site = news("Late", "2026-01-05"), news("When?", "soon"), news("Odds", source="Metaculus")
+    good, older = news("Clouds"), news("Old", "2026-01-01")
+    paper, ann = LittlePaper({RAIN: [late, undated, site, good, older]}), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"]), per_market=1))
+    play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert ann.titles() == {RAIN: ["Clouds"]}
+    with reading(record.engine) as connection:
+        counted = connection.exec_driver_sql("SELECT found, dropped FROM gathering").one()
+    assert tuple(counted) == (5, '{"later":1,"restricted":1,"too_many":1,"undated":1}')
+
+
+def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:
+    paper = LittlePaper({RAIN: [news("Eve", "2026-01-03T23:59Z"), news("The day", "2026-01-04T00:00Z")]})
+    ann = Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    play(stored, 1, reads(paper, {"ann": ann}, closes_at=NOW + timedelta(hours=9)), record)
+    assert ann.titles() == {RAIN: ["Eve"]}
+
+
+def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: Record) -> None:
+    """Broken off between evidence and turns; meanwhile the source says something else."""
+    paper, ann = LittlePaper({RAIN: [news("Clouds")]}), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+
+    async def dies(view: View, ask: Ask) -> Decision:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(stored, 1, reads(paper, {"ann": dies}), record)
+    paper.articles_on[RAIN] = [news("Something else")]
+    asked = list(paper.asked)
+    play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert ann.titles() == {RAIN: ["Clouds"]}
+    assert paper.asked == asked
+
+
+def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: Record) -> None:
+    paper, ann = LittlePaper(down={RAIN, SNOW}), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    play(stored, 1, reads(paper, {"ann": ann}), record)
+    paper.down.clear()
+    again = play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert (len(paper.asked), again.trouble, ann.titles()) == (2, (), {})
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        (ResearchError("timeout", "no answer", "wait"), "timeout", "no answer; wait"),
+        (ResearchError("timeout", "no answer"), "timeout", "no answer"),
+        (ZeroDivisionError("by\nzero"), "broken", "ZeroDivisionError: by zero"),
+        (SystemExit(3), "broken", "SystemExit: 3"),
+    ],
+)
+def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
+    record: Record, fault: BaseException, code: str, words: str
+) -> None:
+    paper, ann = LittlePaper({SNOW: [news("Flakes")]}, down={RAIN}, fault=fault), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    report = play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert report.done
+    assert report.trouble == (f"no evidence on 1 of 2 markets: {words}",)
+    assert ann.titles() == {SNOW: ["Flakes"]}
+    assert [(x.venue, x.record, x.kind, x.code, x.reason) for x in asides(record)] == [
+        ("paper", RAIN, "page", code, words)
+    ]
+
+
+@pytest.mark.parametrize("answer", [[5], ["text"], [replace(news("x"), title=5)], [None]])
+def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: list[Any]) -> None:
+    paper, ann = LittlePaper({RAIN: answer, SNOW: [news("Flakes")]}), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    report = play(stored, 1, reads(paper, {"ann": ann}), record)
+    assert ann.titles() == {SNOW: ["Flakes"]}
+    assert "a source answers with a list of Found" in report.trouble[0]
+
+
+def test_a_source_that_cannot_even_be_opened_stops_nothing(record: Record) -> None:
+    def broken(cohort: Cohort) -> LittlePaper:
+        raise ImportError("no such file")
+
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    world = replace(reads(LittlePaper(), {"ann": says("0.5")}), research=broken)
+    report = play(stored, 1, world, record)
+    assert report.done
+    assert report.trouble == ("no evidence on 2 of 2 markets: ImportError: no such file",)
+
+
+def test_a_source_that_is_down_altogether_is_soon_left_alone(record: Record) -> None:
+    mids = {f"sim:{number}": 40 for number in range(9)}
+    paper = LittlePaper(down=set(mids))
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    report = play(stored, 1, reads(paper, {"ann": says("0.5")}, mids=mids), record)
+    assert len(paper.asked) == GIVE_UP
+    assert report.trouble == ("no evidence on 9 of 9 markets: no answer; wait",)
+
+
+def test_cohorts_that_decide_at_one_time_share_what_was_found(record: Record) -> None:
+    paper, ann = LittlePaper({RAIN: [news("Clouds"), news("Sun")]}), Looker()
+    first = begun(record, with_evidence(a_cohort(["ann"])))
+    second = begun(record, replace(with_evidence(a_cohort(["ann"]), per_market=1), number=2))
+    world = reads(paper, {"ann": ann})
+    for stored in (first, second):
+        play(stored, 1, world, record)
+    assert len(paper.asked) == 2
+    assert [len(view.evidence[RAIN]) for view in ann.views] == [2, 1]
+    play(first, 2, world, record)
+    assert len(paper.asked) == 4
+
+
+def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
+    paper = LittlePaper()
+    stored = begun(record, with_evidence(live(a_cohort(["ann"]))))
+    play(stored, 1, reads(paper, {"ann": says("0.5")}, now=NOW + timedelta(days=1)), record)
+    assert paper.asked == []
+
+
+def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record) -> None:
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    ann, other = Looker(), LittlePaper({RAIN: [news("First")]})
+
+    @dataclass
+    class Slow(LittlePaper):
+        async def articles(self, market: Market, at: datetime) -> list[Found]:
+            if not record.is_gathered(record.rounds(stored.id)[0].id):
+                await play_round(stored, 1, reads(other, {"ann": ann}), record)
+            return [news("Second")]
+
+    play(stored, 1, reads(Slow(), {"ann": ann}), record)
+    assert [view.evidence[RAIN][0].title for view in ann.views] == ["First"]
+
+
+def test_what_comes_later_changes_nothing_that_was_decided_before(tmp_path: Path) -> None:
+    hashes = []
+    later = [news("Tomorrow", "2026-01-04"), news("In a week", "2026-01-12T00:00Z"), news("When?", "soon")]
+    for more in ([], later):
+        record = Record.open(str(tmp_path / f"{len(more)}.db"))
+        paper, ann = LittlePaper({RAIN: [*more, news("Clouds")]}), Looker()
+        stored = begun(record, with_evidence(a_cohort(["ann"])))
+        play(stored, 1, reads(paper, {"ann": ann}, now=NOW + timedelta(seconds=len(more))), record)
+        hashes.append((hash_of(record), ann.titles()))
+        play(stored, 2, reads(paper, {"ann": ann}, now=NOW + WEEK), record)
+        assert bool(more) == (ann.titles() != {RAIN: ["Clouds"]})
+        record.close()
+    assert hashes[0] == hashes[1]
