@@ -244,3 +244,9 @@ def test_articles_stand_under_their_market_and_say_when_they_were_published() ->
     text = user(view)
     assert "YES if it happens.\nArticle:\n| 2026-01-03 08:00 UTC, example.org: Clouds\n| They come.\n" in text
     assert text.count("Article:") == 1
+
+
+def test_an_article_bears_the_date_that_its_source_gave_it() -> None:
+    article = replace(an_article(title="Clouds", text="They come."), dated="2026-01-02")
+    view = replace(a_view(), evidence={MarketId("sim:b"): (article,)})
+    assert "| 2026-01-02, example.org: Clouds" in user(view)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from arena.store.record import Record
 from arena.store.statehash import state_hash
 from arena.store.verify import verify
 from arena.wiring import open_world
+from markets.simulation.settings import Settings
+from markets.venues.simulator import venue
 
 CONFIG = """\
 markets:
   venue: simulator
   show: 12
-  simulator: {start: 2026-01-04, weeks: 4, markets: 16, events: 6}
+  simulator: {start: 2026-01-04, weeks: 4, markets: 16, events: 6, seed: 1}
 cohorts: {rounds: 3, count: 2, bankroll: 1000}
+evidence: {from: folder}
 agents:
   - kind: market
   - {kind: oracle, noise: 0.2}
@@ -31,6 +35,7 @@ WRITES = (
     "add_cohort",
     "end_cohort",
     "keep_snapshot",
+    "keep_evidence",
     "keep_resolutions",
     "keep_entries",
     "claim",
@@ -38,6 +43,11 @@ WRITES = (
     "keep_marks",
 )
 STRIDE = 6
+NEWS = "title: Will it happen?\npublished: 2026-01-02\nsource: Paper\nmarkets: {}\n\nWho knows?\n"
+
+
+SETTINGS = {"start": "2026-01-04", "weeks": 4, "markets": 16, "events": 6, "seed": 1}
+SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 class Killed(BaseException):
@@ -64,7 +74,9 @@ def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> 
                 ended = connection.exec_driver_sql(
                     "SELECT number, ended_at FROM cohort ORDER BY number"
                 ).all()
+                shown = connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar()
                 found = {"hash": state_hash(connection), "marks": tuple(marks), "ended": [*map(tuple, ended)]}
+                found |= {"evidence": shown}
                 return found | {"differences": verify(connection)} | record.counts()
         finally:
             record.close()
@@ -80,7 +92,11 @@ def _announced(write: Any, before: Callable[[], None]) -> Any:
 
 def test_broken_off_before_any_write_it_ends_in_the_same_record(tmp_path: Path, thorough: bool) -> None:
     """Before every write with THOROUGH=1, otherwise before every sixth and the last dozen."""
+    (tmp_path / "news").mkdir()
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    made = venue(Settings.model_validate(SETTINGS))
+    listed = [listing.market.id for listing in asyncio.run(made.catalogue(SUNDAY))]
+    (tmp_path / "news" / "a.md").write_text(NEWS.format(", ".join(listed)), "utf-8")
     writes = 0
 
     def count() -> None:
@@ -90,6 +106,7 @@ def test_broken_off_before_any_write_it_ends_in_the_same_record(tmp_path: Path, 
     whole = play(tmp_path, "whole.db", count)
     assert whole["differences"] == []
     assert all(ended for _, ended in whole["ended"])
+    assert whole["evidence"] > 0
     places = range(1, writes + 1)
     for place in places if thorough else sorted({*places[::STRIDE], *places[-12:]}):
         left = place

@@ -13,8 +13,9 @@ from arena.store.aside import read_aside
 from arena.store.asof import quotes_as_of
 from arena.store.database import reading
 from arena.store.record import Record
+from arena.store.statehash import state_hash
 from arena.store.verify import verify
-from tests.arena.store.build import DEW, FOG, MIST, watch
+from tests.arena.store.build import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
 from tests.season.running import arena_json, demo_config
 
@@ -91,6 +92,29 @@ def test_a_watched_venue_reads_the_same_on_both_databases(tmp_path: Path, server
                 found.append((prices, read_aside(connection), record.gone_since(NOW - timedelta(days=99))))
     assert found[0] == found[1]
     for change in ("DELETE FROM quote", "UPDATE set_aside SET reason = 'x'", "DELETE FROM sync"):
+        with (
+            psycopg.connect(place) as connection,
+            pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
+        ):
+            connection.execute(change)
+
+
+def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, server: str) -> None:
+    """The small record, in which articles are shown."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE read")
+    place = make_url(server).set(database="read").render_as_string(hide_password=False)
+    there = place.replace("postgresql://", "postgresql+psycopg://", 1)
+    found = []
+    for database in (str(tmp_path / "here.db"), there):
+        with closing(build(database)) as record:
+            rounds = [round for stored in record.cohorts() for round in record.rounds(stored.id)]
+            with reading(record.engine) as opened:
+                assert verify(opened) == []
+                found.append((state_hash(opened), [record.evidence(round.id) for round in rounds]))
+    assert found[0] == found[1]
+    assert any(found[0][1])
+    for change in ("UPDATE article SET text = ''", "DELETE FROM evidence", "UPDATE gathering SET found = 0"):
         with (
             psycopg.connect(place) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),

@@ -171,7 +171,7 @@ def decides(*wishes: Bet | Sale, verdict: str = "played", note: str = "", **chan
     )
 
 
-def build(path: Path, weeks: int = 5, watched: bool = False) -> Record:
+def build(path: Path | str, weeks: int = 5, watched: bool = False) -> Record:
     """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched."""
     season = Season(Record.open(str(path)))
     if watched:
