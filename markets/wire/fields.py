@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -106,6 +107,8 @@ def moment(value: object) -> datetime:
     >>> moment(1787020185249).isoformat()
     '2026-08-18T02:29:45.249000+00:00'
     """
+    if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
+        return NEVER
     if type(value) is not int or value < 0:
         raise ValueError(f"{shown(value)} is no time in milliseconds")
     return NEVER if value >= (NEVER - _EPOCH) // _MILLISECOND else _EPOCH + value * _MILLISECOND

@@ -131,9 +131,10 @@ def test_only_what_can_be_traded_on_now_is_in_the_catalogue(server: VenueServer)
     closed = a_market("closed", closeTime=ms(2026, 1, 4, 12))
     early = a_market("early", createdTime=ms(2026, 1, 4, 13))
     endless = a_market("endless", closeTime=None)
-    beyond = a_market("beyond", closeTime=10**16)
-    answer = catalogue(server, an_end("ended", closeTime=ms(2026, 3, 1)), closed, early, endless, beyond)
-    assert (names(answer), answer.aside) == (["endless", "beyond"], [])
+    beyond, farther = a_market("beyond", closeTime=10**16), a_market("farther", closeTime=10**30)
+    ended = an_end("ended", closeTime=ms(2026, 3, 1))
+    answer = catalogue(server, ended, closed, early, endless, beyond, farther)
+    assert (names(answer), answer.aside) == (["endless", "beyond", "farther"], [])
     assert {listing.market.closes_at.year for listing in answer.said} == {9999}
 
 
@@ -146,6 +147,7 @@ BAD_MARKETS: dict[str, tuple[dict[str, Any], str]] = {
     "half a character": ({"question": "Will it \udc00"}, "malformed"),
     "a time of text": ({"createdTime": "2025-12-01"}, "malformed"),
     "a time with a fraction": ({"closeTime": 1.5}, "malformed"),
+    "a time beyond all numbers": ({"closeTime": float("inf")}, "malformed"),
     "before all times": ({"createdTime": -1}, "malformed"),
     "a truth that is a number": ({"isResolved": 0}, "malformed"),
     "neither open nor ended": ({"isResolved": None}, "malformed"),
