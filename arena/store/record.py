@@ -20,6 +20,7 @@ from arena.store.read import StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
 from arena.store.sync import Source, Synced, add_catalogue, gone_since
 from arena.store.turns import Claimed, add_turns
+from markets.collector import undisturbed
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from markets.venue import SetAside
 from portfolio.ledger import fold
@@ -184,7 +185,7 @@ class Record:
         stored: Callable[[int, int], None] = lambda _done, _of: None,
     ) -> Synced:
         """A venue's whole catalogue, and what of it was set aside; `stored` is told how much is in."""
-        with self.engine.begin() as connection:
+        with undisturbed(), self.engine.begin() as connection:
             put_aside(connection, asides, at)
             return add_catalogue(connection, source, listings, at, stored)
 

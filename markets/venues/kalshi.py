@@ -12,6 +12,7 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from markets.collector import undisturbed
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.venue import Report, forget
 from markets.wire import kalshi as wire
@@ -61,11 +62,12 @@ class Kalshi:
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every market that can be traded on, with its best prices but without its book."""
-        for raw in await asking.all_series(self._http, self._sorter):
-            self._keep_series(raw)
-        events = await asking.open_events(self._http, self._sorter, self._pages)
-        found = chain.from_iterable(self._of_event(raw, at) for raw in events)
-        return list({listing.market.id: listing for listing in found}.values())
+        with undisturbed():
+            for raw in await asking.all_series(self._http, self._sorter):
+                self._keep_series(raw)
+            events = await asking.open_events(self._http, self._sorter, self._pages)
+            found = chain.from_iterable(self._of_event(raw, at) for raw in events)
+            return list({listing.market.id: listing for listing in found}.values())
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their books, in the order asked for."""

@@ -10,6 +10,7 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from markets.collector import undisturbed
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.venue import Report, forget
 from markets.wire import manifold as wire
@@ -49,9 +50,10 @@ class Manifold:
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """The open ones among the newest markets, with their prices."""
-        raws = await asking.newest_markets(self._http, self._sorter, self._newest)
-        pages = ((raw, page) for raw, page in self._pages(raws) if wire.trading(page, at))
-        return [self._listing(raw, page, at) for raw, page in pages]
+        with undisturbed():
+            raws = await asking.newest_markets(self._http, self._sorter, self._newest)
+            pages = ((raw, page) for raw, page in self._pages(raws) if wire.trading(page, at))
+            return [self._listing(raw, page, at) for raw, page in pages]
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their prices, in the order asked for; closed ones without."""

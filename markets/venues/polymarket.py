@@ -11,6 +11,7 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from markets.collector import undisturbed
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 from markets.venue import Report, forget
 from markets.wire import polymarket as wire
@@ -59,8 +60,9 @@ class Polymarket:
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every market that can be traded on, with its best prices but without its book."""
         found: list[Listing] = []
-        async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
-            found += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
+        with undisturbed():
+            async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
+                found += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
         return found
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
