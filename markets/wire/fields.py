@@ -186,8 +186,12 @@ def read(model: type[W], raw: object, kind: Kind) -> W:
 
 def label(raw: object, *keys: str) -> str:
     """What a record calls itself under the first of these keys that it has; nothing where it doesn't."""
-    names = (raw.get(key) for key in keys) if isinstance(raw, dict) else ()
-    return next((ascii(name)[1:-1][:200] for name in names if name and isinstance(name, str)), "")
+    if isinstance(raw, dict):
+        for key in keys:
+            name = raw.get(key)
+            if name and isinstance(name, str):
+                return ascii(name)[1:-1][:200]
+    return ""
 
 
 def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:

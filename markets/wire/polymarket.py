@@ -5,6 +5,7 @@ All pure: the asking is in `markets/wire/polymarket_asking.py`.
 
 import re
 from datetime import datetime
+from functools import lru_cache
 
 from markets.millionths import ONE, decimal
 from markets.model import Market, MarketId
@@ -130,5 +131,9 @@ def _made_at(page: Page) -> datetime:
 
 def category(page: Page) -> str:
     """The category by its tags; old pages have one in words of their own."""
-    known = (ours for tag, ours in CATEGORIES.items() if tag in page.tags)
-    return next(known, page.category.lower() or "other")
+    return _by_tags(page.tags) or page.category.lower() or "other"
+
+
+@lru_cache(maxsize=4096)
+def _by_tags(tags: tuple[str, ...]) -> str | None:
+    return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

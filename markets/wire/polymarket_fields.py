@@ -60,7 +60,7 @@ def _checked(value: object) -> tuple[str, ...]:
 
 def slugs(value: object) -> tuple[str, ...]:
     """What the tags of a market are called."""
-    return tuple(slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str))
+    return tuple([slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str)])
 
 
 class About(NamedTuple):
@@ -92,29 +92,31 @@ def fees(value: object) -> Fees | None:
     """The fees of a market, where it says them."""
     if value is None:
         return None
-    [schedule] = _records([value])
-    return Fees(_perhaps(schedule.get("rate")), _perhaps(schedule.get("exponent")))
+    if not isinstance(value, dict):
+        raise ValueError(f"{shown(value)} is no record")
+    return Fees(_perhaps(value.get("rate")), _perhaps(value.get("exponent")))
 
 
 def _records(value: object) -> list[dict[str, object]]:
-    if not isinstance(value, list | None) or not all(isinstance(item, dict) for item in value or ()):
+    if value is None:
+        return []
+    if not isinstance(value, list) or not set(map(type, value)) <= {dict}:
         raise ValueError(f"{shown(value)} is no list of records")
-    return value or []
-
-
-def _absent(value: object) -> bool:
-    """Whether a value stands for nothing."""
-    return value is None or value == ""
+    return value
 
 
 def _perhaps(value: object) -> int | None:
-    return None if _absent(value) else figure(value)
+    return None if value is None or value == "" else figure(value)
+
+
+def _when(value: object) -> datetime | None:
+    return None if value is None or value == "" else instant(value)
 
 
 # plain validators: of thousands of records, what pydantic checks once more is most of the time
 Figure = Annotated[int | None, PlainValidator(_perhaps)]
 """A number that may be missing."""
-When = Annotated[datetime | None, PlainValidator(lambda value: None if _absent(value) else instant(value))]
+When = Annotated[datetime | None, PlainValidator(_when)]
 """A time that may be missing."""
 Texts = Annotated[tuple[str, ...], PlainValidator(texts)]
 Pair = Annotated[tuple[str, str], BeforeValidator(texts)]

@@ -60,7 +60,7 @@ class Point(Wire):
 def quote(raw: object, at: datetime) -> Quote:
     """The prices on a market's page. Without two sides its mid is the price of the outcome Yes."""
     prices = read(Prices, raw, "quote")
-    bid, ask, last = (_price(x) for x in (prices.best_bid, prices.best_ask, prices.last_trade_price))
+    bid, ask, last = _price(prices.best_bid), _price(prices.best_ask), _price(prices.last_trade_price)
     if side(prices.outcomes, "yes") != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None
     if bid is not None and ask is not None and bid > ask:
