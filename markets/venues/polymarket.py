@@ -19,7 +19,7 @@ from markets.wire import polymarket_asking as asking
 from markets.wire.fields import Sorter, Unfit, label, own_names, read
 from markets.wire.http import Http
 from markets.wire.polymarket_ends import confirmed, resolution
-from markets.wire.polymarket_prices import booked, past, quote
+from markets.wire.polymarket_prices import booked, offer, past, quote
 from markets.wire.polymarket_prices import token as token_of
 
 __all__ = ["Polymarket", "Settings", "stamp", "venue"]
@@ -112,13 +112,14 @@ class Polymarket:
 
     def _offered(self, raw: object, at: datetime) -> Listing | None:
         """A market if it can be traded on, with the prices on its page."""
-        page = self._page(raw)
+        whole = offer(raw)
+        page = whole or self._page(raw)
         if page is None or not wire.trading(page) or wire.unplayable(page) is not None:
             return None
         market = self._market(page, raw)
         if market is None or not market.opens_at <= at < market.closes_at:
             return None
-        return Listing(market, self._priced(raw, at, None))
+        return Listing(market, self._sorter.made(partial(quote, whole or raw, at), raw))
 
     def _page(self, raw: object) -> wire.Page | None:
         return self._sorter.made(partial(read, wire.Page, raw, "market"), raw)

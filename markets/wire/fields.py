@@ -95,7 +95,7 @@ def instant(value: object) -> datetime:
     try:
         at = datetime.fromisoformat(value if isinstance(value, str) else "")
         if at.tzinfo is not None:
-            return at.astimezone(UTC)
+            return at if at.tzinfo is UTC else at.astimezone(UTC)
     except (ValueError, OverflowError):
         pass  # said below, as for a time without a zone
     raise ValueError(f"{shown(value)} is no time with a zone")

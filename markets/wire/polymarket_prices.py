@@ -8,7 +8,7 @@ from markets.millionths import ONE
 from markets.model import Level, MarketId, Quote
 from markets.wire.books import apart, ranked
 from markets.wire.fields import Amount, Chance, Second, Unfit, Wire, read, shown
-from markets.wire.polymarket import PREFIX
+from markets.wire.polymarket import PREFIX, Page
 from markets.wire.polymarket_fields import Figure, Gamma, Pair, Texts, figure, side
 
 ROUNDING = 10_000
@@ -27,6 +27,10 @@ class Prices(Gamma):
     last_trade_price: Figure = None
     volume: Figure = None
     volume_num: Figure = None
+
+
+class Offer(Page, Prices):
+    """A market's page and its prices, read at once: that is quicker, and most records are fit for both."""
 
 
 class Tokens(Gamma):
@@ -57,9 +61,17 @@ class Point(Wire):
     p: Chance
 
 
+def offer(raw: object) -> Offer | None:
+    """A record that is fit for all; of any other each part has to be read by itself."""
+    try:
+        return read(Offer, raw, "market")
+    except Unfit:
+        return None
+
+
 def quote(raw: object, at: datetime) -> Quote:
     """The prices on a market's page. Without two sides its mid is the price of the outcome Yes."""
-    prices = read(Prices, raw, "quote")
+    prices = raw if isinstance(raw, Prices) else read(Prices, raw, "quote")
     bid, ask, last = _price(prices.best_bid), _price(prices.best_ask), _price(prices.last_trade_price)
     if side(prices.outcomes, "yes") != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None
