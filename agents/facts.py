@@ -2,31 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from agents.model import Article, Forecast, View
 from agents.text import barred, one_line
 from agents.trim import cut
+from agents.wording import (
+    Part,
+    cut_line,
+    fee_line,
+    fixed,
+    minute,
+    most,
+    part_line,
+    prices_line,
+    these,
+)
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.model import Lot, Side
-from portfolio.money import dollars, number, percent, worth
-from portfolio.rules import Rules
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of several parts in which a question is asked: its markets, of those on offer.
-
-    `committed` is what the answers to earlier parts have bet.
-    """
-
-    number: int
-    parts: int
-    markets: tuple[MarketId, ...]
-    committed: int = 0
+from portfolio.money import number, percent, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +85,16 @@ def facts(sight: Sight) -> dict[str, Any]:
         "now": minute(snapshot.at),
         "part": None if part is None else part.number,
         "parts": 1 if part is None else part.parts,
-        "part_line": _part_line(part, blocks, len(snapshot.shown)),
-        "cut_line": _cut_line(sight.longest),
-        "these": _these(blocks),
+        "part_line": part_line(part, len(snapshot.shown)),
+        "cut_line": cut_line(sight.longest),
+        "these": these([block["id"] for block in blocks]),
         "min_bet": rules.min_bet,
         "max_bet": rules.max_bet,
-        "most": _most(holdings.cash, committed, rules),
-        "base": "the cash that you began this round with" if committed and _fixed(rules) else "your cash",
+        "most": most(holdings.cash, committed, rules),
+        "base": "the cash that you began this round with" if committed and fixed(rules) else "your cash",
         "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
-        "prices_line": _prices_line(rules, prices),
-        "fee_line": _fee_line(rules),
+        "prices_line": prices_line(rules, prices),
+        "fee_line": fee_line(rules),
         "cash": holdings.cash - committed,
         "committed": committed,
         "total": view.mark.total if prices else None,
@@ -110,11 +106,6 @@ def facts(sight: Sight) -> dict[str, Any]:
         "markets": blocks,
         "held": [_market(listing, ids, stated, sight) for listing in held],
     }
-
-
-def minute(at: datetime) -> str:
-    """A time as prompts write it: 2026-01-04 12:00 UTC."""
-    return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
 
 
 def _market(
@@ -134,7 +125,7 @@ def _market(
     }
 
 
-@lru_cache(maxsize=1024)  # every agent of a round is shown the same pages
+@lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
 def _page(market: Market, longest: int | None) -> Mapping[str, str]:
     """What stays the same in every question about a market, all but its close behind bars."""
     question, rules = barred(one_line(market.question)), barred(cut(market.rules, longest))
@@ -180,61 +171,3 @@ def _position(lot: Lot, id: str, side: Side, mid: int | None, prices: bool, here
         "worth": None if price is None or not prices else worth(lot.shares, price),
         "here": here,
     }
-
-
-def _these(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """How many markets are asked about, and which: `3 of them, m1 to m3`."""
-    if not blocks:
-        return "there are none"
-    places = [int(block["id"][1:]) for block in blocks]
-    if places[-1] - places[0] + 1 == len(places):
-        return f"{len(places)} of them, m{places[0]} to m{places[-1]}"
-    return f"{len(places)} of them: {', '.join(f'm{place}' for place in places)}"
-
-
-def _part_line(part: Part | None, blocks: Sequence[Mapping[str, Any]], count: int) -> str:
-    if part is None:
-        return ""
-    return (
-        f"Part {part.number} of {part.parts}: of the {count} markets on offer, this part is about "
-        f"{len(blocks)}. You are asked about the others separately."
-    )
-
-
-def _cut_line(longest: int | None) -> str:
-    if longest is None:
-        return ""
-    return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
-
-
-def _fixed(rules: Rules) -> bool:
-    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
-    return rules.base == "start" or rules.cap == "decision"
-
-
-def _most(cash: int, committed: int, rules: Rules) -> int:
-    """The most that can still be bet at once."""
-    left = max(cash - committed, 0)
-    cap = worth(cash if _fixed(rules) else left, rules.max_bet)
-    return max(min(cap - committed if rules.cap == "decision" else cap, left), 0)
-
-
-def _prices_line(rules: Rules, prices: bool) -> str:
-    refused = (
-        f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
-        "is taken."
-    )
-    if not prices:
-        return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
-    if rules.fill == "mid":
-        return f"You buy and sell at the YES price shown, whatever the size. {refused}"
-    return (
-        "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
-        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {refused}"
-    )
-
-
-def _fee_line(rules: Rules) -> str:
-    if rules.fee == "none":
-        return "There are no fees."
-    return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -38,7 +39,7 @@ def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mappi
     `timer` gives seconds from any moment. `environ` is where `api_key_env` is looked up; whatever
     else in it looks like a key is taken out of answers and errors as well.
     """
-    secrets = secrets_in(environ)
+    secrets = secrets_in(environ, settings.api_key_env or "")
     ladder = list(RUNGS)  # from the highest that the server hasn't refused
 
     async def ask(prompt: Prompt) -> Call:
@@ -78,6 +79,7 @@ def _litellm() -> Any:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env it finds upwards
     import litellm
 
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)  # they quote answers
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
@@ -110,11 +112,11 @@ async def _call(
     options = _options(prompt, settings, key, rung)
     answer: Any = None
     error: CallError | None = None
-    free = False
+    free, library = False, _litellm()  # the first time it takes seconds, which are none of the provider's
     start = timer()
     try:
         async with asyncio.timeout(settings.timeout):
-            answer = await _litellm().acompletion(**options)
+            answer = await library.acompletion(**options)
     except TimeoutError:
         error = CallError("timeout", f"no answer within {settings.timeout:g} seconds", retry=True)
     except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agents.facts import Part, Sight, facts, long_texts, short_ids
+from agents.facts import Sight, facts, long_texts, short_ids
 from agents.model import Forecast, Message, Prompt, Stage, View
 from agents.template import BadTemplate, compiled
 from agents.trim import TooLong, fitted
+from agents.wording import Part
 
 __all__ = ["BadTemplate", "Part", "TooLong", "render", "short_ids"]
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.facts import Part, Sight, facts
+from agents.facts import Sight, facts
 from agents.model import Article, Forecast, View
-from agents.template import FILTERS, BadTemplate, compiled
+from agents.sandbox import FILTERS
+from agents.template import BadTemplate, compiled
+from agents.wording import Part
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.model import Holdings, Lot, Mark

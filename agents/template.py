@@ -1,29 +1,22 @@
 """A prompt's template, compiled: one text, in a sandbox, whose mistakes know their line."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from types import TracebackType
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError, nodes, pass_context
-from jinja2.exceptions import TemplateError, TemplateRuntimeError
+from jinja2 import Template, TemplateSyntaxError, nodes
+from jinja2.exceptions import TemplateError
 from jinja2.meta import find_undeclared_variables
-from jinja2.runtime import Context
-from jinja2.sandbox import SandboxedEnvironment
 
-from markets.millionths import ONE
-from portfolio.money import dollars, number, percent
+from agents.sandbox import ENVIRONMENT, STEPS
 
-MOST_STEPS = 50_000
-"""Steps of all loops of one prompt together: 500 markets with 20 articles each take a fifth of it."""
 BLOCKS = ("system", "user")
 MAY_LACK = ("defined", "undefined", "default", "d")
 """Tests and filters that take a name which may not be there."""
 ANSWERS = ("decision", "forecasts")
-_STEPS = "_steps"
 _UNKNOWN = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'|No (?:filter|test) named '(\w+)'")
 _FAILURES = (
     TemplateError,
@@ -49,8 +42,10 @@ class BadTemplate(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A template that can be filled in; `answer` is what it asks for, `names` are all that it speaks of, and
-    `needed` those that it can't do without, each with a line."""
+    """A template that can be filled in, and what it asks for.
+
+    `names` are all that it speaks of, `needed` those that it can't do without, each with a line.
+    """
 
     template: Template
     answer: str
@@ -67,42 +62,35 @@ class Compiled:
         template = self.template
         write = template.blocks.get(block, template.root_render_func)
         try:
-            return "".join(write(template.new_context({**facts, _STEPS: [0]}))).strip()
+            return "".join(write(template.new_context({**facts, STEPS: [0]}))).strip()
         except _FAILURES as error:
             words = str(error) or type(error).__name__
             raise BadTemplate(_line(template, error.__traceback__), words) from error
-
-
-class _Sandbox(SandboxedEnvironment):
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        """Facts are plain dicts, whose keys need no guard; looking there first is several times faster."""
-        if type(obj) is dict and attribute in obj:
-            return obj[attribute]
-        return super().getattr(obj, attribute)
 
 
 @lru_cache(maxsize=64)
 def compiled(text: str) -> Compiled:
     """The text as a template, or `BadTemplate`."""
     try:
-        tree = _ENVIRONMENT.parse(text)
+        tree = ENVIRONMENT.parse(text)
         needed = _looked_up(tree)
         answer = _answer(tree)
         _check_blocks(tree)
         for loop in list(tree.find_all(nodes.For)):
             loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
-        code = _ENVIRONMENT.compile(tree)
+        code = ENVIRONMENT.compile(tree)
     except TemplateSyntaxError as error:
         raise BadTemplate(error.lineno, error.message or "it can't be read") from error
     names = {node.name for node in tree.find_all(nodes.Name)}
     names |= {node.attr for node in tree.find_all(nodes.Getattr)}
-    template = Template.from_code(_ENVIRONMENT, code, dict(_ENVIRONMENT.globals))
+    names |= {str(node.value) for node in tree.find_all(nodes.Const)}
+    template = Template.from_code(ENVIRONMENT, code, dict(ENVIRONMENT.globals))
     return Compiled(template, answer, frozenset(names), needed)
 
 
 def _looked_up(tree: nodes.Template) -> dict[str, int]:
     """The facts that the template can't do without, in any of its branches, each with a line."""
-    free = find_undeclared_variables(tree) - set(_ENVIRONMENT.globals)
+    free = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
     spared = {
         node.node.name
         for node in tree.find_all((nodes.Test, nodes.Filter))
@@ -141,47 +129,3 @@ def _line(template: Template, trace: TracebackType | None) -> int:
             line = template.get_corresponding_lineno(trace.tb_lineno)
         trace = trace.tb_next
     return line
-
-
-@pass_context
-def _counted(context: Context, items: Any) -> Any:
-    """What a loop goes over, as long as all loops together don't go on for ever."""
-    sized = items if hasattr(items, "__len__") else list(islice(items, MOST_STEPS + 1))
-    steps = context[_STEPS]
-    steps[0] += len(sized)
-    if steps[0] > MOST_STEPS:
-        raise TemplateRuntimeError(f"its loops take more than {MOST_STEPS:,} steps")
-    return sized
-
-
-def _figure(write: Callable[[int], str]) -> Callable[[Any], str]:
-    """A filter that says so where what it should write is not known in this round."""
-
-    def filtered(value: Any) -> str:
-        if not isinstance(value, int):
-            raise TemplateRuntimeError("there may be no figure here: ask for it with `is not none`")
-        return write(value)
-
-    return filtered
-
-
-def _cents(amount: int) -> str:
-    """Dollars and whole cents, rounded down so that no one is shown more than there is."""
-    return dollars(amount - amount % (ONE // 100))
-
-
-def _environment() -> SandboxedEnvironment:
-    environment = _Sandbox(
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,  # the reader is a model, not a browser
-    )
-    figures = {"dollars": _cents, "number": number, "percent": percent}
-    environment.filters |= {name: _figure(write) for name, write in figures.items()} | {"counted": _counted}
-    return environment
-
-
-_ENVIRONMENT = _environment()
-FILTERS = tuple(sorted(set(_ENVIRONMENT.filters) - {"counted"}))
-"""The filters that a template can use."""

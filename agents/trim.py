@@ -22,7 +22,7 @@ UNUSED = 50
 """A part of the room that may be left unused, one in so many."""
 GUESSES = 3
 """How often the length is worked out before it is searched for by halves."""
-_SAMPLE = " … [cut: 1,200 of 8,400 characters]"
+_SAMPLE = " … [cut: 400 of 800 characters]"
 _PARTS = 1_000
 
 Make = Callable[[int | None], tuple[Message, ...]]

@@ -244,6 +244,8 @@ def test_articles_stand_under_their_market_and_say_when_they_were_published() ->
     text = user(view)
     assert "YES if it happens.\nArticle:\n| 2026-01-03 08:00 UTC, example.org: Clouds\n| They come.\n" in text
     assert text.count("Article:") == 1
+    by_key = "{% for m in markets %}{% for a in m['evidence'] %}{{ a.title }}{% endfor %}{% endfor %}"
+    assert render(by_key, view).messages[-1].content == "| Clouds"
 
 
 def test_an_article_bears_the_date_that_its_source_gave_it() -> None:

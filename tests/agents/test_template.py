@@ -3,7 +3,8 @@
 import pytest
 
 from agents.rehearsal import Fault, fault
-from agents.template import MOST_STEPS, BadTemplate, compiled
+from agents.sandbox import MOST_STEPS
+from agents.template import BadTemplate, compiled
 
 LOOPS = (
     "{% for m in markets %}{% for n in markets %}{% for o in markets %}.{% endfor %}{% endfor %}{% endfor %}"
