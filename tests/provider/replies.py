@@ -138,7 +138,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     # an answer that isn't whole, or is none
     "cut": says('{"amount": 5', "length"),
     "cut-off": says(GOOD[: GOOD.index("120") + 1], "length"),
-    "refusal": says(None, refusal=REFUSAL),
+    "no-thanks": says(None, refusal=REFUSAL),
     "filtered": says(None, "content_filter"),
     "half-filtered": says(GOOD[:60], "content_filter"),
     "silent": says(None),

@@ -41,7 +41,7 @@ UNUSABLE = {
         "cut",
         "cut-off",
         "half-filtered",
-        "refusal",
+        "no-thanks",
         "silent",
         "formless",
         "schemaless",
