@@ -162,7 +162,7 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
 
 
 def test_extra_parameters_are_sent_and_a_refusal_in_words_is_an_answer(provider: FaultyProvider) -> None:
-    call = ask("refusal", provider.url, extra={"top_p": 0.5})
+    call = ask("no-thanks", provider.url, extra={"top_p": 0.5})
     assert provider.last["top_p"] == 0.5
     assert (call.reply, call.error) == ("I won't bet.", None)
 

@@ -79,7 +79,7 @@ TOLD = {
     "503": failed("overloaded"),
     "529": failed("overloaded"),
     "schemaless": failed("format"),
-    "refusal": answered(REFUSAL),
+    "no-thanks": answered(REFUSAL),
 }
 """The call by what was asked for."""
 
