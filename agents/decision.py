@@ -1,11 +1,11 @@
 """What an agent decided, held against what it was shown: anyone's code may have made it."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar, get_args
 
 from agents.model import Decision, Forecast, Stage, Verdict, View
-from agents.text import printable
+from agents.text import is_printable, printable
 from markets.millionths import ONE
 from portfolio.model import Bet, Rejection, Sale
 
@@ -15,6 +15,12 @@ LARGEST = 2**63 - 1
 """The largest whole number that a record can hold."""
 VERDICTS: tuple[Verdict, ...] = ("played", "malformed", "failed")
 """What an agent may say of its turn; who is out is not asked."""
+SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
+    kind: tuple((x.name, x.type in (int, int | None), x.type == int | None) for x in fields(kind))
+    for kind in (Forecast, Bet, Sale, Rejection)
+}
+"""The fields of each kind of item: the name, whether it is a number, and whether it may be None."""
+STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 def sound(decision: object, view: View) -> Decision:
@@ -77,7 +83,7 @@ def _doubt(forecast: Forecast, shown: Container[str]) -> str | None:
         return "a forecast is for a market that was shown"
     if not 0 <= forecast.probability <= ONE:
         return "a probability is a whole number of millionths from 0 to 1,000,000"
-    if forecast.stage not in get_args(Stage):
+    if forecast.stage not in STAGES:
         return "a forecast is made blind or final"
     return None
 
@@ -87,8 +93,11 @@ def _whole(items: object, kind: type[Item], code: str) -> tuple[list[Item], list
     if not isinstance(items, tuple | list):
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
         return [], [Rejection(code, words)]
+    given: list[Any] = list(items)
+    if _all_fit(given, kind):
+        return given, []
     good, bad = list[Item](), list[Rejection]()
-    for item in items:
+    for item in given:
         fault = _fault(item, kind)
         if fault is None:
             good.append(_storable(item))
@@ -97,19 +106,33 @@ def _whole(items: object, kind: type[Item], code: str) -> tuple[list[Item], list
     return good, bad
 
 
+def _all_fit(items: list[Any], kind: type[Item]) -> bool:
+    """Whether nothing is wrong with any item, looked at field by field: so it nearly always is."""
+    if any(type(item) is not kind for item in items):
+        return False
+    return all(_fit([getattr(item, name) for item in items], *how) for name, *how in SHAPES[kind])
+
+
+def _fit(values: list[Any], number: bool, optional: bool) -> bool:
+    said = [value for value in values if value is not None] if optional else values
+    kinds = set(map(type, said))
+    if number:
+        return not said or (kinds == {int} and max(said) <= LARGEST and min(said) >= -LARGEST)
+    return kinds <= {str} and is_printable("".join(said))
+
+
 def _fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
     """Why it is none of the kind: it is another thing, or a field is not of its declared type."""
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
-    for field in fields(kind):
-        value = getattr(item, field.name)
-        optional, number = field.type == int | None, field.type in (int, int | None)
+    for name, number, optional in SHAPES[kind]:
+        value = getattr(item, name)
         if optional and value is None:
             continue
         if number and (type(value) is not int or abs(value) > LARGEST):
-            return f"the {field.name} of a {kind.__name__} is a whole number of at most 63 bits"
+            return f"the {name} of a {kind.__name__} is a whole number of at most 63 bits"
         if not number and type(value) is not str:
-            return f"the {field.name} of a {kind.__name__} is a text"
+            return f"the {name} of a {kind.__name__} is a text"
     return None
 
 

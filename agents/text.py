@@ -19,6 +19,15 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
+def is_printable(text: str) -> bool:
+    r"""Whether every character can be stored.
+
+    >>> is_printable("a\nb"), is_printable("a\x00b")
+    (True, False)
+    """
+    return _UNPRINTABLE.search(text) is None
+
+
 def one_line(text: str, limit: int = 500) -> str:
     r"""The text as one line, cut at a length.
 

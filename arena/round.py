@@ -15,7 +15,7 @@ from arena.world import World
 from markets.canonical import canonical
 from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
-from portfolio.ledger import settle as settlements
+from portfolio.ledger import newest_ends, settle_by
 from portfolio.marks import mark_at
 
 CORRECTED_WITHIN = timedelta(days=60)
@@ -95,8 +95,8 @@ async def settle(
     question = world.venue(stored.cohort).resolutions(at, asked)
     told = await answer(question, stored, at, world, record, decides)
     record.keep_resolutions(told, at, live=stored.cohort.stamp == "live")
-    resolutions = record.resolutions(sorted(concerned), at)
-    paid = {stored.entrant_ids[name]: settlements(a, resolutions, at) for name, a in accounts.items()}
+    ends = newest_ends(record.resolutions(sorted(concerned), at), at)
+    paid = {stored.entrant_ids[name]: settle_by(ends, account, at) for name, account in accounts.items()}
     record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
 
 

@@ -49,3 +49,8 @@ def market_hash(market: Market) -> str:
 
 def _sha256(said: Mapping[str, object]) -> str:
     return hashlib.sha256(orjson.dumps(said)).hexdigest()
+
+
+def sha256(value: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(value.encode()).hexdigest()

@@ -97,6 +97,10 @@ class Snapshot:
         """When it was looked at: the ages of quotes are counted from then."""
         return self.taken_at or self.at
 
+    def __hash__(self) -> int:
+        """By its time and its size: to look through a hundred books takes longer than to be mistaken."""
+        return hash((self.at, len(self.shown), len(self.held)))
+
     def __iter__(self) -> Iterator[Listing]:
         yield from self.shown
         yield from self.held

@@ -3,24 +3,18 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, cast
+from typing import cast
 
-from markets.canonical import digest
 from markets.model import MarketId
+from portfolio.hashes import entry_hash, seal
 from portfolio.model import Entry, EntryKind, Holdings, Lot, LotKey, Settled, Side
 
 ENDS = ("settle", "refund")
-SAID = tuple(name for name in Entry.__slots__ if name != "hash")
 NO_LOT = Lot(0, 0)
 
 
 class LedgerError(ValueError):
     """An entry that can't follow the entries before it."""
-
-
-def entry_hash(entry: Entry) -> str:
-    """The hash that seals an entry: of all that it says, the hash of the one before it included."""
-    return digest({name: getattr(entry, name) for name in SAID})
 
 
 def lot_key(entry: Entry) -> LotKey:
@@ -54,22 +48,10 @@ class Account:
     ) -> Entry:
         """The next entry. What is realised is the cash that no cost stands against."""
         lot = self.lots.get(cast(LotKey, key), NO_LOT)
-        said: dict[str, Any] = {
-            "number": self.number + 1,
-            "at": at,
-            "kind": kind,
-            "market_id": key[0],
-            "side": key[1],
-            "cash": cash,
-            "shares": shares,
-            "cost": cost,
-            "realised": 0 if kind == "deposit" else cash + cost,
-            "balance": self.cash + cash,
-            "held": lot.shares + shares,
-            "ref": ref,
-            "previous": self.head,
-        }
-        entry = Entry(**said, hash=digest(said))
+        realised = 0 if kind == "deposit" else cash + cost
+        moved = (cash, shares, cost, realised, self.cash + cash, lot.shares + shares)
+        said = (self.number + 1, at, kind, *key, *moved, ref, self.head)
+        entry = Entry(*said, seal(*said))
         self.apply(entry)
         return entry
 

@@ -1,5 +1,7 @@
 """The trading floor: a snapshot made ready to trade on. All entrants of a round share it."""
 
+from functools import lru_cache
+
 from markets.hashes import quote_hash
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.checks import timely
@@ -38,3 +40,9 @@ class Floor:
             quote = self.listings[market_id].quote
             self._hashes[market_id] = "" if quote is None else quote_hash(quote)
         return self._hashes[market_id]
+
+
+@lru_cache(maxsize=4)
+def floor_of(snapshot: Snapshot, rules: Rules) -> Floor:
+    """The floor of a snapshot under the rules, made once for all agents that work out what to bet there."""
+    return Floor(snapshot, rules)

@@ -1,6 +1,6 @@
 """The ledger: entries are facts that are never changed, and what is held is their fold."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from markets.millionths import ONE
@@ -9,7 +9,7 @@ from portfolio.account import Account, LedgerError
 from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.money import ceil_div, worth
 
-__all__ = ["LedgerError", "fold", "open_account", "post", "settle"]
+__all__ = ["LedgerError", "fold", "newest_ends", "open_account", "post", "settle", "settle_by"]
 
 
 def open_account(bankroll: int, at: datetime) -> Entry:
@@ -49,12 +49,12 @@ def _posted(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
 
 
 def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) -> list[Entry]:
-    """Pay for the lots whose markets have ended by then, each by the newest version of its resolution.
+    """Pay for the lots whose markets have ended by then, each by the newest version of its resolution."""
+    return settle_by(newest_ends(resolutions, at), holdings, at)
 
-    A version that was paid already changes nothing. A newer one takes back what the older one did,
-    to the millionth, and pays anew; that alone may take cash below 0. A resolution that is impossible
-    pays nobody and keeps no other from being paid.
-    """
+
+def newest_ends(resolutions: Iterable[Resolution], at: datetime) -> dict[MarketId, Resolution]:
+    """How each market has ended by the newest version that is known by then and possible."""
     newest: dict[MarketId, Resolution] = {}
     for resolution in resolutions:
         known = newest.get(resolution.market_id)
@@ -62,19 +62,35 @@ def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) 
             continue
         if known is None or known.version < resolution.version:
             newest[resolution.market_id] = resolution
+    return newest
+
+
+def settle_by(ends: Mapping[MarketId, Resolution], holdings: Holdings, at: datetime) -> list[Entry]:
+    """`settle` by ends that are looked up once for all accounts.
+
+    A version that was paid already changes nothing. A newer one takes back what the older one did,
+    to the millionth, and pays anew; that alone may take cash below 0. A resolution that is impossible
+    pays nobody and keeps no other from being paid.
+    """
+    due = sorted(key for key in {*holdings.lots, *holdings.settled} if _is_due(key, ends, holdings))
+    if not due:
+        return []
     account, entries = Account(holdings), list[Entry]()
-    for key in sorted({*holdings.lots, *holdings.settled}):
-        if key[0] in newest:
-            entries += _settled(account, key, newest[key[0]], at)
+    for key in due:
+        entries += _settled(account, key, ends[key[0]], at)
     return entries
+
+
+def _is_due(key: LotKey, ends: Mapping[MarketId, Resolution], holdings: Holdings) -> bool:
+    """Whether a lot is to be paid for: its market has ended, and by no version that was paid already."""
+    end, paid = ends.get(key[0]), holdings.settled.get(key)
+    return end is not None and (paid is None or paid.version < end.version)
 
 
 def _settled(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:
     ref, entries = f"resolution:{resolution.version}", list[Entry]()
     before = account.settled.get(key)
     if before is not None:
-        if before.version >= resolution.version:
-            return []
         undone = {"cash": -before.cash, "shares": before.shares, "cost": before.cost}
         entries.append(account.write(at, "reverse", ref, key, **undone))
     lot = account.lots[key]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
-from portfolio.floor import Floor
+from portfolio.floor import Floor, floor_of
 from portfolio.model import Bet, Holdings, Rejection, Side
 from portfolio.money import worth
 from portfolio.rules import Rules
@@ -34,7 +34,7 @@ def quarter_kelly(
     """
     cash, bets = holdings.cash, list[Bet]()
     left = worth(cash, rules.max_bet) if rules.cap == "decision" else cash
-    edges = _edges(beliefs, holdings, snapshot, Floor(snapshot, rules))
+    edges = _edges(beliefs, holdings, snapshot, floor_of(snapshot, rules))
     for edge in sorted(edges, key=lambda edge: edge.price - edge.belief):
         base = cash - sum(bet.amount for bet in bets) if rules.base == "running" else cash
         kelly = cash * (edge.belief - edge.price) // (CAUTION * (ONE - edge.price))

@@ -17,7 +17,7 @@ from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import ONE
 from markets.model import MarketId
-from portfolio.floor import Floor
+from portfolio.floor import floor_of
 from portfolio.model import Bet, Side
 from portfolio.sizing import smallest_bets
 
@@ -48,5 +48,5 @@ def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
     sides: list[tuple[MarketId, Side]] = [
         (shown[place].market.id, "YES" if int(draw * ONE) % 2 else "NO") for draw, place in drawn
     ]
-    floor = Floor(view.snapshot, view.rules)
+    floor = floor_of(view.snapshot, view.rules)
     return smallest_bets(sides, most, view.holdings.cash, floor, "a throw of the dice")

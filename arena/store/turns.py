@@ -12,6 +12,7 @@ from arena.store.rows import Line, insert_lines, line_of
 from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, TURN
 from arena.store.write import add_entries
 from markets.canonical import digest
+from portfolio.hashes import fill_hash
 from portfolio.model import Fill, FillLevel
 
 FILL_NAMES, LEVEL_NAMES = (
@@ -98,7 +99,7 @@ def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> No
     fills = {(id, n): fill for id, turn in placed for n, fill in enumerate(turn.fills)}
     if not fills:
         return
-    lines = ((*key, digest(fill), *fill_line(fill)) for key, fill in fills.items())
+    lines = ((*key, fill_hash(fill), *fill_line(fill)) for key, fill in fills.items())
     insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
     wanted = FILL.c.turn_id.in_([id for id, turn in placed if turn.fills])
     keys = connection.execute(select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(wanted))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from markets.model import MarketId, Resolution, Snapshot
-from portfolio.account import entry_hash
 from portfolio.execute import execute
+from portfolio.hashes import entry_hash
 from portfolio.ledger import LedgerError, fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
 from portfolio.rules import SEED
