@@ -6,7 +6,6 @@ from typing import Any
 
 from arena.arrange import Replay
 from arena.errors import ArenaError
-from arena.model import RoundReport
 from arena.positions import positions, together
 from arena.round import track
 from arena.scoring import brier
@@ -27,20 +26,17 @@ AHEAD = timedelta(days=8)
 
 async def play_replay(
     replay: Replay, world: World, record: Record, played: Callable[[int, int], None]
-) -> list[RoundReport]:
+) -> None:
     """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
     decisions, later = replay.times()
     newest = record.newest_time() or decisions[0]
-    reports: list[RoundReport] = []
     for number, at in enumerate((*decisions, *later), 1):
         if at >= newest:  # what is older is over, and must not be looked at with what is known since
             if number <= len(decisions):
-                reports += await play_time(at, replay.plan, world, record)
-                stop_if_busy(reports)
+                stop_if_busy(await play_time(at, replay.plan, world, record))
             else:
                 await look_at_the_rest(at, world, record)
         played(number, len(decisions) + len(later))
-    return reports
 
 
 async def look_at_the_rest(at: datetime, world: World, record: Record) -> None:

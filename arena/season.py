@@ -66,12 +66,11 @@ async def play_season(
     record: Record,
     most: int | None = None,
     played: Callable[[int, int], None] = print,
-) -> list[RoundReport]:
+) -> None:
     """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
 
     `played` is told after each decision time how many of how many are done.
     """
-    reports: list[RoundReport] = []
     times = season_times(plan, most)
     tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
     newest = record.newest_time() or times[0]
@@ -79,10 +78,8 @@ async def play_season(
         if number > len(times) and not open_cohorts(record):
             break
         if at >= newest:  # what is older is over, and must not be looked at with what is known since
-            reports += await play_time(at, plan, world, record)
-            stop_if_busy(reports)
+            stop_if_busy(await play_time(at, plan, world, record))
         played(min(number, len(times)), len(times))
-    return reports
 
 
 def stop_if_busy(reports: Sequence[RoundReport]) -> None:

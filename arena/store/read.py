@@ -32,6 +32,8 @@ from arena.store.tables import (
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 from portfolio.model import Entry
 
+ENTRY_COLUMNS = [ENTRY.c[name] for name in Entry.__dataclass_fields__]
+
 
 @dataclass(frozen=True, slots=True)
 class StoredCohort:
@@ -147,29 +149,37 @@ def _listing(row: Row[Any]) -> Listing:
     return Listing(market, Quote(market_id, row.quoted_at, *prices, *book_of(row.q_book)))
 
 
-def ledgers(
-    connection: Connection, cohort_id: int, after: Mapping[str, int] | None = None
-) -> dict[str, list[Entry]]:
-    """Every entrant's ledger, in line-up order; `after` leaves out the entries up to a number."""
+def ledgers(connection: Connection, cohort_id: int) -> dict[str, list[Entry]]:
+    """Every entrant's ledger, in line-up order."""
     joined = ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id)
-    columns = [ENTRY.c[name] for name in Entry.__dataclass_fields__]
-    wanted = select(ENTRANT.c.name, *columns).select_from(joined).where(ENTRANT.c.cohort_id == cohort_id)
-    if after is not None:
-        newer = and_(ENTRANT.c.name.in_(list(after)), ENTRY.c.number > min(after.values(), default=0))
-        wanted = wanted.where(newer)
+    wanted = (
+        select(ENTRANT.c.name, *ENTRY_COLUMNS).select_from(joined).where(ENTRANT.c.cohort_id == cohort_id)
+    )
     found: dict[str, list[Entry]] = defaultdict(list)
-    for name, number, *values in connection.execute(wanted.order_by(ENTRANT.c.position, ENTRY.c.number)):
-        if after is None or number > after[name]:
-            found[name].append(Entry(number, *values))
+    for name, *values in connection.execute(wanted.order_by(ENTRANT.c.position, ENTRY.c.number)):
+        found[name].append(Entry(*values))
     return dict(found)
 
 
-def heads(connection: Connection, cohort_id: int) -> dict[str, int]:
-    """The number of every entrant's newest entry, in line-up order."""
+def entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
+    """The entries of entrants, by id, that come after those up to a number."""
+    newer = ENTRY.c.entrant_id.in_(list(known)), ENTRY.c.number > min(known.values(), default=0)
+    wanted = select(ENTRY.c.entrant_id, *ENTRY_COLUMNS).where(*newer)
+    found: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
+    for entrant_id, number, *values in connection.execute(
+        wanted.order_by(ENTRY.c.entrant_id, ENTRY.c.number)
+    ):
+        if number > known[entrant_id]:
+            found[entrant_id].append(Entry(number, *values))
+    return found
+
+
+def heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
+    """The id of every entrant and the number of its newest entry, in line-up order."""
     newest = select(func.max(ENTRY.c.number)).where(ENTRY.c.entrant_id == ENTRANT.c.id)
-    query = select(ENTRANT.c.name, newest.scalar_subquery()).where(ENTRANT.c.cohort_id == cohort_id)
-    rows = connection.execute(query.order_by(ENTRANT.c.position))
-    return {name: number for name, number in rows if number is not None}
+    query = select(ENTRANT.c.name, ENTRANT.c.id, newest.scalar_subquery())
+    rows = connection.execute(query.where(ENTRANT.c.cohort_id == cohort_id).order_by(ENTRANT.c.position))
+    return {name: (id, number) for name, id, number in rows if number is not None}
 
 
 def newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:

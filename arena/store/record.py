@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self
 
 from sqlalchemy import Engine, inspect
@@ -15,6 +15,7 @@ from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.database import connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
+from arena.store.folded import Accounts
 from arena.store.prune import Thinned, prune
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
@@ -26,36 +27,13 @@ from markets.venue import SetAside
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings, Mark
 
-BEGINNING = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(slots=True)
-class Folded:
-    """The accounts of a cohort as far as their ledgers were read, and the newest entry's time."""
-
-    accounts: dict[str, Holdings] = field(default_factory=dict)
-    newest: datetime = BEGINNING
-
-    def number(self, name: str) -> int:
-        """That of the last entry of an entrant that was read."""
-        return self.accounts[name].number if name in self.accounts else 0
-
-    def after(self, names: Collection[str]) -> dict[str, int]:
-        """The last numbers of these entrants."""
-        return {name: self.number(name) for name in names}
-
-    def add(self, name: str, entries: Sequence[Entry]) -> None:
-        """More entries of an entrant."""
-        self.accounts[name] = fold(entries, self.accounts.get(name))
-        self.newest = max(self.newest, entries[-1].at)
-
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """The door to one database. Reads see a consistent state; writes are whole or not there."""
 
     engine: Engine
-    folded: dict[int, Folded] = field(default_factory=dict)
+    accounts: Accounts = field(default_factory=Accounts)
 
     @classmethod
     def open(cls, database: str) -> Self:
@@ -145,16 +123,15 @@ class Record:
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """Every entrant's account, in line-up order: the fold of its ledger up to a time.
 
-        What was folded before is kept, and only news is read.
+        What was folded before is kept, and only what others have written is read.
         """
-        known = self.folded.setdefault(cohort_id, Folded())
         with reading(self.engine) as connection:
             heads = read.heads(connection, cohort_id)
-            if behind := {name for name, number in heads.items() if number != known.number(name)}:
-                for name, entries in read.ledgers(connection, cohort_id, known.after(behind)).items():
-                    known.add(name, entries)
-            if until is None or known.newest <= until:
-                return {name: known.accounts[name] for name in heads}
+            if behind := self.accounts.behind(dict(heads.values())):
+                self.accounts.read(read.entries_after(connection, behind))
+            held, newest = self.accounts.holdings(id for id, _ in heads.values())
+            if until is None or newest <= until:
+                return dict(zip(heads, held.values(), strict=True))
             ledgers = read.ledgers(connection, cohort_id)
         return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
 
@@ -213,6 +190,7 @@ class Record:
         """More ledger lines of several entrants, all or none."""
         with self.engine.begin() as connection:
             write.add_entries(connection, entries)
+        self.accounts.wrote(entries)
 
     def claim(
         self,
@@ -252,7 +230,9 @@ class Record:
     ) -> set[int]:
         """Whole turns of a round, where the claims on them still hold; the entrants whose turns are in."""
         with self.engine.begin() as connection:
-            return add_turns(connection, round_id, place, claimed, code_version)
+            kept = add_turns(connection, round_id, place, claimed, code_version)
+        self.accounts.wrote({id: turn.entries for id, turn in kept.items()})
+        return set(kept)
 
     def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None) -> None:
         """Everyone's holdings valued at a snapshot, in place of what was there; with it a round is over."""

@@ -36,10 +36,10 @@ class Claimed:
 
 def add_turns(
     connection: Connection, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], version: str
-) -> set[int]:
+) -> dict[int, Turn]:
     """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
 
-    `place` is the number of cohort and round, `version` that of the code. The entrants whose turns are in.
+    `place` is the number of cohort and round, `version` that of the code. What is written, by entrant.
     """
     tokens = _tokens(connection, round_id, claimed)
     turns = {
@@ -53,7 +53,7 @@ def add_turns(
     insert_lines(connection, REJECTION, ("turn_id", "position", *WHY), refused)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
-    return set(turns)
+    return turns
 
 
 def _tokens(connection: Connection, round_id: int, claimed: Sequence[Claimed]) -> dict[int, int]:
