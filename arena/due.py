@@ -41,8 +41,7 @@ def left_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
     """Whether the newest time was broken off for a cohort; one that only has failed turns left was not."""
     if stored.cohort.starts_at > newest:
         return False
-    found = record.snapshot(stored.id, newest)
-    if found is None or not record.has_marks(found[0]):
+    if not record.has_marks(stored.id, newest):
         return True
     round = next((round for round in record.rounds(stored.id) if round.at == newest), None)
     if round is None or round.done:

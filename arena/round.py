@@ -26,7 +26,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
     at = stored.cohort.decides_at(number)
     await finish_earlier(stored, at, world, record)
-    if record.snapshot(stored.id, at) is None:
+    if record.taken(stored.id, at) is None:
         await settle(stored, at, world, record)
         snapshot = await look(stored, at, world, record, number)
         record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
@@ -49,11 +49,10 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
 async def track(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Settle and mark a cohort that decides nothing at this time."""
     await finish_earlier(stored, at, world, record)
-    if record.snapshot(stored.id, at) is None:
+    if record.taken(stored.id, at) is None:
         await settle(stored, at, world, record, decides=False)
         record.keep_snapshot(stored.id, stored.cohort.number, await look(stored, at, world, record), None)
-    found = record.snapshot(stored.id, at)
-    if found is not None and not record.has_marks(found[0]):
+    if not record.has_marks(stored.id, at):
         value(stored, at, record)
 
 
@@ -120,7 +119,8 @@ async def look(
     held = sorted({market for account in accounts for market, _ in account.lots})
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
     fresh = {x.market.id: x for x in await answer(asked, stored, at, world, record, number is not None)}
-    known = {x.market.id: x for x in record.last_listings(held, max(world.now(), at) if live else at)}
+    missing = [market for market in held if market not in fresh or not fresh[market].has_price]
+    known = {x.market.id: x for x in record.last_listings(missing, max(world.now(), at) if live else at)}
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,

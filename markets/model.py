@@ -70,11 +70,15 @@ class Listing:
         """The price of a YES share that a forecast is compared with."""
         return None if self.quote is None else self.quote.mid
 
+    @property
+    def has_price(self) -> bool:
+        """Whether its quote says what a share is worth."""
+        return self.quote is not None and self.quote.price is not None
+
     def priced(self, known: "Listing | None") -> "Listing":
         """Itself, with the quote that was last known where its own has no price."""
         before = known.quote if known is not None else None
-        has_price = self.quote is not None and self.quote.price is not None
-        if has_price or before is None or before.price is None:
+        if self.has_price or before is None or before.price is None:
             return self
         return replace(self, quote=before)
 

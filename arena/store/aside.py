@@ -33,6 +33,8 @@ class StoredAside:
 
 def put_aside(connection: Connection, items: Sequence[SetAside], at: datetime) -> None:
     """What was set aside at an instant: a new row, or one more time what is known with the newest words."""
+    if not items:
+        return
     rows = [
         {name: _text(getattr(item, name)) for name in (*KEY, "reason", "raw")}
         | {"first_seen_at": at, "last_seen_at": at, "times": 1}
@@ -48,8 +50,7 @@ def put_aside(connection: Connection, items: Sequence[SetAside], at: datetime) -
         ),
         "times": known.times + 1,
     }
-    if rows:
-        connection.execute(add.on_conflict_do_update(index_elements=KEY, set_=changes), rows)
+    connection.execute(add.on_conflict_do_update(index_elements=KEY, set_=changes), rows)
 
 
 def read_aside(

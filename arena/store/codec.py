@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from agents.guard import Guard
@@ -24,8 +25,9 @@ def cohort_text(cohort: Cohort) -> str:
     return canonical(shape | {"every": int(cohort.every.total_seconds())})
 
 
+@lru_cache(maxsize=1024)
 def cohort_of(text: str) -> Cohort:
-    """The cohort behind its frozen JSON."""
+    """The cohort behind its frozen JSON, read once: every decision time asks for all of them."""
     shape = json.loads(text)
     return Cohort(
         **shape

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 
 from arena.store import read
 from arena.store.decided import Decided, read_decided
+from arena.store.ledgers import read_ledgers
 from arena.store.read import StoredCohort
 from arena.store.tables import MARK, SNAPSHOT
 from markets.model import Resolution, Snapshot
@@ -32,7 +33,7 @@ class Played:
 
 def read_played(connection: Connection, stored: StoredCohort, too_late: str) -> Iterator[Played]:
     """Every entrant of a cohort, in line-up order; `too_late` is the code that late wishes were given."""
-    ledgers = read.ledgers(connection, stored.id)
+    ledgers = read_ledgers(connection, stored.id)
     scenes = _scenes(connection, stored, ledgers.values())
     decided = read_decided(connection, stored.id, too_late)
     for agent, entries in ledgers.items():

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from arena.store.read import ledgers, snapshot
+from arena.store.ledgers import read_ledgers
+from arena.store.read import snapshot
 from arena.store.tables import ENTRANT, ENTRY, MARK, VERSION
 from markets.model import MarketId, Snapshot
 from portfolio.model import Entry
@@ -30,7 +31,7 @@ def read_marked(connection: Connection, cohort_id: int, agent: str | None = None
     found = None if at is None else snapshot(connection, cohort_id, at)
     if at is None or found is None:
         return None
-    entries = ledgers(connection, cohort_id).items()
+    entries = read_ledgers(connection, cohort_id).items()
     chosen = {name: rows for name, rows in entries if agent in (None, name)}
     until = {name: [entry for entry in rows if entry.at <= at] for name, rows in chosen.items()}
     return Marked(at, found[1], until, _questions(connection, cohort_id))

@@ -16,9 +16,11 @@ from arena.store.asof import listings_as_of
 from arena.store.database import connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.folded import Accounts
+from arena.store.ledgers import entries_after, heads, read_ledgers
 from arena.store.prune import Thinned, prune
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
+from arena.store.spending import spent
 from arena.store.sync import Source, Synced, add_catalogue, gone_since
 from arena.store.turns import Claimed, add_turns
 from markets.collector import undisturbed
@@ -79,6 +81,12 @@ class Record:
         with reading(self.engine) as connection:
             return read.rounds(connection, cohort_id)
 
+    def taken(self, cohort_id: int, at: datetime) -> int | None:
+        """The id of a cohort's snapshot at an instant, where there is one."""
+        with reading(self.engine) as connection:
+            found = read.taken(connection, cohort_id, at)
+        return None if found is None else found[0]
+
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """A cohort's snapshot at an instant, with its id."""
         with reading(self.engine) as connection:
@@ -93,6 +101,8 @@ class Record:
 
     def last_listings(self, ids: Sequence[MarketId], at: datetime) -> list[Listing]:
         """These markets as they were last seen until an instant, by a snapshot or a sync."""
+        if not ids:
+            return []
         with reading(self.engine) as connection:
             return listings_as_of(connection, ids, at)
 
@@ -126,14 +136,14 @@ class Record:
         What was folded before is kept, and only what others have written is read.
         """
         with reading(self.engine) as connection:
-            heads = read.heads(connection, cohort_id)
-            if behind := self.accounts.behind(dict(heads.values())):
-                self.accounts.read(read.entries_after(connection, behind))
-            held, newest = self.accounts.holdings(id for id, _ in heads.values())
+            found = heads(connection, cohort_id)
+            if behind := self.accounts.behind(dict(found.values())):
+                self.accounts.read(entries_after(connection, behind))
+            held, newest = self.accounts.holdings(id for id, _ in found.values())
             if until is None or newest <= until:
-                return dict(zip(heads, held.values(), strict=True))
-            ledgers = read.ledgers(connection, cohort_id)
-        return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
+                return dict(zip(found, held.values(), strict=True))
+            whole = read_ledgers(connection, cohort_id)
+        return {name: fold(x for x in entries if x.at <= until) for name, entries in whole.items()}
 
     def newest_time(self, cohort_id: int | None = None) -> datetime | None:
         """The time of the newest snapshot, of all or of one cohort."""
@@ -178,8 +188,9 @@ class Record:
 
     def keep_asides(self, asides: Sequence[SetAside], at: datetime) -> None:
         """What a venue sent in vain."""
-        with self.engine.begin() as connection:
-            put_aside(connection, asides, at)
+        if asides:
+            with self.engine.begin() as connection:
+                put_aside(connection, asides, at)
 
     def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
         """All versions known by then of how these markets ended."""
@@ -188,9 +199,10 @@ class Record:
 
     def keep_entries(self, entries: Mapping[int, Sequence[Entry]]) -> None:
         """More ledger lines of several entrants, all or none."""
-        with self.engine.begin() as connection:
-            write.add_entries(connection, entries)
-        self.accounts.wrote(entries)
+        if entries:
+            with self.engine.begin() as connection:
+                write.add_entries(connection, entries)
+            self.accounts.wrote(entries)
 
     def claim(
         self,
@@ -241,17 +253,17 @@ class Record:
             if over is not None:
                 write.close_round(connection, over)
 
-    def has_marks(self, snapshot_id: int) -> bool:
-        """Whether holdings were already valued at a snapshot."""
+    def has_marks(self, cohort_id: int, at: datetime) -> bool:
+        """Whether a cohort's holdings were already valued at an instant."""
         with reading(self.engine) as connection:
-            return read.has_marks(connection, snapshot_id)
+            return read.has_marks(connection, cohort_id, at)
 
     def spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
         """What calls cost, at their worst where it is unknown: in a round, an agent's, since then, of all."""
         with reading(self.engine) as connection:
-            return read.spent(connection, round_id, entrant_id, since, scopes)
+            return spent(connection, round_id, entrant_id, since, tuple(scopes))
 
     def counts(self) -> dict[str, int]:
         """How much is in the record."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from arena.store.aside import put_aside
 from arena.store.lookup import batches
@@ -16,6 +16,13 @@ from markets.model import MarketId, Resolution
 from markets.venue import SetAside
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
+IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
+HERE = select(MARKET.c.id).where(MARKET.c.id.in_(IDS))
+KNOWN = (
+    select(*(RESOLUTION.c[name] for name in FIELDS))
+    .where(RESOLUTION.c.market_id.in_(IDS))
+    .order_by(RESOLUTION.c.version)
+)
 Versions = dict[MarketId, dict[int, Resolution]]
 
 
@@ -61,10 +68,9 @@ def _known(connection: Connection, ids: Sequence[MarketId]) -> Versions:
     """Every version that is in the record, oldest first, of each market that is there."""
     found: Versions = {}
     for some in batches(ids):
-        here = connection.scalars(select(MARKET.c.id).where(MARKET.c.id.in_(some)))
+        here = connection.scalars(HERE, {"ids": some})
         found.update((MarketId(market), {}) for market in here)
-        rows = select(*(RESOLUTION.c[name] for name in FIELDS)).where(RESOLUTION.c.market_id.in_(some))
-        for row in connection.execute(rows.order_by(RESOLUTION.c.version)):
+        for row in connection.execute(KNOWN, {"ids": some}):
             found[row.market_id][row.version] = Resolution(*row)
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
 from agents.model import Decision
 from arena.model import Turn
@@ -23,6 +23,9 @@ PLAYED = ("verdict", "note", "cash", "wishes", "code_version", "hash")
 fill_line, level_line, said_line, why_line = (
     line_of(*names) for names in (FILL_NAMES, LEVEL_NAMES, SAID, WHY)
 )
+
+ROUND_ID: BindParameter[int] = bindparam("round_id")
+IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,17 @@ def add_turns(
     return turns
 
 
+TOKENS = (
+    select(CLAIM.c.entrant_id, CLAIM.c.token)
+    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(IDS))
+    .with_for_update()
+)
+
+
 def _tokens(connection: Connection, round_id: int, claimed: Sequence[Claimed]) -> dict[int, int]:
     """The claims that hold now, kept from being taken until the transaction ends."""
-    mine = CLAIM.c.round_id == round_id, CLAIM.c.entrant_id.in_([each.entrant_id for each in claimed])
-    rows = connection.execute(select(CLAIM.c.entrant_id, CLAIM.c.token).where(*mine).with_for_update())
-    return dict(rows.all())
+    mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
+    return dict(connection.execute(TOKENS, mine).all())
 
 
 def _kept(turn: Turn) -> Turn:
@@ -90,9 +99,14 @@ def _line(place: tuple[int, int], turn: Turn, version: str) -> Line:
     return decision.verdict, decision.note, turn.cash, wishes_text(decision), version, hash
 
 
+TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(TURN.c.round_id == ROUND_ID, TURN.c.entrant_id.in_(IDS))
+
+
 def _ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> dict[int, int]:
-    mine = TURN.c.round_id == round_id, TURN.c.entrant_id.in_(list(turns))
-    return dict(connection.execute(select(TURN.c.entrant_id, TURN.c.id).where(*mine)).all())
+    return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
+
+
+FILL_IDS = select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(FILL.c.turn_id.in_(IDS))
 
 
 def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
@@ -101,9 +115,8 @@ def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> No
         return
     lines = ((*key, fill_hash(fill), *fill_line(fill)) for key, fill in fills.items())
     insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
-    wanted = FILL.c.turn_id.in_([id for id, turn in placed if turn.fills])
-    keys = connection.execute(select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(wanted))
-    levels = (line for id, *key in keys for line in _levels(id, fills[key[0], key[1]]))
+    keys = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]})
+    levels = (line for id, turn_id, place in keys for line in _levels(id, fills[turn_id, place]))
     insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
 
 

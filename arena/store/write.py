@@ -5,7 +5,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from agents.model import Call
 from arena.model import Cohort
@@ -30,7 +30,8 @@ from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Mark
 
 ENTRY_NAMES = tuple(field.name for field in fields(Entry))
-entry_line = line_of(*ENTRY_NAMES)
+MARK_NAMES = tuple(field.name for field in fields(Mark))
+entry_line, mark_line = line_of(*ENTRY_NAMES), line_of(*MARK_NAMES)
 
 
 def add_cohort(
@@ -53,10 +54,16 @@ def add_cohort(
     add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
 
 
+NEWEST = (
+    select(ENTRY.c.entrant_id, func.max(ENTRY.c.at))
+    .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)))
+    .group_by(ENTRY.c.entrant_id)
+)
+
+
 def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
     """More lines of entrants' ledgers, by entrant id, none of them older than its last."""
-    newest = select(ENTRY.c.entrant_id, func.max(ENTRY.c.at)).group_by(ENTRY.c.entrant_id)
-    last = dict(connection.execute(newest.where(ENTRY.c.entrant_id.in_(list(ledgers)))).all())
+    last = dict(connection.execute(NEWEST, {"ids": list(ledgers)}).all())
     for entrant_id, entries in ledgers.items():
         if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
             raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
@@ -184,11 +191,12 @@ def prompt_hash(call: Call) -> str:
     return digest({"messages": call.prompt.messages, "seed": call.prompt.seed})
 
 
+TAKEN_AT = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()
+UNMARK = delete(MARK).where(MARK.c.at == TAKEN_AT, MARK.c.snapshot_id == bindparam("taken"))
+
+
 def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
     """Each entrant's holdings at a snapshot, by entrant id, in place of what was there."""
-    connection.execute(delete(MARK).where(MARK.c.snapshot_id == snapshot_id))
-    names = ("at", "cash", "value", "liquidation", "cost", "realised", "stale", "age")
-    rows: Rows = [
-        {"entrant_id": key, "snapshot_id": snapshot_id} | columns(mark, *names) for key, mark in marks.items()
-    ]
-    insert_rows(connection, MARK, rows)
+    connection.execute(UNMARK, {"taken": snapshot_id})
+    lines = ((key, snapshot_id, *mark_line(mark)) for key, mark in marks.items())
+    insert_lines(connection, MARK, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)

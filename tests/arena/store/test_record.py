@@ -11,9 +11,9 @@ from sqlalchemy import func, select
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
 from arena.model import Turn
-from arena.store import read
 from arena.store.codec import book_of, book_text, cohort_of, cohort_text
 from arena.store.database import reading
+from arena.store.ledgers import read_ledgers
 from arena.store.record import Record
 from arena.store.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
 from arena.store.turns import Claimed
@@ -118,7 +118,7 @@ def test_ledgers_come_back_line_by_line(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     turn = season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
     with reading(season.record.engine) as connection:
-        ledgers = read.ledgers(connection, 1)
+        ledgers = read_ledgers(connection, 1)
     assert [entry.kind for entry in ledgers["ann"]] == ["deposit", "buy"]
     assert ledgers["ann"][1:] == list(turn.entries)
     assert [entry.ref for entry in ledgers["bob"]] == ["bankroll"]
@@ -244,7 +244,7 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
     entry = Entry(2, NOW, "buy", SUN, "YES", -largest, largest, largest, 0, 0, largest, "", "", "")
     season.record.keep_entries({1: [entry]})
     with reading(season.record.engine) as connection:
-        assert read.ledgers(connection, 1)["ann"][1] == entry
+        assert read_ledgers(connection, 1)["ann"][1] == entry
 
 
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
