@@ -6,6 +6,7 @@ from typing import Any
 
 from arena.arrange import Replay
 from arena.errors import ArenaError
+from arena.memory import searched_seldom
 from arena.positions import positions, together
 from arena.round import track
 from arena.scoring import brier
@@ -30,13 +31,14 @@ async def play_replay(
     """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
     decisions, later = replay.times()
     newest = record.newest_time() or decisions[0]
-    for number, at in enumerate((*decisions, *later), 1):
-        if at >= newest:  # what is older is over, and must not be looked at with what is known since
-            if number <= len(decisions):
-                stop_if_busy(await play_time(at, replay.plan, world, record))
-            else:
-                await look_at_the_rest(at, world, record)
-        played(number, len(decisions) + len(later))
+    with searched_seldom():
+        for number, at in enumerate((*decisions, *later), 1):
+            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+                if number <= len(decisions):
+                    stop_if_busy(await play_time(at, replay.plan, world, record))
+                else:
+                    await look_at_the_rest(at, world, record)
+            played(number, len(decisions) + len(later))
 
 
 async def look_at_the_rest(at: datetime, world: World, record: Record) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from arena.answers import NoAnswer
 from arena.cohort import deciding, number_at
 from arena.errors import ArenaError
+from arena.memory import searched_seldom
 from arena.model import Cohort, RoundReport
 from arena.round import busy, play_round, track
 from arena.store.read import StoredCohort
@@ -74,12 +75,13 @@ async def play_season(
     times = season_times(plan, most)
     tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
     newest = record.newest_time() or times[0]
-    for number, at in enumerate((*times, *tail), 1):
-        if number > len(times) and not open_cohorts(record):
-            break
-        if at >= newest:  # what is older is over, and must not be looked at with what is known since
-            stop_if_busy(await play_time(at, plan, world, record))
-        played(min(number, len(times)), len(times))
+    with searched_seldom():
+        for number, at in enumerate((*times, *tail), 1):
+            if number > len(times) and not open_cohorts(record):
+                break
+            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+                stop_if_busy(await play_time(at, plan, world, record))
+            played(min(number, len(times)), len(times))
 
 
 def stop_if_busy(reports: Sequence[RoundReport]) -> None:

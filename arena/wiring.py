@@ -90,6 +90,7 @@ class Doors:
     venues: dict[str, Any] = field(default_factory=dict)
     minds: dict[str, Mind] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
+    seats: dict[tuple[int, str], Mind] = field(default_factory=dict)
     asides: list[SetAside] = field(default_factory=list)
     demo_url: str | None = None
 
@@ -119,10 +120,14 @@ class Doors:
 
     def mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
-        key = canonical([entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings])
-        if key not in self.minds:
-            self.minds[key] = self._mind(cohort, entrant)
-        return self.minds[key]
+        seat = cohort.number, entrant.name
+        if seat not in self.seats:
+            whole = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
+            key = canonical(whole)
+            if key not in self.minds:
+                self.minds[key] = self._mind(cohort, entrant)
+            self.seats[seat] = self.minds[key]
+        return self.seats[seat]
 
     def _mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
         found = kind(entrant.kind, self.config.extensions("kinds"))

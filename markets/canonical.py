@@ -79,7 +79,12 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": (2, None)})
     '{"a":[2,null],"b":1}'
     """
-    return _ENCODER.encode(plain(value))
+    return encoded(plain(value))
+
+
+def encoded(value: Any) -> str:
+    """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
+    return _ENCODER.encode(value)
 
 
 def digest(value: Any) -> str:

@@ -63,9 +63,10 @@ class Account:
 
     def apply(self, entry: Entry) -> None:
         """Apply an entry whose hash is known to be its own, or raise and leave all as it was."""
-        key, before = lot_key(entry), self.lots.get(lot_key(entry), NO_LOT)
+        key = lot_key(entry)
+        before = self.lots.get(key, NO_LOT)
         lot = Lot(before.shares + entry.shares, before.cost + entry.cost)
-        fault = self._unlinked(entry) or _unbalanced(entry, lot) or self._unfit(entry, lot)
+        fault = self._unlinked(entry) or _unbalanced(entry, lot) or _unfit(entry, lot, self.settled.get(key))
         if fault:
             raise _broken(entry, fault)
         if entry.kind in ENDS:
@@ -89,15 +90,6 @@ class Account:
             return "has a balance that is not the sum of the cash"
         return ""
 
-    def _unfit(self, entry: Entry, lot: Lot) -> str:
-        """How cash, shares and cost move as they don't in an entry of this kind."""
-        fits = _FITS.get(entry.kind)
-        if fits is None or not fits(entry, lot, self.settled.get(lot_key(entry))):
-            return f"is not a {entry.kind}"
-        if entry.kind in ENDS and not version_in(entry):
-            return "does not name the resolution behind it"
-        return ""
-
 
 def _unbalanced(entry: Entry, lot: Lot) -> str:
     """How an entry's sums don't add up, or leave less than nothing."""
@@ -112,6 +104,16 @@ def _unbalanced(entry: Entry, lot: Lot) -> str:
         return "leaves a cost without shares"
     if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
         return "spends cash that is not there"
+    return ""
+
+
+def _unfit(entry: Entry, lot: Lot, before: Settled | None) -> str:
+    """How cash, shares and cost move as they don't in an entry of this kind."""
+    fits = _FITS.get(entry.kind)
+    if fits is None or not fits(entry, lot, before):
+        return f"is not a {entry.kind}"
+    if entry.kind in ENDS and not version_in(entry):
+        return "does not name the resolution behind it"
     return ""
 
 

@@ -99,19 +99,18 @@ def _bets_placed(wishes: Iterable[Wish], cash: int, desk: Desk) -> Iterator[Fill
 
 def _bad_size(wish: Wish, base: int, rules: Rules) -> Rejection | None:
     """Refuse a bet that is too small, too large, or on credit."""
-    bet = f"bet {dollars(wish.size)}"
     if base < 0:
-        message = f"{bet} while cash is {dollars(base)}: no buying below $0.00"
+        message = f"bet {dollars(wish.size)} while cash is {dollars(base)}: no buying below $0.00"
         return Rejection("in_debt", message, wish.market_id)
     if wish.size < rules.min_bet:
-        return Rejection(
-            "under_min", f"{bet} is under the minimum of {dollars(rules.min_bet)}", wish.market_id
-        )
-    if rules.cap == "bet" and wish.size > cap(base, rules):
-        return Rejection("over_cap", f"{bet} is over {_cap_in_words(base, rules)}", wish.market_id)
-    if rules.base == "running" and wish.size > base:
-        return Rejection("over_cash", f"{bet} is over the cash of {dollars(base)}", wish.market_id)
-    return None
+        code, bound = "under_min", f"under the minimum of {dollars(rules.min_bet)}"
+    elif rules.cap == "bet" and wish.size > cap(base, rules):
+        code, bound = "over_cap", f"over {_cap_in_words(base, rules)}"
+    elif rules.base == "running" and wish.size > base:
+        code, bound = "over_cash", f"over the cash of {dollars(base)}"
+    else:
+        return None
+    return Rejection(code, f"bet {dollars(wish.size)} is {bound}", wish.market_id)
 
 
 def _not_together(fills: list[Fill], refused: list[Rejection], cash: int, rules: Rules) -> Rejection | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from agents.guard import Guard
 from agents.model import Decision
-from arena.model import Cohort, Entrant
-from markets.canonical import canonical, plain
+from arena.model import Cohort, Entrant, Turn
+from markets.canonical import canonical, encoded, plain
 from markets.model import Level, Quote
 from markets.universe import Universe
 from portfolio.model import Bet, Sale
@@ -71,21 +71,21 @@ def _pairs(levels: Sequence[Level]) -> list[tuple[int, int]]:
     return [(level.price, level.shares) for level in levels]
 
 
-def turn_fact(
-    cohort: int, number: int, entrant: str, cash: int, decision: Decision, rejections: Sequence[Any]
-) -> dict[str, Any]:
+def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
     """What a turn's hash is taken over; its fills and entries carry hashes of their own."""
-    return {
+    decision = turn.decision
+    fact = {
         "cohort": cohort,
         "round": number,
-        "entrant": entrant,
+        "entrant": turn.entrant,
         "verdict": decision.verdict,
         "note": decision.note,
-        "cash": cash,
-        "wishes": wishes_text(decision),
+        "cash": turn.cash,
+        "wishes": wishes,
         "forecasts": sorted([f.market_id, f.stage, f.probability, f.reason] for f in decision.forecasts),
-        "rejections": [[r.code, r.message, r.market_id] for r in rejections],
+        "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
     }
+    return encoded(fact)
 
 
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ HEADS = (
 def read_ledgers(connection: Connection, cohort_id: int) -> dict[str, list[Entry]]:
     """Every entrant's ledger, in line-up order."""
     found: dict[str, list[Entry]] = defaultdict(list)
-    for name, *values in connection.execute(LEDGERS, {"cohort_id": cohort_id}):
+    for name, *values in connection.execute(LEDGERS, {"cohort_id": cohort_id}).all():
         found[name].append(Entry(*values))
     return dict(found)
 
@@ -41,7 +41,7 @@ def entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int,
     """The entries of entrants, by id, that come after those up to a number."""
     found: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
     wanted = {"ids": list(known), "known": min(known.values(), default=0)}
-    for entrant_id, number, *values in connection.execute(NEWER, wanted):
+    for entrant_id, number, *values in connection.execute(NEWER, wanted).all():
         if number > known[entrant_id]:
             found[entrant_id].append(Entry(number, *values))
     return found
@@ -49,5 +49,5 @@ def entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int,
 
 def heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
     """The id of every entrant and the number of its newest entry, in line-up order."""
-    rows = connection.execute(HEADS, {"cohort_id": cohort_id})
+    rows = connection.execute(HEADS, {"cohort_id": cohort_id}).all()
     return {name: (id, number) for name, id, number in rows if number is not None}

@@ -42,6 +42,8 @@ def newest(
     until: datetime | None = None,
 ) -> dict[str, Row[Any]]:
     """Of each market the last row in an order, with its id and these columns; until an instant, if given."""
+    if not ids:
+        return {}
     wanted = _newest(table, order, columns, until is not None, connection.dialect.name)
     limit = {} if until is None else {"until": until}
     rows = connection.execute(wanted, these(connection, ids) | limit).all()

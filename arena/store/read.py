@@ -40,6 +40,10 @@ IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
 QUOTE_OF_ITEM = ITEM.c.quote_id == QUOTE.c.id
 
 
+LineUps = dict[int, dict[str, int]]
+"""The ids of each cohort's entrants, by name and in line-up order."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredCohort:
     """A cohort with the ids of its rows."""
@@ -61,19 +65,22 @@ class StoredRound:
     done: bool
 
 
-LINE_UPS = select(ENTRANT.c.cohort_id, ENTRANT.c.name, ENTRANT.c.id).order_by(
-    ENTRANT.c.cohort_id, ENTRANT.c.position
+LINE_UPS = (
+    select(ENTRANT.c.cohort_id, ENTRANT.c.name, ENTRANT.c.id)
+    .where(ENTRANT.c.cohort_id.in_(IDS))
+    .order_by(ENTRANT.c.cohort_id, ENTRANT.c.position)
 )
 COHORTS = select(COHORT.c.id, COHORT.c.frozen, COHORT.c.ended_at).order_by(COHORT.c.number)
 
 
-def cohorts(connection: Connection) -> list[StoredCohort]:
-    """All cohorts, oldest first."""
-    entrants: dict[int, dict[str, int]] = defaultdict(dict)
-    for cohort_id, name, entrant_id in connection.execute(LINE_UPS):
-        entrants[cohort_id][name] = entrant_id
-    rows = connection.execute(COHORTS)
-    return [StoredCohort(id, cohort_of(frozen), entrants[id], ended_at) for id, frozen, ended_at in rows]
+def cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[StoredCohort]:
+    """All cohorts, oldest first. Line-ups never change: those that are known need not be read again."""
+    known: LineUps = {} if line_ups is None else line_ups
+    rows = connection.execute(COHORTS).all()
+    fresh = [row.id for row in rows if row.id not in known]
+    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
+        known.setdefault(cohort_id, {})[name] = entrant_id
+    return [StoredCohort(id, cohort_of(frozen), known[id], ended_at) for id, frozen, ended_at in rows]
 
 
 PROMPTS = select(PROMPT.c.hash, PROMPT.c.text).where(PROMPT.c.hash.in_(IDS))

@@ -18,7 +18,7 @@ from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evide
 from arena.store.folded import Accounts
 from arena.store.ledgers import entries_after, heads, read_ledgers
 from arena.store.prune import Thinned, prune
-from arena.store.read import StoredCohort, StoredRound
+from arena.store.read import LineUps, StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
 from arena.store.spending import spent
 from arena.store.sync import Source, Synced, add_catalogue, gone_since
@@ -36,6 +36,7 @@ class Record:
 
     engine: Engine
     accounts: Accounts = field(default_factory=Accounts)
+    line_ups: LineUps = field(default_factory=dict)
 
     @classmethod
     def open(cls, database: str) -> Self:
@@ -55,7 +56,7 @@ class Record:
     def cohorts(self) -> list[StoredCohort]:
         """All cohorts, oldest first."""
         with reading(self.engine) as connection:
-            return read.cohorts(connection)
+            return read.cohorts(connection, self.line_ups)
 
     def began(self) -> datetime | None:
         """When the first cohort started."""

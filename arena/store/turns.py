@@ -7,11 +7,11 @@ from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
 from agents.model import Decision
 from arena.model import Turn
-from arena.store.codec import turn_fact, wishes_text
+from arena.store.codec import turn_text, wishes_text
 from arena.store.rows import Line, insert_lines, line_of
 from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, TURN
 from arena.store.write import add_entries
-from markets.canonical import digest
+from markets.hashes import sha256
 from portfolio.hashes import fill_hash
 from portfolio.model import Fill, FillLevel
 
@@ -94,9 +94,9 @@ def _add_rows(
 
 
 def _line(place: tuple[int, int], turn: Turn, version: str) -> Line:
-    decision = turn.decision
-    hash = digest(turn_fact(*place, turn.entrant, turn.cash, decision, turn.rejections))
-    return decision.verdict, decision.note, turn.cash, wishes_text(decision), version, hash
+    decision, wishes = turn.decision, wishes_text(turn.decision)
+    hash = sha256(turn_text(*place, turn, wishes))
+    return decision.verdict, decision.note, turn.cash, wishes, version, hash
 
 
 TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(TURN.c.round_id == ROUND_ID, TURN.c.entrant_id.in_(IDS))
