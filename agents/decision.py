@@ -1,7 +1,8 @@
 """What an agent decided, held against what it was shown: anyone's code may have made it."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any, TypeVar, get_args
 
 from agents.model import Decision, Forecast, Stage, Verdict, View
@@ -20,6 +21,10 @@ SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     for kind in (Forecast, Bet, Sale, Rejection)
 }
 """The fields of each kind of item: the name, whether it is a number, and whether it may be None."""
+FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
+    kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in SHAPES.items()
+}
+"""What takes the values of these fields from an item, in their order."""
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -65,6 +70,8 @@ def _forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rej
     """The forecasts that answer the question, the first for each market and stage."""
     forecasts, refused = _whole(stated, Forecast, "bad_forecast")
     shown = {listing.market.id for listing in view.snapshot.shown}
+    if _all_answer(forecasts, shown):
+        return forecasts, refused
     kept: dict[tuple[str, str], Forecast] = {}
     for forecast in forecasts:
         key = (forecast.market_id, forecast.stage)
@@ -76,6 +83,12 @@ def _forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rej
         else:
             refused.append(Rejection("bad_forecast", fault, forecast.market_id))
     return kept.values(), refused
+
+
+def _all_answer(forecasts: Sequence[Forecast], shown: Container[str]) -> bool:
+    """Whether none is in doubt and none is for the second time: so it nearly always is."""
+    keys = {(forecast.market_id, forecast.stage) for forecast in forecasts}
+    return len(keys) == len(forecasts) and not any(_doubt(forecast, shown) for forecast in forecasts)
 
 
 def _doubt(forecast: Forecast, shown: Container[str]) -> str | None:
@@ -94,7 +107,7 @@ def _whole(items: object, kind: type[Item], code: str) -> tuple[list[Item], list
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
         return [], [Rejection(code, words)]
     given: list[Any] = list(items)
-    if _all_fit(given, kind):
+    if not given or _all_fit(given, kind):
         return given, []
     good, bad = list[Item](), list[Rejection]()
     for item in given:
@@ -108,12 +121,13 @@ def _whole(items: object, kind: type[Item], code: str) -> tuple[list[Item], list
 
 def _all_fit(items: list[Any], kind: type[Item]) -> bool:
     """Whether nothing is wrong with any item, looked at field by field: so it nearly always is."""
-    if any(type(item) is not kind for item in items):
+    if set(map(type, items)) != {kind}:
         return False
-    return all(_fit([getattr(item, name) for item in items], *how) for name, *how in SHAPES[kind])
+    columns = zip(*map(FIELDS[kind], items), strict=True)
+    return all(_fit(values, *how) for values, (_, *how) in zip(columns, SHAPES[kind], strict=True))
 
 
-def _fit(values: list[Any], number: bool, optional: bool) -> bool:
+def _fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
     said = [value for value in values if value is not None] if optional else values
     kinds = set(map(type, said))
     if number:

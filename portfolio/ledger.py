@@ -6,7 +6,7 @@ from datetime import datetime
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from portfolio.account import Account, LedgerError
-from portfolio.model import Entry, Fill, Holdings, LotKey
+from portfolio.model import Entry, Fill, Holdings, LotKey, Settled
 from portfolio.money import ceil_div, worth
 
 __all__ = ["LedgerError", "fold", "newest_ends", "open_account", "post", "settle", "settle_by"]
@@ -17,16 +17,19 @@ def open_account(bankroll: int, at: datetime) -> Entry:
     return Account(Holdings()).write(at, "deposit", "bankroll", cash=bankroll)
 
 
-def fold(entries: Iterable[Entry], start: Holdings | None = None) -> Holdings:
+def fold(entries: Iterable[Entry], start: Holdings | None = None, *, sealed: bool = False) -> Holdings:
     """What is held after these entries. Raises `LedgerError` where one does not follow from the last.
+
+    Hashes are worked out again unless the entries were `sealed` by this very process.
 
     >>> from datetime import UTC, datetime
     >>> fold([open_account(10_000 * ONE, datetime(2026, 1, 4, tzinfo=UTC))]).cash
     10000000000
     """
     account = Account(start or Holdings())
+    add = account.apply if sealed else account.take
     for entry in entries:
-        account.take(entry)
+        add(entry)
     return account.holdings()
 
 
@@ -72,19 +75,18 @@ def settle_by(ends: Mapping[MarketId, Resolution], holdings: Holdings, at: datet
     to the millionth, and pays anew; that alone may take cash below 0. A resolution that is impossible
     pays nobody and keeps no other from being paid.
     """
-    due = sorted(key for key in {*holdings.lots, *holdings.settled} if _is_due(key, ends, holdings))
-    if not due:
+    open_lots = [key for key in holdings.lots if key[0] in ends and key not in holdings.settled]
+    outdated = [key for key, paid in holdings.settled.items() if _is_newer(ends.get(key[0]), paid)]
+    if not (open_lots or outdated):
         return []
     account, entries = Account(holdings), list[Entry]()
-    for key in due:
+    for key in sorted([*open_lots, *outdated]):
         entries += _settled(account, key, ends[key[0]], at)
     return entries
 
 
-def _is_due(key: LotKey, ends: Mapping[MarketId, Resolution], holdings: Holdings) -> bool:
-    """Whether a lot is to be paid for: its market has ended, and by no version that was paid already."""
-    end, paid = ends.get(key[0]), holdings.settled.get(key)
-    return end is not None and (paid is None or paid.version < end.version)
+def _is_newer(end: Resolution | None, paid: Settled) -> bool:
+    return end is not None and end.version > paid.version
 
 
 def _settled(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:

@@ -12,11 +12,15 @@ BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(slots=True)
 class Folded:
-    """An account, the time of the last entry folded into it, and the entries that come next."""
+    """An account, the time of the last entry folded into it, and the entries that come next.
+
+    These are `sealed` if this process has written them: their hashes are its own.
+    """
 
     account: Holdings = field(default_factory=Holdings)
     newest: datetime = BEGINNING
     news: list[Entry] = field(default_factory=list)
+    sealed: bool = True
 
     @property
     def number(self) -> int:
@@ -31,8 +35,8 @@ class Folded:
     def up_to_date(self) -> Holdings:
         """The account with all that is known of its ledger."""
         if self.news:
-            self.account, self.newest = fold(self.news, self.account), self.news[-1].at
-            self.news.clear()
+            self.account = fold(self.news, self.account, sealed=self.sealed)
+            self.newest, self.news, self.sealed = self.news[-1].at, [], True
         return self.account
 
 
@@ -55,8 +59,8 @@ class Accounts:
     def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
         """Entries as they are in the record, in place of what is not folded yet."""
         for entrant_id, entries in ledgers.items():
-            self.known[entrant_id].news.clear()
-            self.known[entrant_id].add(entries)
+            known = self.known[entrant_id]
+            known.news, known.sealed = list(entries), False
 
     def holdings(self, ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
         """These accounts, and the time of the newest entry in them."""

@@ -124,6 +124,20 @@ class _Front(io.RawIOBase):
         super().close()
 
 
+def sealed(folder: Path) -> str:
+    """`content` of a bundle without looking into its files; nothing where they can't be used."""
+    mistakes, seen = Mistakes(), dict[str, Hash]()
+    try:
+        for name, part in found(folder, mistakes).items():
+            seen[name] = hashlib.sha256()
+            with opened(part) as file:
+                while some := file.read(1 << 20):
+                    seen[name].update(some)
+    except (OSError, EOFError, zlib.error):
+        return ""
+    return "" if mistakes.count else content(seen)
+
+
 def content(seen: dict[str, Hash]) -> str:
     """One hash for all files of a bundle, as they are unpacked."""
     whole = hashlib.sha256()

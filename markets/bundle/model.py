@@ -34,7 +34,7 @@ class Recording:
         return _latest(self.known, self.quotes, at)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Bundle:
     """A whole recording, markets in the order of their ids. `content` is the hash of its files."""
 

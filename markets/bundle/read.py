@@ -7,9 +7,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from markets.bundle.draft import READERS, At, Draft
-from markets.bundle.files import content, found, lines
+from markets.bundle.files import content, found, lines, sealed
 from markets.bundle.mistakes import Mistake
 from markets.bundle.model import Bundle, Recording
 from markets.bundle.rows import EMPTY, Page, with_book
@@ -18,6 +19,8 @@ from markets.ladders import ladders
 from markets.model import MarketId, Quote
 from markets.venue import VenueError
 
+HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
+"""The recordings that are in use, by their content."""
 NAMED = 10
 """How many mistakes the message of a BadBundle names."""
 
@@ -61,10 +64,16 @@ class BadBundle(VenueError):
 
 
 def read(folder: Path) -> Bundle:
-    """The recording in a folder, or BadBundle with all that is wrong with it."""
+    """The recording in a folder, or BadBundle with all that is wrong with it.
+
+    One that somebody holds already is not read again, as long as not a byte of it has changed.
+    """
+    if (held := HELD.get(sealed(folder))) is not None:
+        return held
     bundle, report = _examined(folder)
     if bundle is None:
         raise BadBundle(folder, report)
+    HELD[bundle.content] = bundle
     return bundle
 
 
