@@ -46,8 +46,8 @@ def left_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
     round = next((round for round in record.rounds(stored.id) if round.at == newest), None)
     if round is None or round.done:
         return False
-    failed_too = unfinished(stored, round, record, {"failed"})
-    return not failed_too or bool(unfinished(stored, round, record))
+    verdicts = record.verdicts(round.id)
+    return not unfinished(stored, verdicts, {"failed"}) or bool(unfinished(stored, verdicts))
 
 
 def check_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:

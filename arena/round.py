@@ -41,7 +41,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         at,
         tuple(turns),
         failed=tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed"),
-        waiting=unfinished(stored, round, record),
+        waiting=unfinished(stored, record.verdicts(round.id)),
         trouble=trouble,
     )
 
@@ -61,8 +61,9 @@ async def finish(
 ) -> list[Turn]:
     """Play what is missing and mark. The round is over once no turn may be tried again."""
     turns = [turn async for turn in play_turns(stored, round, world, record, late)]
-    if not unfinished(stored, round, record):
-        over = late or not unfinished(stored, round, record, {"failed"})
+    verdicts = record.verdicts(round.id)
+    if not unfinished(stored, verdicts):
+        over = late or not unfinished(stored, verdicts, {"failed"})
         value(stored, round.at, record, round.id if over else None)
     return turns
 
@@ -72,7 +73,7 @@ async def finish_earlier(stored: StoredCohort, at: datetime, world: World, recor
     for round in record.rounds(stored.id):
         if not round.done and round.at < at:
             await finish(stored, round, world, record, late=True)
-            if waiting := unfinished(stored, round, record):
+            if waiting := unfinished(stored, record.verdicts(round.id)):
                 raise busy(stored.cohort.number, round.number, waiting)
 
 

@@ -140,11 +140,12 @@ def start_due(at: datetime, plan: Plan, record: Record) -> None:
 
 def end_if_over(stored: StoredCohort, at: datetime, decides: bool, record: Record) -> None:
     """A cohort has ended when it has no round to come and nobody holds anything."""
+    if decides and stored.cohort.decides_at(stored.cohort.rounds) > at:
+        return
     rounds = record.rounds(stored.id)
     if not rounds or not all(round.done for round in rounds):
         return
-    to_come = decides and stored.cohort.decides_at(stored.cohort.rounds) > at
-    if not to_come and not any(account.lots for account in record.holdings(stored.id, until=at).values()):
+    if not any(account.lots for account in record.holdings(stored.id, until=at).values()):
         record.end_cohort(stored.id, at)
 
 

@@ -1,7 +1,7 @@
 """The turns of a round: asked all at once, written in line-up order, together where they end together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -62,8 +62,9 @@ async def play_turns(
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
     closed = closed_since(stored.cohort, found[1], world.now())
     for wave in waves(stored.cohort.entrants):
-        missing = unfinished(stored, round, record, NONE if late else {"failed"})
-        silent, failed = unfinished(stored, round, record), unfinished(stored, round, record, {"failed"})
+        verdicts = record.verdicts(round.id)
+        silent, failed = unfinished(stored, verdicts), unfinished(stored, verdicts, {"failed"})
+        missing = silent if late else failed
         ready = [x for x in wave if x.name in missing and not set(leaders(x.settings)) & set(silent)]
         seats = [
             replace(seat, barred=barred(seat.entrant, failed, late), closed=closed)
@@ -106,11 +107,8 @@ async def in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[
             raise error.fault from error
 
 
-def unfinished(
-    stored: StoredCohort, round: StoredRound, record: Record, again: Set[str] = NONE
-) -> tuple[str, ...]:
+def unfinished(stored: StoredCohort, verdicts: Mapping[int, str], again: Set[str] = NONE) -> tuple[str, ...]:
     """Entrants whose turn is missing, or ended in a way that is worth trying again."""
-    verdicts = record.verdicts(round.id)
     missing = {None, *again}
     return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in missing)
 

@@ -18,7 +18,7 @@ from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
-from portfolio.floor import Floor
+from portfolio.floor import floor_of
 from portfolio.model import Side
 from portfolio.sizing import smallest_bets
 
@@ -36,7 +36,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         mids = [(listing.market.id, listing.mid) for listing in view.snapshot.shown]
         forecasts = tuple(Forecast(market_id, mid) for market_id, mid in mids if mid is not None)
-        floor = Floor(view.snapshot, view.rules)
+        floor = floor_of(view.snapshot, view.rules)
         sides = favourites(view.snapshot)
         bets = smallest_bets(sides, settings.bets, view.holdings.cash, floor, "the favourite")
         return Decision(forecasts, bets)

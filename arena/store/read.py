@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, exists, func, select
+from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, select
 
 from agents.model import Call, CallError, Forecast, Message, Prompt
 from arena.model import Cohort

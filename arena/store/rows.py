@@ -1,10 +1,12 @@
 """Rows into tables: one with its new id, or many in one statement."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table, insert
+from sqlalchemy.sql.dml import ReturningInsert
 
 from arena.store.types import UtcTime, instant
 
@@ -26,7 +28,12 @@ def line_of(*names: str) -> Callable[[Any], Line]:
 
 def insert_one(connection: Connection, table: Table, **row: Any) -> int:
     """One row; its new id."""
-    return int(connection.execute(insert(table).values(**row).returning(table.c.id)).scalar_one())
+    return int(connection.execute(_insertion(table), row).scalar_one())
+
+
+@cache
+def _insertion(table: Table) -> ReturningInsert[Any]:
+    return insert(table).returning(table.c.id)
 
 
 def insert_rows(connection: Connection, table: Table, rows: Rows) -> None:

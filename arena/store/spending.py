@@ -28,5 +28,5 @@ def spent(
 
 @cache
 def _sums(scopes: tuple[Scope, ...]) -> Select[tuple[int, ...]]:
-    sums = [select(func.coalesce(func.sum(COST), 0)).where(WITHIN[scope]).scalar_subquery() for scope in scopes]
-    return select(*sums)
+    whole = select(func.coalesce(func.sum(COST), 0))
+    return select(*(whole.where(WITHIN[scope]).scalar_subquery() for scope in scopes))
