@@ -13,9 +13,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from agents.registry import kind
 from arena.arrange import arranged, opened
-from arena.config import AgentConfig, Budget, Cohorts, Config, Markets
+from arena.config import Config, load
 from arena.replay import play_replay
 from arena.store.record import Record
 from arena.wiring import open_world
@@ -31,7 +30,7 @@ LEAST = 0.2
 """At most five times the loop's time."""
 AGENTS: tuple[tuple[str, float], ...] = (
     ("market", 0.5),
-    *(("constant", 0.2 + 0.025 * place) for place in range(25)),
+    *(("constant", round(0.2 + 0.025 * place, 3)) for place in range(25)),
     *(("random", 0.5) for _ in range(24)),
 )
 
@@ -48,21 +47,22 @@ def recording(folder: Path) -> Path:
     return folder
 
 
-def config() -> Config:
+def config(folder: Path) -> Config:
     """The line-up, by an arena's own config."""
-    agents = []
-    for place, (name, p) in enumerate(AGENTS):
-        found = kind(name)
-        settings = found.settings.model_validate({"p": p} if name == "constant" else {})
-        agents.append(AgentConfig(f"{name}-{place}", name, settings, 0))
-    markets = Markets(venue="simulator", min_volume=0)
-    return Config(Path("config.yaml"), "", 1, markets, WORLD, Cohorts(), Budget(), tuple(agents), {})
+    blocks = [
+        f"  - {{name: {name}-{place}, kind: {name}{f', p: {p}' if name == 'constant' else ''}}}"
+        for place, (name, p) in enumerate(AGENTS)
+    ]
+    file = folder / "config.yaml"
+    lines = ["markets: {venue: simulator, min_volume: 0}", "agents:", *blocks]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return load(file)
 
 
 def ours(folder: Path, database: Path) -> Counter[str]:
     """The season by the arena, into a record; how much is in it."""
     bundle = opened(folder)
-    season = arranged(folder, bundle, config())
+    season = arranged(folder, bundle, config(folder.parent))
 
     async def played() -> None:
         async with open_world(season.config, record) as world:

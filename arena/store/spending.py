@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, true
 
@@ -27,6 +28,6 @@ def spent(
 
 
 @cache
-def _sums(scopes: tuple[Scope, ...]) -> Select[tuple[int, ...]]:
+def _sums(scopes: tuple[Scope, ...]) -> Select[Any]:
     whole = select(func.coalesce(func.sum(COST), 0))
     return select(*(whole.where(WITHIN[scope]).scalar_subquery() for scope in scopes))
