@@ -13,6 +13,7 @@ from arena.model import Cohort
 from arena.store import read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
+from arena.store.calls import add_call
 from arena.store.database import connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.folded import Accounts
@@ -236,7 +237,7 @@ class Record:
     def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
         """One attempt, in a transaction of its own."""
         with self.engine.begin() as connection:
-            write.add_call(connection, round_id, entrant_id, attempt, call, made_at)
+            add_call(connection, round_id, entrant_id, attempt, call, made_at)
 
     def keep_turns(
         self, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], code_version: str

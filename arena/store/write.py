@@ -3,17 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from agents.model import Call
 from arena.model import Cohort
-from arena.store.codec import call_fact, cohort_text
+from arena.store.codec import cohort_text
 from arena.store.listings import page_rows, quote_rows
 from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
-    CALL,
     CLAIM,
     COHORT,
     ENTRANT,
@@ -145,50 +142,6 @@ def claim_turns(
             mine = (CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
             connection.execute(update(CLAIM).where(*mine).values(token=row.token + 1, **lease))
     return tokens
-
-
-def add_call(
-    connection: Connection, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime
-) -> None:
-    """One attempt, whole, before anything is done with its answer.
-
-    It has the next number if another worker, late but paid, has used this one meanwhile.
-    """
-    names = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost", "worst")
-    error = call.error
-    row = columns(call, *names, "latency_ms") | columns(call.prompt, "stage", "sample", "seed")
-    row |= {
-        "attempt": max(attempt, _last_attempt(connection, round_id, entrant_id, call) + 1),
-        "messages": canonical(call.prompt.messages),
-        "prompt_hash": prompt_hash(call),
-        "error_code": error.code if error else None,
-        "error_message": error.message if error else None,
-        "error_retry": int(error.retry) if error else 0,
-    }
-    keys = {"round_id": round_id, "entrant_id": entrant_id, "made_at": made_at}
-    fact = digest(call_fact(row, _place(connection, round_id, entrant_id)))
-    connection.execute(insert(CALL).values(**row, **keys, hash=fact))
-
-
-def _last_attempt(connection: Connection, round_id: int, entrant_id: int, call: Call) -> int:
-    mine = (CALL.c.round_id == round_id, CALL.c.entrant_id == entrant_id)
-    part = (CALL.c.stage == call.prompt.stage, CALL.c.sample == call.prompt.sample)
-    return connection.scalar(select(func.max(CALL.c.attempt)).where(*mine, *part)) or 0
-
-
-def _place(connection: Connection, round_id: int, entrant_id: int) -> dict[str, Any]:
-    """Whose part of which round it is, in words that outlive ids."""
-    joined = ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(
-        ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id
-    )
-    names = (COHORT.c.number.label("cohort"), ROUND.c.number.label("round"), ENTRANT.c.name.label("entrant"))
-    place = select(*names).select_from(joined).where(ROUND.c.id == round_id, ENTRANT.c.id == entrant_id)
-    return dict(connection.execute(place).mappings().one())
-
-
-def prompt_hash(call: Call) -> str:
-    """What makes two questions the same question: the messages and the seed."""
-    return digest({"messages": call.prompt.messages, "seed": call.prompt.seed})
 
 
 TAKEN_AT = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()

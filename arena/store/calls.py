@@ -1,0 +1,66 @@
+"""Putting calls in the record, each as soon as it has ended."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from agents.model import Call
+from arena.store.codec import call_fact
+from arena.store.rows import columns, insert_rows
+from arena.store.tables import CALL, COHORT, ENTRANT, ROUND
+from markets.canonical import canonical, encoded
+from markets.hashes import sha256
+
+NAMES = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost", "worst")
+ASKED = ("stage", "sample", "seed")
+LAST = (
+    select(func.max(CALL.c.attempt))
+    .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
+    .where(CALL.c.stage == bindparam("stage"), CALL.c.sample == bindparam("sample"))
+    .scalar_subquery()
+)
+PLACE = (
+    select(
+        COHORT.c.number.label("cohort"),
+        ROUND.c.number.label("round"),
+        ENTRANT.c.name.label("entrant"),
+        LAST.label("last"),
+    )
+    .select_from(
+        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id)
+    )
+    .where(ROUND.c.id == bindparam("round_id"), ENTRANT.c.id == bindparam("entrant_id"))
+)
+"""Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""
+
+
+def add_call(
+    connection: Connection, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime
+) -> None:
+    """One attempt, whole, before anything is done with its answer.
+
+    It has the next number if another worker, late but paid, has used this one meanwhile.
+    """
+    ids = {"round_id": round_id, "entrant_id": entrant_id}
+    part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
+    place: dict[str, Any] = dict(connection.execute(PLACE, ids | part).mappings().one())
+    last = place.pop("last") or 0
+    messages = canonical(call.prompt.messages)
+    error = call.error
+    row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)
+    row |= {
+        "attempt": max(attempt, last + 1),
+        "messages": messages,
+        "prompt_hash": prompt_hash(messages, call.prompt.seed),
+        "error_code": error.code if error else None,
+        "error_message": error.message if error else None,
+        "error_retry": int(error.retry) if error else 0,
+    }
+    fact = sha256(encoded(call_fact(row, place)))
+    insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
+
+
+def prompt_hash(messages: str, seed: int) -> str:
+    """What makes two questions the same question: the messages, as canonical JSON, and the seed."""
+    return sha256(f'{{"messages":{messages},"seed":{seed}}}')
