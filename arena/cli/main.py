@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from arena.cli.agents import agents
 from arena.cli.check import check
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
@@ -78,6 +79,7 @@ app.command()(demo)
 app.command()(init)
 app.command()(check)
 app.command("round")(play_round)
+app.add_typer(agents, name="agents")
 app.add_typer(markets, name="markets")
 app.command()(leaderboard)
 app.command()(positions)

@@ -36,6 +36,12 @@ class Options:
         config = load(self.config or default, environ, beside)
         return config if self.database is None else replace(config, database=self.database)
 
+    def known(self) -> "Config | None":
+        """The config, where there is one; a record that is named can be read without."""
+        if self.config is None and self.database is not None and not DEFAULT.exists():
+            return None
+        return self.load()
+
     def record(self) -> str:
         """The address of the record: what `--database` says, else what the config does."""
         if self.database is not None:

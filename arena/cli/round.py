@@ -3,12 +3,15 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.agents_list import as_change
+from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table
 from arena.errors import ArenaError
@@ -16,6 +19,7 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.model import RoundReport
+    from arena.reported import Change
 
 
 def round(
@@ -41,11 +45,12 @@ def round(
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        when, reports = play(settings, wanted)
+        when, reports, changed = play(settings, wanted)
     if as_json:
-        print_json({"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]})
+        told = {"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]}
+        print_json(told | {"changes": [as_change(change) for change in changed]})
     else:
-        print_reports(when, reports)
+        print_reports(when, reports, changed)
     if any(report.failed or report.waiting for report in reports):
         raise typer.Exit(2)
 
@@ -63,12 +68,17 @@ def instant(text: str) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
-def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[RoundReport]]":
-    """Play the decision time that is wanted, or the next one."""
+def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[RoundReport], list[Change]]":
+    """Play the decision time that is wanted, or the next one.
+
+    With it comes which models have reported themselves as others than before meanwhile.
+    """
     from arena.clock import now
+    from arena.dossier import changed_since
     from arena.due import check_time, next_time
     from arena.plan import plan_of, stamp_of
     from arena.season import play_time
+    from arena.store.database import reading
     from arena.store.record import Record
     from arena.wiring import open_world
 
@@ -78,10 +88,12 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
 
     record = Record.open(config.database)
     try:
-        plan, live = plan_of(config, now(), record.began()), stamp_of(config) == "live"
-        at = wanted or next_time(plan, record, live, now())
-        check_time(at, plan, record, live, now())
-        return at, asyncio.run(one(at))
+        plan, live, began = plan_of(config, now(), record.began()), stamp_of(config) == "live", now()
+        at = wanted or next_time(plan, record, live, began)
+        check_time(at, plan, record, live, began)
+        reports = asyncio.run(one(at))
+        with reading(record.engine) as connection:
+            return at, reports, changed_since(connection, began)
     finally:
         record.close()
 
@@ -112,8 +124,10 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
     }
 
 
-def print_reports(at: datetime, reports: "list[RoundReport]") -> None:
-    """What was played, agent by agent."""
+def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence[Change]" = ()) -> None:
+    """What was played, agent by agent, and which models are not what they were."""
+    from arena.reported import in_words
+
     if not reports:
         print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
@@ -128,6 +142,8 @@ def print_reports(at: datetime, reports: "list[RoundReport]") -> None:
             print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
         if report.waiting:
             print(f"  another process plays {', '.join(report.waiting)}")
+    for change in changed:
+        print(f"Note: {plain(in_words(change))}")
     print("Next: arena leaderboard")
 
 

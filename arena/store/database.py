@@ -1,6 +1,7 @@
 """Opening the record: SQLite in WAL mode, or PostgreSQL by URL."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -153,3 +154,38 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """One consistent look at the record."""
     with engine.connect().execution_options(**{LOOKING: True}) as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def looking(database: str) -> Iterator[Engine]:
+    """A record that is only read. Of the files that SQLite makes beside it for that, none is left."""
+    url = url_of(database)
+    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    was_alone = file is not None and not _beside(file)
+    try:
+        engine = connect(database, read_only=True)
+        try:
+            yield engine
+        finally:
+            engine.dispose()
+    finally:
+        if file is not None and was_alone and _beside(file):
+            _tidy(file)
+
+
+def _beside(file: Path) -> list[Path]:
+    """What SQLite has put beside a record: the log, and its index."""
+    return [path for end in ("-wal", "-shm") if (path := file.with_name(file.name + end)).exists()]
+
+
+def _tidy(file: Path) -> None:
+    """Let SQLite take away what a connection that may not write had to leave; what is in use stays."""
+    try:
+        last = sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    except sqlite3.OperationalError:  # the record is gone, or not ours to write: nothing to be taken away
+        return
+    try:
+        last.execute("PRAGMA query_only = ON")
+        last.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        last.close()

@@ -1,0 +1,132 @@
+"""`arena agents show`: all that config and record know of one agent."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.agents_list import as_change
+from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.output import print_json
+from arena.cli.positions import exact
+from arena.errors import ArenaError
+from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.dossier import Dossier
+    from arena.setup import Setup
+
+PLANNED = "next"
+"""How the cohort is called that the config would start."""
+
+
+def show(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Show one agent: its settings cohort by cohort and what was changed, how its turns and calls went.
+
+    The cohort `next` is the one that the config would start. Forecasts are final probabilities, and what one
+    costs is all that was spent on calls, divided by their number. Latencies are those of answers. Of a model
+    it is told what its provider reports it as, and when: another model under the same name is another agent.
+
+    Example: arena agents show sharp
+
+    Next: arena agents try NAME
+    """
+    from arena.cli.dossier_words import say
+    from arena.dossier import dossier, summaries
+    from arena.store.database import reading
+    from arena.store.rehearsal import onlooker
+
+    chosen = options(context, config, database)
+    planned = chosen.known()
+    with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
+        found = dossier(connection, name)
+        setup = None if planned is None else planned_setup(planned, name)
+        if found is None and setup is None:
+            known = [agent.name for agent in planned.agents] if planned is not None else []
+            names = dict.fromkeys([*known, *summaries(connection)])
+            raise ArenaError(
+                "no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names) or 'none'}"
+            )
+    told = {"name": name, "cohorts": stays(found, setup), "record": found and as_data(found)}
+    if as_json:
+        print_json(told)
+    else:
+        say(told)
+
+
+def planned_setup(config: "Config", name: str) -> "Setup | None":
+    """How the next cohort would have the agent."""
+    from arena.clock import now
+    from arena.plan import frozen
+    from arena.setup import setup_of
+
+    cohort, _ = frozen(config, 1, now())
+    return next((setup_of(cohort, entrant) for entrant in cohort.entrants if entrant.name == name), None)
+
+
+def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, Any]]:
+    """Each cohort that the agent is in, the next one too, with what was changed since the one before."""
+    from arena.setup import differences
+
+    every: list[tuple[dict[str, Any], Setup]] = []
+    for stay in found.stays if found else ():
+        known = {"cohort": stay.cohort, "starts_at": stay.starts_at.isoformat(), "verdicts": stay.verdicts}
+        every.append((known, stay.setup))
+    if planned is not None:
+        every.append(({"cohort": PLANNED, "starts_at": None, "verdicts": {}}, planned))
+    told = list[dict[str, Any]]()
+    for place, (known, setup) in enumerate(every):
+        changed = differences(every[place - 1][1], setup) if place else {}
+        told.append(
+            known
+            | {"kind": setup.kind, "settings": dict(setup.settings), "prompts": dict(setup.prompts)}
+            | {"changed": {key: {"was": was, "is": now} for key, (was, now) in changed.items()}}
+        )
+    return told
+
+
+def as_data(found: "Dossier") -> dict[str, Any]:
+    """What the record says of an agent for JSON; money in dollars."""
+    from arena.reported import in_words
+
+    calls = sum(each.calls for each in found.asked)
+    whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
+    return {
+        "verdicts": _together([stay.verdicts for stay in found.stays]),
+        "calls": calls,
+        "rungs": found.rungs,
+        "errors": found.errors,
+        "tokens_in": sum(each.tokens_in for each in found.asked),
+        "tokens_out": sum(each.tokens_out for each in found.asked),
+        "cost_usd": None if found.unknown else exact(found.cost),
+        "known_cost_usd": exact(found.cost),
+        "unknown_costs": found.unknown,
+        "forecasts": found.forecasts,
+        "cost_per_forecast_usd": found.cost / found.forecasts / ONE if whole else None,
+        "median_ms": found.median_ms,
+        "p95_ms": found.late_ms,
+        "reported": [
+            {
+                "model": each.model,
+                "fingerprint": each.fingerprint,
+                "answers": each.answers,
+                "first_at": each.first_at.isoformat(),
+                "last_at": each.last_at.isoformat(),
+            }
+            for each in found.served
+        ],
+        "changes": [as_change(change) for change in found.changes],
+        "notes": [in_words(change) for change in found.changes],
+    }
+
+
+def _together(verdicts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    names = dict.fromkeys(name for each in verdicts for name in each)
+    return {name: sum(each.get(name, 0) for each in verdicts) for name in names}

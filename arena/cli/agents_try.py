@@ -1,0 +1,124 @@
+"""`arena agents try`: one agent's turn as it would be, without a trace in the record."""
+
+import asyncio
+import os
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.output import print_json, progress
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from arena.config import Config
+    from arena.store.rehearsal import Engine
+    from arena.trial import Trial
+
+
+def try_agent(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
+    dry: Annotated[
+        bool, typer.Option("--dry", help="Make no call: show what would be asked and what it may cost.")
+    ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="On the round of this time, in UTC, not the latest."),
+    ] = None,
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Let one agent decide, and show it all: prompts, answers, decision, fills and cost. Nothing is kept.
+
+    It decides on the latest round of the newest cohort that it is in, with the account that it had before it
+    decided then. A new agent gets the latest round that was played, a fresh bankroll and the config's
+    rules; where nothing was played yet, the venue is looked at. It is set up as the config has it today.
+
+    Calls are real and cost money, within the budget: the limits of a call, a round and an agent hold for this
+    turn by itself, those of the day and the arena together with what the record has spent. The record doesn't
+    learn what a try cost, so the next one doesn't know it either. With --dry no call is made, and a question
+    that would repeat earlier answers is shown without them.
+
+    The exit status is 2 when the model had no answer, or none that could be used.
+
+    Example: arena agents try sharp --dry
+
+    Next: arena round plays the next round with all agents.
+    """
+    from arena.cli.round import instant
+    from arena.cli.trial_data import as_data
+    from arena.cli.trial_words import say
+
+    settings = options(context, config, database).load()
+    wanted = None if at is None else instant(at)
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        trial = tried(settings, name, wanted, dry)
+    if as_json:
+        print_json(as_data(trial))
+    else:
+        say(trial)
+    if trial.turn is not None and trial.turn.decision.verdict in ("failed", "malformed"):
+        raise typer.Exit(2)
+
+
+def tried(config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
+    """Try an agent on what the record holds, or on a look at the venue."""
+    from arena.store.rehearsal import onlooker
+
+    try:
+        with onlooker(config.database) as engine:
+            return asyncio.run(_tried(engine, config, name, at, dry))
+    except KeyboardInterrupt:
+        words = "stopped; nothing was written"
+        raise ArenaError("interrupted", words, "a call under way may be charged", status=130) from None
+
+
+async def _tried(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
+    from arena.scene import newcomer, recorded
+    from arena.store.database import reading
+    from arena.store.rehearsal import Rehearsal
+    from arena.trial import fresh, play
+    from arena.wiring import open_world
+
+    with reading(engine) as connection:
+        scene = recorded(connection, config, name, at)
+    when = scene.round.at if scene else _now(config, at)
+    part = scene.part if scene else newcomer(config, name, when)
+    if not dry:
+        _check_key(config, name)
+    record = Rehearsal(engine, accounts={name: part.account}, texts=part.texts)
+    async with open_world(config, record) as world:
+        with progress(f"Asking {name}", None):
+            scene = scene or await fresh(part, when, world, record)
+            return await play(scene, world, record, dry)
+
+
+def _now(config: "Config", at: "datetime | None") -> "datetime":
+    """When a venue is looked at of which no round was played: a live one now, others at their start."""
+    from arena.clock import now
+    from arena.plan import stamp_of
+
+    live = stamp_of(config) == "live"
+    if live and at is not None:
+        raise ArenaError("live_venue", f"{config.markets.venue} is live: it knows only now", "leave --at out")
+    return now() if live else at or config.first_start(now())
+
+
+def _check_key(config: "Config", name: str) -> None:
+    """A call without a key is not worth making."""
+    from agents.model import ModelSettings
+    from arena.config import environment
+    from arena.config.keys import key_variables
+
+    settings = next((agent.settings for agent in config.agents if agent.name == name), None)
+    wanted = key_variables(settings) if isinstance(settings, ModelSettings) else ()
+    known = environment(config.folder, os.environ)
+    if wanted and not any(known.get(variable) for variable in wanted):
+        mend = "set it, or write it into .env; --dry needs no key"
+        raise ArenaError("no_key", f"{wanted[0]} is not set, and {name} needs it", mend)

@@ -1,0 +1,182 @@
+"""What came of trying an agent, in words. What models and markets said is shown as text and nothing else."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena.cli.markets_list import cents
+from arena.cli.markets_show import plain
+from arena.cli.output import print_table, program
+from arena.cli.positions_table import shortened
+from arena.cli.trial_data import calls, together, tokens
+from arena.setup import in_words
+from markets.millionths import ONE, decimal
+
+if TYPE_CHECKING:
+    from agents.model import Call, Message
+    from arena.model import Turn
+    from arena.trial import Question, Trial
+    from markets.model import Listing
+    from portfolio.model import Sale
+
+ASKED, REASON = 60, 80
+"""So many characters of what a market asks, and of a reason."""
+
+
+def say(trial: "Trial") -> None:
+    """The scene, every question with its answers, then what was decided and what would come of it."""
+    _say_scene(trial)
+    seen: dict[tuple[Message, ...], int] = {}
+    for number, question in enumerate(trial.questions, 1):
+        _say_question(question, number, len(trial.questions), seen)
+        for call in question.calls if trial.turn is not None else refused(question):
+            _say_answer(call)
+    if trial.turn is not None:
+        _say_turn(trial.turn, {listing.market.id: listing for listing in trial.scene.snapshot})
+    _say_cost(trial)
+    again = "" if trial.turn is not None else f"{program()} agents try {trial.scene.part.entrant.name}, or "
+    print(f"Nothing was written to the record. Next: {again}{program()} round")
+
+
+def refused(question: "Question") -> list["Call"]:
+    """The calls that would not be made at all."""
+    return [call for call in question.calls if call.error is not None]
+
+
+def _say_scene(trial: "Trial") -> None:
+    scene, part = trial.scene, trial.scene.part
+    place = "a look at the venue" if scene.cohort is None else f"the snapshot of cohort {scene.cohort}"
+    if not scene.fresh:
+        place += f", round {scene.round.number}"
+    whose = "a fresh bankroll" if scene.fresh else "the account it had then"
+    print(f"{part.entrant.name} on {place}, {scene.snapshot.at:%Y-%m-%d %H:%M} UTC: "
+          f"{len(scene.snapshot.shown):,} markets, and {whose}, ${decimal(trial.mark.total):,.2f} with "
+          f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
+    for key, (was, now) in part.changed.items():
+        print(f"  set up otherwise than in cohort {scene.cohort}: {plain(in_words(key, was, now))}")
+    if trial.missing:
+        print(f"  {', '.join(trial.missing)} stated nothing in this round")
+    print()
+
+
+def _say_question(
+    question: "Question", number: int, whole: int, seen: "dict[tuple[Message, ...], int]"
+) -> None:
+    prompt = question.prompt
+    most = "at a price that is not known" if question.worst is None else f"at most {money(question.worst)}"
+    print(f"== Question {number} of {whole}: {prompt.stage}, sample {prompt.sample}, "
+          f"about {tokens(prompt):,} tokens, {most}")  # fmt: skip
+    if (earlier := seen.setdefault(prompt.messages, number)) != number:
+        print(f"The same words as question {earlier}, with another seed.\n")
+        return
+    for message in prompt.messages:
+        print(f"-- {message.role}\n{lines(message.content)}\n")
+
+
+def _say_answer(call: "Call") -> None:
+    cost = "cost unknown" if call.cost is None else money(call.cost)
+    if call.error is not None:
+        print(f"-- no answer, {cost}: {call.error.code}: {plain(call.error.message)}\n")
+    if call.reply is None:
+        return
+    who = plain(f"{call.model or 'a model without a name'} {call.fingerprint}".strip())
+    tokens = f"{call.tokens_in:,} tokens in, {call.tokens_out:,} out"
+    end = plain(call.finish) or "nothing that it says"
+    print(f"-- {who}, {call.latency_ms / 1000:.1f} s, {tokens}, {cost}, by {call.rung}, ended by {end}")
+    print(f"{lines(call.reply)}\n")
+
+
+def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
+    decision = turn.decision
+    wishes = len(decision.bets) + len(decision.sales)
+    print(f"== The turn is {decision.verdict}" + (f": {plain(decision.note)}" if decision.note else ""))
+    print(f"{len(decision.forecasts):,} forecasts, {wishes:,} bets and sales, "
+          f"{len(turn.fills):,} fills, {len(turn.rejections):,} refused\n")  # fmt: skip
+
+    def asks(market: str) -> str:
+        return shortened(listings[market].market.question, ASKED) if market in listings else plain(market)
+
+    said = [
+        (asks(x.market_id), x.stage, cents(listings[x.market_id].mid), cents(x.probability), why(x.reason))
+        for x in decision.forecasts
+    ]
+    wanted = [
+        *(
+            (asks(x.market_id), "bet", x.side, dollars(x.amount), cents(x.limit), why(x.reason))
+            for x in decision.bets
+        ),
+        *(
+            (asks(x.market_id), "sale", x.side, _size(x), cents(x.limit), why(x.reason))
+            for x in decision.sales
+        ),
+    ]
+    got = [
+        (
+            asks(x.market_id),
+            x.action,
+            x.side,
+            shares(x.shares),
+            dollars(x.amount),
+            dollars(x.fee),
+            why(x.left),
+        )
+        for x in turn.fills
+    ]
+    lost = [(x.code, plain(x.message), asks(x.market_id)) for x in turn.rejections]
+    _table("What it believes", ("market", "stage", "price ¢", "YES ¢", "reason"), said)
+    _table("What it wants", ("market", "wish", "side", "size", "limit ¢", "reason"), wanted)
+    _table("What it would get", ("market", "fill", "side", "shares", "$", "fee $", "what was left"), got)
+    _table("What is refused", ("code", "why", "market"), lost)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[Any]) -> None:
+    if rows:
+        print_table(columns, rows, title=title, right=[name for name in columns if name.endswith(("¢", "$"))])
+
+
+def _size(sale: "Sale") -> str:
+    """How much of a position is to be sold."""
+    if sale.shares is not None:
+        return f"{shares(sale.shares)} shares"
+    return "all" if sale.fraction is None else f"{decimal(sale.fraction):.0%}"
+
+
+def _say_cost(trial: "Trial") -> None:
+    made = calls(trial)
+    if not made:
+        print("It asks no model, so it costs nothing.")
+        return
+    worst = together(question.worst for question in trial.questions)
+    if trial.turn is None:
+        told = "an amount that is not known" if worst is None else f"${worst:,.4f} at most"
+        print(f"No call was made. These questions would cost {told}.")
+        return
+    cost = together(call.cost for call in made)
+    print(
+        f"{len(made):,} call{'' if len(made) == 1 else 's'}, "
+        + ("of unknown cost." if cost is None else f"${cost:,.6f} in all.")
+    )
+
+
+def lines(text: str) -> str:
+    """A text line by line, without what a terminal would take for a command."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
+def money(amount: int) -> str:
+    """A small amount, to the last millionth."""
+    return f"${amount / ONE:,.6f}"
+
+
+def why(reason: str) -> str:
+    """A reason in one line."""
+    return shortened(reason, REASON)
+
+
+def shares(count: int) -> str:
+    """A number of shares to two places."""
+    return f"{decimal(count):,.2f}"
+
+
+def dollars(amount: int) -> str:
+    """An amount in dollars and cents, without the sign."""
+    return f"{decimal(amount):,.2f}"

@@ -1,0 +1,97 @@
+"""As what a model reports itself under one name, and when that changed.
+
+Another model under the same name is another agent: its scores are of two. Another fingerprint of the
+same model is a softer sign: a provider may change it with every server that answers.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a provider called the model and the system that gave an answer; empty where it said nothing."""
+
+    name: str
+    model: str
+    fingerprint: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From one answer to the next under one name, the model or its fingerprint was another one.
+
+    `model` is the one that answered after the change. The same change may come often: servers take turns.
+    """
+
+    name: str
+    what: Literal["model", "fingerprint"]
+    before: str
+    after: str
+    model: str
+    first_at: datetime
+    last_at: datetime
+    times: int = 1
+
+
+def changes(rows: Iterable[Reported]) -> list[Change]:
+    """Every change under one name, each told once, in the order in which they first came.
+
+    Where a provider says nothing, nothing is known to have changed.
+    """
+    last: dict[str, Reported] = {}
+    found: dict[tuple[str, str, str, str], Change] = {}
+    for row in sorted(rows, key=lambda row: row.at):
+        if not row.model:
+            continue
+        change = _change(last.get(row.name), row)
+        last[row.name] = _known(last.get(row.name), row)
+        if change is not None:
+            key = (change.name, change.model, change.before, change.after)
+            known = found.get(key)
+            found[key] = change if known is None else replace(known, last_at=row.at, times=known.times + 1)
+    return list(found.values())
+
+
+def _change(before: Reported | None, row: Reported) -> Change | None:
+    if before is None:
+        return None
+    if row.model != before.model:
+        return Change(row.name, "model", before.model, row.model, row.model, row.at, row.at)
+    if before.fingerprint and row.fingerprint and row.fingerprint != before.fingerprint:
+        marks = before.fingerprint, row.fingerprint
+        return Change(row.name, "fingerprint", *marks, row.model, row.at, row.at)
+    return None
+
+
+def _known(before: Reported | None, row: Reported) -> Reported:
+    """The row, with the fingerprint that its model had last where it has none itself."""
+    if row.fingerprint or before is None or before.model != row.model:
+        return row
+    return replace(row, fingerprint=before.fingerprint)
+
+
+def flag(found: Sequence[Change]) -> str:
+    """The gravest of these changes in a word or two; nothing where there is none.
+
+    >>> flag([])
+    ''
+    """
+    kinds = {change.what for change in found}
+    return "model changed" if "model" in kinds else "fingerprint changed" if kinds else ""
+
+
+def in_words(change: Change) -> str:
+    """A change as a sentence."""
+    since = f"since {change.first_at:%Y-%m-%d %H:%M} UTC" + (
+        f", {change.times:,} times until {change.last_at:%Y-%m-%d %H:%M}" if change.times > 1 else ""
+    )
+    if change.what == "model":
+        return f"{change.name} is answered by another model: {change.after}, before {change.before} ({since})"
+    return (
+        f"{change.name}: {change.model} has another fingerprint: {change.after}, before {change.before} "
+        f"({since}); it may only be another server"
+    )

@@ -1,0 +1,85 @@
+"""A record that a turn can be played on without a trace: it is read, and what would be written is not."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from agents.model import Call
+from arena.budget import Scope
+from arena.store.database import NoRecord, connect, looking, upgrade
+from arena.store.record import Record
+from markets.venue import SetAside
+from portfolio.model import Holdings
+
+__all__ = ["Engine", "Rehearsal", "onlooker"]
+
+LASTING: tuple[Scope, ...] = ("day", "arena")
+"""The limits for which it counts what the record says was spent; for the others a rehearsal stands alone."""
+
+
+@dataclass(frozen=True)
+class Rehearsal(Record):
+    """The record as one entrant finds it, which remembers the calls that are made and forgets the rest.
+
+    `accounts` are what the entrants own, `texts` the prompts that are not in the record yet.
+    """
+
+    accounts: Mapping[str, Holdings] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    made: list[Call] = field(default_factory=list)
+
+    def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
+        """The accounts that were given."""
+        return dict(self.accounts)
+
+    def prompts(self, hashes: Collection[str]) -> dict[str, str]:
+        """Prompt texts by hash, those of the record too."""
+        return super().prompts(hashes) | {key: self.texts[key] for key in hashes if key in self.texts}
+
+    def claim(
+        self,
+        round_id: int,
+        entrant_ids: Sequence[int],
+        holder: str,
+        now: datetime,
+        until: datetime,
+        is_gone: Callable[[str], bool],
+    ) -> dict[int, int]:
+        """Every turn can be played here, whoever plays it in earnest."""
+        return dict.fromkeys(entrant_ids, 0)
+
+    def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
+        """No answer is known yet: the model shall be asked."""
+        return {}
+
+    def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
+        """Remember one attempt."""
+        self.made.append(call)
+
+    def keep_asides(self, asides: Sequence[SetAside], at: datetime) -> None:
+        """Forget what a venue sent in vain."""
+
+    def spent(
+        self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
+    ) -> dict[Scope, int]:
+        """What was spent here, for the day and the arena on top of what the record holds."""
+        here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.made)
+        lasting = [scope for scope in scopes if scope in LASTING]
+        before = super().spent(round_id, entrant_id, since, lasting) if lasting else {}
+        return {scope: here + before.get(scope, 0) for scope in scopes}
+
+
+@contextmanager
+def onlooker(database: str) -> Iterator[Engine]:
+    """The record at an address, to be read and nothing else; an empty one in memory where there is none."""
+    with ExitStack() as stack:
+        try:
+            engine = stack.enter_context(looking(database))
+        except NoRecord:
+            engine = connect("sqlite://")
+            stack.callback(engine.dispose)
+            upgrade(engine)
+        yield engine
