@@ -1,0 +1,320 @@
+"""`arena agents try`: what a round would ask, answer, bet and cost, and not a byte of it in the record."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from tests.provider.replies import GOOD, says
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.running import command, environment
+
+CONFIG = """\
+database: arena.db
+markets:
+  venue: simulator
+  show: 6
+  simulator: {{start: 2026-01-04, weeks: 10, markets: 80, events: 25}}
+cohorts: {{rounds: 4, count: 2, bankroll: {bankroll}, rules: {rules}}}
+budget: {budget}
+agents:
+{agents}
+"""
+PRICE = "price: {input: 1, output: 4}"
+SHARP = f"{{name: sharp, model: demo/sharp, {PRICE}}}"
+PLAYERS = (SHARP, "{kind: random}", "{kind: kelly, of: sharp}")
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyProvider]:
+    with faulty() as started:
+        yield started
+
+
+def write(
+    folder: Path, *agents: str, bankroll: int = 10_000, rules: str = "realistic", budget: str = "{}"
+) -> Path:
+    """A config of these agents."""
+    lines = "\n".join(f"  - {agent}" for agent in agents)
+    text = CONFIG.format(bankroll=bankroll, rules=rules, budget=budget, agents=lines)
+    (folder / "config.yaml").write_text(text, "utf-8")
+    return folder
+
+
+def asks(model: str, server: FaultyProvider, more: str = "") -> str:
+    """An agent called eve that asks the faulty provider."""
+    return f'{{name: eve, model: openai/{model}, base_url: "{server.url}", {PRICE}, timeout: 20s{more}}}'
+
+
+def run(folder: Path, *words: str) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(app, [*words, "--config", str(folder / "config.yaml")])
+
+
+def said(folder: Path, *words: str, status: int = 0) -> Any:
+    """The answer as JSON."""
+    answer = run(folder, *words, "--json")
+    assert answer.exit_code == status, answer.output
+    return json.loads(answer.stdout)
+
+
+def tried(folder: Path, *words: str, status: int = 0) -> Any:
+    """What a try says, with the folder as it was before."""
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    found = said(folder, "agents", "try", *words, status=status)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    return found
+
+
+def copy(folder: Path, other: Path) -> None:
+    """The record of a folder in another one."""
+    (other / "arena.db").write_bytes((folder / "arena.db").read_bytes())
+
+
+def rows(folder: Path, query: str, *values: object) -> list[Any]:
+    with closing(sqlite3.connect(folder / "arena.db")) as connection:
+        return connection.execute(query, values).fetchall()
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three decision times, in which sharp, random and kelly played all."""
+    folder = write(tmp_path_factory.mktemp("played"), *PLAYERS)
+    for _ in range(3):
+        said(folder, "round")
+    return folder
+
+
+TURN = """
+SELECT turn.id, turn.cash FROM turn JOIN round ON round.id = turn.round_id
+JOIN entrant ON entrant.id = turn.entrant_id JOIN cohort ON cohort.id = round.cohort_id
+WHERE entrant.name = ? AND cohort.number = ? AND round.number = ?
+"""
+NEWEST_CALL = """
+SELECT messages, seed, reply, cost FROM call JOIN round ON round.id = call.round_id
+WHERE round.cohort_id = 2 AND round.number = 2
+"""
+FILL = "market_id, side, action, shares, amount, fee"
+
+
+def turn_of(folder: Path, name: str, cohort: int, number: int) -> dict[str, Any]:
+    """A recorded turn, in the form in which a try tells it."""
+    ((turn, cash),) = rows(folder, TURN, name, cohort, number)
+    stated = rows(folder, "SELECT market_id, stage, probability FROM forecast WHERE turn_id = ?", turn)
+    fills = rows(folder, f"SELECT {FILL} FROM fill WHERE turn_id = ?", turn)
+    return {
+        "cash": cash / 1e6,
+        "forecasts": sorted((market, stage, p / 1e6) for market, stage, p in stated),
+        "fills": sorted((*row[:3], *(amount / 1e6 for amount in row[3:])) for row in fills),
+    }
+
+
+def outcome(found: Any) -> dict[str, Any]:
+    """What a try tells of a turn, in the same form."""
+    forecasts = [(x["market"], x["stage"], x["probability"]) for x in found["decision"]["forecasts"]]
+    keys = ("market", "side", "action", "shares", "amount", "fee")
+    fills = [tuple(fill[key] for key in keys) for fill in found["fills"]]
+    return {"cash": found["cash"], "forecasts": sorted(forecasts), "fills": sorted(fills)}
+
+
+@pytest.mark.parametrize("name", ["sharp", "random", "kelly"])
+@pytest.mark.parametrize(
+    ("at", "cohort", "number"), [((), 2, 2), (("--at", "2026-01-11"), 2, 1), (("--at", "2026-01-04"), 1, 1)]
+)
+def test_an_agent_that_plays_does_again_what_it_did(
+    name: str, at: tuple[str, ...], cohort: int, number: int, played: Path
+) -> None:
+    found = tried(played, name, *at)
+    assert (found["cohort"], found["round"], found["fresh"]) == (cohort, number, False)
+    assert (found["changed"], found["missing"]) == ({}, [])
+    assert outcome(found) == turn_of(played, name, cohort, number)
+    assert outcome(found)["forecasts"]
+
+
+def test_the_prompt_is_the_very_one_that_the_record_holds_and_so_is_the_cost(played: Path) -> None:
+    ((messages, seed, reply, cost),) = rows(played, NEWEST_CALL)
+    for words in ((), ("--dry",)):
+        (question,) = tried(played, "sharp", *words)["questions"]
+        assert question["messages"] == json.loads(messages)
+        assert question["seed"] == seed
+        if not words:
+            (answer,) = question["answers"]
+            assert (answer["reply"], answer["cost_usd"]) == (reply, cost / 1e6)
+            assert answer["cost_usd"] < question["worst_usd"]
+
+
+def test_when_dry_no_call_is_made_and_every_question_is_shown(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server, ", prices: after, max_tokens: 1000"))
+    found = tried(tmp_path, "eve", "--dry")
+    assert server.requests.total() == 0
+    assert [question["stage"] for question in found["questions"]] == ["blind", "final"]
+    assert (found["decision"], found["dry"]) == (None, True)
+    for question in found["questions"]:
+        sent = sum(len(message["content"].encode()) + 32 for message in question["messages"])
+        assert question["worst_usd"] == pytest.approx((sent * 1 + 1_000 * 4) / 1e6)
+        assert 0 < question["tokens"] < sent
+    total = sum(question["worst_usd"] for question in found["questions"])
+    assert found["worst_usd"] == pytest.approx(total)
+    told = run(tmp_path, "agents", "try", "eve", "--dry").stdout
+    assert "Question 2 of 2: final" in told
+    assert f"No call was made. These questions would cost ${total:,.4f} at most." in told
+    assert '{"forecasts": [], ' not in told
+
+
+def test_a_new_agent_has_a_fresh_bankroll_the_configs_rules_and_the_newest_snapshot(
+    played: Path, tmp_path: Path
+) -> None:
+    copy(played, tmp_path)
+    rules = "{from: seed, min_bet: 7, fill: mid}"
+    write(tmp_path, *PLAYERS, "{kind: random, name: new}", bankroll=700, rules=rules)
+    found = tried(tmp_path, "new")
+    assert (found["cohort"], found["at"][:10], found["fresh"]) == (2, "2026-01-18", True)
+    assert (found["cash"], found["total"]) == (700, 700)
+    assert {bet["amount"] for bet in found["decision"]["bets"]} == {7}
+    assert {fill["fee"] for fill in found["fills"]} == {0}
+    assert found["markets"] == tried(played, "random")["markets"]
+
+
+def test_what_was_changed_in_the_config_since_is_tried_and_told(played: Path, tmp_path: Path) -> None:
+    copy(played, tmp_path)
+    write(tmp_path, SHARP[:-1] + ", max_tokens: 900}", "{kind: random, bets: 1}")
+    assert tried(tmp_path, "random")["changed"] == {"bets": {"was": 3, "is": 1}}
+    assert len(tried(tmp_path, "random")["decision"]["bets"]) == 1
+    assert tried(tmp_path, "sharp", "--dry")["changed"] == {"max_tokens": {"was": 16_000, "is": 900}}
+    assert tried(tmp_path, "kelly")["changed"] == {}  # only in the record
+    told = run(tmp_path, "agents", "try", "random").stdout
+    assert "set up otherwise than in cohort 2: bets: 1, was 3" in told
+
+
+def test_where_nothing_was_played_the_venue_is_looked_at_and_nothing_is_made(tmp_path: Path) -> None:
+    write(tmp_path, *PLAYERS)
+    found = tried(tmp_path, "random")
+    assert (found["cohort"], found["at"][:10], found["markets"]) == (None, "2026-01-04", 6)
+    assert len(found["fills"]) == 3
+    assert tried(tmp_path, "random", "--at", "2026-01-18")["at"][:10] == "2026-01-18"
+    error = tried(tmp_path, "random", "--at", "2031-01-01", status=1)["error"]
+    assert error["code"] == "nothing_shown"
+
+
+def test_one_made_from_others_needs_what_they_said(played: Path, tmp_path: Path) -> None:
+    write(tmp_path, *PLAYERS)
+    error = tried(tmp_path, "kelly", status=1)["error"]
+    assert (error["code"], "sharp" in error["message"]) == ("nothing_stated", True)
+    copy(played, tmp_path)
+    write(tmp_path, *PLAYERS, "{kind: kelly, name: new, of: random}", "{kind: kelly, name: newer, of: new}")
+    assert [x["probability"] for x in tried(tmp_path, "new")["decision"]["forecasts"]] == [
+        p for _, _, p in turn_of(tmp_path, "random", 2, 2)["forecasts"]
+    ]
+    assert tried(tmp_path, "newer", status=1)["error"]["code"] == "nothing_stated"
+
+
+def test_prose_is_asked_for_again_and_then_malformed(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("prose", server))
+    found = tried(tmp_path, "eve", status=2)
+    first, second = found["questions"]
+    assert second["messages"][: len(first["messages"])] == first["messages"]
+    assert "holds no JSON object" in second["messages"][-1]["content"]
+    assert (found["decision"]["verdict"], found["fills"], found["decision"]["bets"]) == ("malformed", [], [])
+    assert found["cost_usd"] == pytest.approx(2 * (1_001 * 1 + 200 * 4) / 1e6)
+    assert found["questions"][0]["answers"][0]["model"] == "served-1"
+
+
+def test_a_bad_item_is_refused_and_the_good_ones_are_filled(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server))
+    server.script("plays", says(GOOD.replace('"sales"', '"bets_": [], "sales"').replace("120", "9000")))
+    found = tried(tmp_path, "eve")
+    assert [x["probability"] for x in found["decision"]["forecasts"]] == [0.4]
+    assert (len(found["decision"]["bets"]), found["fills"]) == (1, [])
+    assert [item["code"] for item in found["rejections"]] == ["over_cap"]
+    server.script("plays", says(GOOD))
+    assert [fill["amount"] for fill in tried(tmp_path, "eve")["fills"]] == [120]
+
+
+def test_a_key_that_is_refused_is_told_and_not_shown(
+    tmp_path: Path, server: FaultyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVE_KEY", "canary-key-12345")
+    write(tmp_path, asks("401", server, ", api_key_env: EVE_KEY"))
+    found = tried(tmp_path, "eve", status=2)
+    assert found["decision"]["verdict"] == "failed"
+    assert found["questions"][0]["answers"][0]["error"]["code"] == "refused"
+    assert "canary-key-12345" not in json.dumps(found)
+    assert "canary-key-12345" in server.key
+    assert "no answer, $0.000000: refused" in run(tmp_path, "agents", "try", "eve").stdout
+
+
+def test_without_its_key_a_model_is_not_asked_but_can_be_tried_dry(
+    tmp_path: Path, server: FaultyProvider
+) -> None:
+    write(tmp_path, asks("plays", server, ", api_key_env: EVE_KEY"), "{model: anthropic/else, " + PRICE + "}")
+    error = tried(tmp_path, "eve", status=1)["error"]
+    assert (error["code"], error["message"]) == ("no_key", "EVE_KEY is not set, and eve needs it")
+    assert tried(tmp_path, "eve", "--dry")["questions"]
+    assert server.requests.total() == 0
+
+
+def test_the_budget_holds(played: Path, tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server), budget="{call: 0.001}")
+    found = tried(tmp_path, "eve", status=2)
+    assert "over the budget of $0.0010 a call" in found["decision"]["note"]
+    assert "over the budget of $0.0010 a call" in run(tmp_path, "agents", "try", "eve", "--dry").stdout
+    assert server.requests.total() == 0
+
+
+def test_the_arenas_budget_knows_what_the_record_has_spent(played: Path, tmp_path: Path) -> None:
+    copy(played, tmp_path)
+    ((spent,),) = rows(tmp_path, "SELECT sum(cost) FROM call")
+    worst = tried(played, "sharp", "--dry")["worst_usd"]
+    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst}, agent: {worst}}}")
+    assert tried(tmp_path, "sharp")["decision"]["verdict"] == "played"
+    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst - 1e-6}}}")
+    assert "of the arena's" in tried(tmp_path, "sharp", status=2)["decision"]["note"]
+
+
+def test_what_a_model_says_is_shown_as_text(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server))
+    shout = '{"forecasts": [{"market": "m1\x1b[2J", "probability": 2}]}'
+    evil = f"[red]boo[/red] \x1b]0;owned\x07\x1b[31m \u202e \x9b31m {shout}"
+    server.script("plays", says(evil, model="bad\x1b[31m[b]", system_fingerprint="\x9bfp"))
+    told = run(tmp_path, "agents", "try", "eve").stdout
+    assert "[red]boo[/red]" in told
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("nobody",), "no_agent"),
+        (("sharp", "--at", "2026-01-05"), "no_round"),
+        (("sharp", "--at", "x"), "bad_time"),
+    ],
+)
+def test_what_is_not_there(words: tuple[str, ...], code: str, played: Path) -> None:
+    error = tried(played, *words, status=1)["error"]
+    assert error["code"] == code
+    assert error["mend"]
+
+
+def test_stopped_while_a_model_hangs_nothing_is_written(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("hang", server))
+    words = command("agents", "try", "eve", "--json")
+    pipe = subprocess.PIPE
+    asking = subprocess.Popen(words, cwd=tmp_path, env=environment(), stdout=pipe, stderr=pipe, text=True)
+    while not server.requests.total():
+        assert asking.poll() is None
+        sleep(0.05)
+    os.kill(asking.pid, signal.SIGINT)
+    out, err = asking.communicate(timeout=60)
+    assert (asking.returncode, json.loads(out)["error"]["code"]) == (130, "interrupted")
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
