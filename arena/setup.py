@@ -41,10 +41,13 @@ def differences(before: Setup, after: Setup) -> dict[str, tuple[Any, Any]]:
 def in_words(key: str, was: Any, now: Any) -> str:
     """A difference in a few words.
 
-    >>> in_words("p", 0.5, 0.6), in_words("text of bet", "9f…", "1a…")
-    ('p: 0.6, was 0.5', 'text of bet: edited')
+    >>> in_words("p", 0.5, None), in_words("text of bet", "9f…", "1a…")
+    ('p: not set, was 0.5', 'text of bet: edited')
     """
-    return f"{key}: edited" if key.startswith(TEXT_OF) and was and now else f"{key}: {now}, was {was}"
+    if key.startswith(TEXT_OF):
+        return f"{key}: " + ("edited" if was and now else "in use" if now else "no longer in use")
+    after, before = ("not set" if value is None else value for value in (now, was))
+    return f"{key}: {after}, was {before}"
 
 
 def _flat(setup: Setup) -> dict[str, Any]:

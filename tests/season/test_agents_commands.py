@@ -177,8 +177,9 @@ def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(
     assert set(second["changed"]) == {"temperature", "prompt", "text of bet", "text of ./mine.md"}
     assert (third["cohort"], set(third["changed"])) == ("next", {"text of ./mine.md"})
     told = run(tmp_path, "agents", "show", "eve").stdout
-    assert "changed: temperature: 0.5, was None" in told
+    assert "changed: temperature: 0.5, was not set" in told
     assert "changed: text of ./mine.md: edited" in told
+    assert "changed: text of bet: no longer in use" in told
 
 
 def test_who_is_no_longer_in_the_config_is_listed_apart(tmp_path: Path, server: FaultyProvider) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -67,12 +68,25 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     assert arena_json(tmp_path, "verify", "--database", address) == {"ok": True, "differences": []}
     again = arena_json(tmp_path, *words, "--resume", "--database", address)
     assert again["state_hash"] == here["state_hash"]
+    told = [agents_told(tmp_path, place) for place in ("here.db", address)]
+    assert told[0] == told[1]
+    assert arena_json(tmp_path, *words, "--resume", "--database", address)["state_hash"] == here["state_hash"]
     for change in CHANGES:
         with (
             psycopg.connect(server) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)
+
+
+def agents_told(folder: Path, database: str) -> list[Any]:
+    """What is said of an agent, and what it does when it is tried; without what a clock says."""
+    shown = arena_json(folder, "agents", "show", "sharp", "--database", database)["record"]
+    listed = arena_json(folder, "agents", "list", "--database", database)
+    tried = arena_json(folder, "agents", "try", "sharp", "--database", database)
+    counted = {key: value for key, value in shown.items() if not key.endswith("_ms") and key != "reported"}
+    served = [(each["model"], each["fingerprint"], each["answers"]) for each in shown["reported"]]
+    return [counted, served, listed, tried["cash"], tried["decision"], tried["fills"], tried["cost_usd"]]
 
 
 def test_a_watched_venue_reads_the_same_on_both_databases(tmp_path: Path, server: str) -> None:
