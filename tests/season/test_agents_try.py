@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -15,9 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.clock import now
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.running import command, environment
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
+from tests.venue_server.server import HTML, venue_server
 
 CONFIG = """\
 database: arena.db
@@ -216,6 +220,65 @@ def test_one_made_from_others_needs_what_they_said(played: Path, tmp_path: Path)
         p for _, _, p in turn_of(tmp_path, "random", 2, 2)["forecasts"]
     ]
     assert tried(tmp_path, "newer", status=1)["error"]["code"] == "nothing_stated"
+
+
+MEAN = """\
+from agents.model import Decision, Forecast
+from agents.model import Settings as Common
+
+
+class Settings(Common):
+    of: tuple[str, ...]
+
+
+def agent(settings, given):
+    async def decide(view, ask):
+        first = next(view.stated[name] for name in settings.of if view.stated[name])
+        return Decision(tuple(Forecast(said.market_id, said.probability) for said in first))
+
+    return decide
+"""
+
+
+def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
+    played: Path, tmp_path: Path
+) -> None:
+    copy(played, tmp_path)
+    (tmp_path / "extensions").mkdir()
+    (tmp_path / "extensions" / "first.py").write_text(MEAN, "utf-8")
+    write(tmp_path, *PLAYERS, "{kind: constant, name: new}", "{kind: first, of: [new, sharp]}")
+    answer = run(tmp_path, "agents", "try", "first", "--json")
+    found = json.loads(answer.stdout)
+    assert found["missing"] == ["new"]
+    assert outcome(found)["forecasts"] == turn_of(tmp_path, "sharp", 2, 2)["forecasts"]
+    assert "new stated nothing in this round" in run(tmp_path, "agents", "try", "first").stdout
+
+
+LIVE = """\
+markets:
+  venue: polymarket
+  min_volume: 0
+  polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
+agents:
+  - kind: random
+"""
+
+
+def test_a_live_venue_is_looked_at_now_and_where_it_is_down_that_is_told(tmp_path: Path) -> None:
+    with venue_server() as venue:
+        ends = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
+        market = a_market("1001", endDate=ends, bestBid=0.4, bestAsk=0.42, lastTradePrice=0.4)
+        book = a_book("1001", [("0.40", "900")], [("0.42", "900")])
+        PolymarketWire([market], books=[book]).serve(venue)
+        text = LIVE.format(url=venue.url, gamma=GAMMA, clob=CLOB)
+        (tmp_path / "config.yaml").write_text(text, "utf-8")
+        found = tried(tmp_path, "random")
+        assert (found["cohort"], found["markets"], len(found["fills"])) == (None, 1, 1)
+        assert tried(tmp_path, "random", "--at", "2026-01-04", status=1)["error"]["code"] == "live_venue"
+        venue.fail(f"{GAMMA}/markets/keyset", HTML, forever=True)
+        error = tried(tmp_path, "random", status=1)["error"]
+        assert error["code"] == "not_json"
+        assert "arena round" not in error["mend"]
 
 
 def test_prose_is_asked_for_again_and_then_malformed(tmp_path: Path, server: FaultyProvider) -> None:

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import Engine, select
 
 from arena.errors import ArenaError
-from arena.store.database import NoRecord, connect, reading, url_of
+from arena.store import read
+from arena.store.database import NoRecord, connect, looking, reading, url_of
 from arena.store.record import Record
 from arena.store.rows import insert_rows
 from arena.store.tables import MARKET, PROMPT
@@ -211,3 +212,31 @@ def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
 def test_a_driver_that_this_arena_does_not_know_is_refused_at_once() -> None:
     with pytest.raises(ArenaError, match="names no database"):
         connect("postgresql+asyncpg://localhost/record")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_of_looking_at_a_record_no_file_is_left(name: str, tmp_path: Path) -> None:
+    Record.open(str(tmp_path / name)).close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with looking(str(tmp_path / name)) as engine, reading(engine) as connection:
+        assert read.cohorts(connection) == []
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert list(before) == [name]
+
+
+def test_what_somebody_else_is_writing_is_left_alone(tmp_path: Path) -> None:
+    record = Record.open(str(tmp_path / "record.db"))
+    with record.engine.begin() as connection:
+        connection.execute(PROMPT.insert().values(hash="h", text="t"))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with looking(str(tmp_path / "record.db")) as engine, reading(engine) as connection:
+        assert read.prompts(connection, ["h"]) == {"h": "t"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert "record.db-wal" in before
+    record.close()
+
+
+def test_there_is_nothing_to_look_at(tmp_path: Path) -> None:
+    with pytest.raises(NoRecord), looking(str(tmp_path / "record.db")):
+        pass
+    assert list(tmp_path.iterdir()) == []
