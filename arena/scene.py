@@ -46,6 +46,7 @@ class Scene:
     """A part, and the round and the snapshot that it is played on.
 
     `cohort` is the number of the cohort whose round it is; None for a look at the venue that no cohort took.
+    `trouble` is what was missing then, in words.
     """
 
     part: Part
@@ -53,6 +54,7 @@ class Scene:
     snapshot: Snapshot
     cohort: int | None = None
     fresh: bool = True
+    trouble: tuple[str, ...] = ()
 
 
 def recorded(connection: Connection, config: Config, name: str, at: datetime | None) -> Scene | None:
@@ -90,7 +92,15 @@ def _anew(config: Config, name: str, stored: StoredCohort, round: StoredRound) -
     """An agent that is new: a fresh bankroll and the config's rules, in the world of a snapshot."""
     theirs = stored.cohort
     planned, texts = frozen(config, theirs.number + 1, round.at)
-    here = replace(planned, venue=theirs.venue, venue_settings=theirs.venue_settings, stamp=theirs.stamp)
+    here = replace(
+        planned,
+        venue=theirs.venue,
+        venue_settings=theirs.venue_settings,
+        stamp=theirs.stamp,
+        evidence=theirs.evidence,
+        evidence_settings=theirs.evidence_settings,
+        guard=theirs.guard,
+    )
     return _alone(here, name, texts, stored.id)
 
 

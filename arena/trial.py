@@ -8,6 +8,7 @@ from agents.model import Call, Prompt
 from arena.answers import NoAnswer, as_error
 from arena.cohort import leaders
 from arena.errors import ArenaError
+from arena.evidence import gather
 from arena.model import Cohort, Entrant, Turn
 from arena.round import look
 from arena.scene import Part, Scene
@@ -58,7 +59,7 @@ async def play(scene: Scene, world: World, record: Rehearsal, dry: bool = False)
 
 
 async def fresh(part: Part, at: datetime, world: World, record: Rehearsal) -> Scene:
-    """A look at the venue, of which nothing is kept."""
+    """A look at the venue, and at what the source of evidence says of it; of neither anything is kept."""
     try:
         snapshot = await look(part.stored, at, world, record, 1)
     except NoAnswer as error:
@@ -68,7 +69,9 @@ async def fresh(part: Part, at: datetime, world: World, record: Rehearsal) -> Sc
         venue = part.stored.cohort.venue
         mend = "try another time with --at, or see which markets play: docs/universe.md"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", mend)
-    return Scene(part, StoredRound(0, 1, at, 0, False), snapshot)
+    round = StoredRound(0, 1, at, 0, False)
+    record.keep_snapshot(part.stored.id, part.stored.cohort.number, snapshot, round.number)
+    return Scene(part, round, snapshot, trouble=await gather(part.stored, round, world, record))
 
 
 def _missing(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:

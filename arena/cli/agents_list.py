@@ -63,12 +63,12 @@ def read_agents(chosen: Options) -> dict[str, Any]:
 def as_planned(agent: "AgentConfig") -> dict[str, Any]:
     """An agent of the config for JSON."""
     from agents.cost import price_for
-    from agents.model import ModelSettings
+    from agents.model import asked
 
-    settings = agent.settings
-    price = price_for(settings) if isinstance(settings, ModelSettings) else None
-    shown = _set_up(agent.name, agent.kind, settings.model_dump(mode="json"))
-    return shown | {"price": price and {"input": price.input, "output": price.output}}
+    model = asked(agent.settings)
+    price = None if model is None else price_for(model)
+    shown = _set_up(agent.name, agent.kind, agent.settings.model_dump(mode="json"))
+    return shown | {"model": agent.model, "price": price and {"input": price.input, "output": price.output}}
 
 
 def _set_up(name: str, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -112,12 +112,12 @@ def _now(config: "Config", at: "datetime | None") -> "datetime":
 
 def _check_key(config: "Config", name: str) -> None:
     """A call without a key is not worth making."""
-    from agents.model import ModelSettings
+    from agents.model import asked
     from arena.config import environment
     from arena.config.keys import key_variables
 
-    settings = next((agent.settings for agent in config.agents if agent.name == name), None)
-    wanted = key_variables(settings) if isinstance(settings, ModelSettings) else ()
+    models = [asked(agent.settings) for agent in config.agents if agent.name == name]
+    wanted = [variable for model in models if model is not None for variable in key_variables(model)]
     known = environment(config.folder, os.environ)
     if wanted and not any(known.get(variable) for variable in wanted):
         mend = "set it, or write it into .env; --dry needs no key"

@@ -131,20 +131,25 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
     if not reports:
         print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
-        print(f"Cohort {report.cohort}, round {report.number}, {at:%Y-%m-%d %H:%M} UTC")
-        for words in report.trouble:
-            print(f"  {words}")
-        if not report.turns and not report.waiting:
-            print("  every turn was in already; nothing changed\n")
-        if report.turns:
-            print_turns(report)
-        if report.failed:
-            print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
-        if report.waiting:
-            print(f"  another process plays {', '.join(report.waiting)}")
+        print_report(at, report)
     for change in changed:
         print(f"Note: {plain(in_words(change))}")
     print("Next: arena leaderboard")
+
+
+def print_report(at: datetime, report: "RoundReport") -> None:
+    """What was played in a round of one cohort."""
+    print(f"Cohort {report.cohort}, round {report.number}, {at:%Y-%m-%d %H:%M} UTC")
+    for words in report.trouble:
+        print(f"  {words}")
+    if not report.turns and not report.waiting:
+        print("  every turn was in already; nothing changed\n")
+    if report.turns:
+        print_turns(report)
+    if report.failed:
+        print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
+    if report.waiting:
+        print(f"  another process plays {', '.join(report.waiting)}")
 
 
 def print_turns(report: "RoundReport") -> None:

@@ -29,6 +29,7 @@ def as_data(trial: "Trial") -> dict[str, Any]:
         "total": exact(trial.mark.total),
         "changed": {key: {"was": was, "is": now} for key, (was, now) in scene.part.changed.items()},
         "missing": list(trial.missing),
+        "trouble": list(scene.trouble),
         "questions": [_question(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for call in calls(trial)),

@@ -53,6 +53,8 @@ def _say_scene(trial: "Trial") -> None:
           f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
     for key, (was, now) in part.changed.items():
         print(f"  set up otherwise than in cohort {scene.cohort}: {plain(in_words(key, was, now))}")
+    for words in scene.trouble:
+        print(f"  {plain(words)}")
     if trial.missing:
         print(f"  {', '.join(trial.missing)} stated nothing in this round")
     print()

@@ -7,10 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from agents.model import Call
+from agents.model import Article, Call
 from arena.budget import Scope
 from arena.store.database import NoRecord, connect, looking, upgrade
+from arena.store.evidence import Gathered
 from arena.store.record import Record
+from markets.model import MarketId, Snapshot
 from markets.venue import SetAside
 from portfolio.model import Holdings
 
@@ -22,14 +24,17 @@ LASTING: tuple[Scope, ...] = ("day", "arena")
 
 @dataclass(frozen=True)
 class Rehearsal(Record):
-    """The record as one entrant finds it, which remembers the calls that are made and forgets the rest.
+    """The record as one entrant finds it, and what would have come to it since, kept only while it is tried.
 
-    `accounts` are what the entrants own, `texts` the prompts that are not in the record yet.
+    `accounts` are what the entrants own, `texts` the prompts that are not in the record yet; `made` are the
+    calls, `looks` the snapshots and `news` the evidence that were new.
     """
 
     accounts: Mapping[str, Holdings] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     made: list[Call] = field(default_factory=list)
+    looks: list[Snapshot] = field(default_factory=list)
+    news: list[Gathered] = field(default_factory=list)
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """The accounts that were given."""
@@ -38,6 +43,26 @@ class Rehearsal(Record):
     def prompts(self, hashes: Collection[str]) -> dict[str, str]:
         """Prompt texts by hash, those of the record too."""
         return super().prompts(hashes) | {key: self.texts[key] for key in hashes if key in self.texts}
+
+    def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
+        """The snapshot that was taken here, else that of the record."""
+        return (0, self.looks[-1]) if self.looks else super().snapshot(cohort_id, at)
+
+    def keep_snapshot(
+        self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
+    ) -> None:
+        """Remember a snapshot."""
+        self.looks.append(snapshot)
+
+    def evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
+        """The evidence that was gathered here, else that of the record."""
+        if not self.news:
+            return super().evidence(round_id)
+        return {market: tuple(articles) for market, articles in self.news[-1].articles.items()}
+
+    def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
+        """Remember evidence."""
+        self.news.append(gathered)
 
     def claim(
         self,

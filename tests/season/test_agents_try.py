@@ -254,6 +254,81 @@ def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
     assert "new stated nothing in this round" in run(tmp_path, "agents", "try", "first").stdout
 
 
+NEWS = """\
+from agents.evidence import Found
+from agents.model import Settings as Common
+
+
+class Settings(Common):
+    pass
+
+
+class Paper:
+    async def articles(self, market, at):
+        return [Found("Paper", "", "News", "Something.", "2026-01-10")]
+
+    async def close(self):
+        pass
+
+
+def research(settings, report):
+    return Paper()
+"""
+READER = """\
+from agents.model import Decision, Forecast
+from agents.model import Settings as Common
+
+
+class Settings(Common):
+    pass
+
+
+def agent(settings, given):
+    async def decide(view, ask):
+        counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
+        return Decision(tuple(Forecast(market, 500_000 + count) for market, count in counts.items()))
+
+    return decide
+"""
+
+
+def test_evidence_is_that_of_the_round_or_gathered_and_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "extensions" / "research").mkdir(parents=True)
+    (tmp_path / "extensions" / "research" / "paper.py").write_text(NEWS, "utf-8")
+    (tmp_path / "extensions" / "reader.py").write_text(READER, "utf-8")
+    write(tmp_path, "{kind: reader}")
+    config = tmp_path / "config.yaml"
+    config.write_text(config.read_text("utf-8") + "evidence: {from: paper}\n", "utf-8")
+
+    def read(*words: str) -> set[float]:
+        found = said(tmp_path, "agents", "try", "reader", *words)
+        return {x["probability"] for x in found["decision"]["forecasts"]}
+
+    assert (read(), read("--at", "2026-01-18")) == ({0.5}, {0.500001})
+    assert not (tmp_path / "arena.db").exists()
+    for _ in range(3):
+        said(tmp_path, "round")
+    record = (tmp_path / "arena.db").read_bytes()
+    other = NEWS.replace("[Found(", "[] and [Found(")  # now it has nothing, and what was kept is shown
+    (tmp_path / "extensions" / "research" / "paper.py").write_text(other, "utf-8")
+    assert (read(), read("--at", "2026-01-04")) == ({0.500001}, {0.5})
+    assert (tmp_path / "arena.db").read_bytes() == record
+
+
+def test_samples_and_batches_are_all_shown_and_made(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server, ", samples: 2, batch: 4"))
+    places = [(1, 1), (1, 2), (2, 1), (2, 2)]  # six markets, four a question
+    for words in (("--dry",), ()):
+        found = tried(tmp_path, "eve", *words)
+        texts = [question["messages"][-1]["content"] for question in found["questions"]]
+        assert [
+            (x["sample"], 1 + ("### m5" in text)) for x, text in zip(found["questions"], texts, strict=True)
+        ] == places
+        assert server.requests.total() == (0 if words else 4)
+    assert found["cost_usd"] == pytest.approx(4 * (1_001 * 1 + 200 * 4) / 1e6)
+    assert "The same words as question 1, with another seed." in run(tmp_path, "agents", "try", "eve").stdout
+
+
 LIVE = """\
 markets:
   venue: polymarket
