@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.model import ModelSettings, Price, Prompt
+from agents.schema import schema
+from agents.trim import MESSAGE_TOKENS
 
 TABLE = "model_prices_and_context_window_backup.json"
-MESSAGE_TOKENS = 32
-"""More than any provider adds to a message for its role and its bounds."""
 
 
 def price_of(model: str) -> Price | None:
@@ -53,11 +53,20 @@ def cost(price: Price | None, tokens_in: int, tokens_out: int) -> int | None:
 
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
-    """What asking this can cost at most: a token for every byte sent, and all tokens that may come back."""
-    sent = sum(
-        len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages
-    )
-    return cost(price_for(settings), sent, settings.max_tokens)
+    """What asking this can cost at most: all that is sent, and all tokens that may come back."""
+    return cost(price_for(settings), most_tokens(prompt), settings.max_tokens)
+
+
+def most_tokens(prompt: Prompt) -> int:
+    """The tokens that a question can take at most: one for every byte of it and of the form it asks for."""
+    sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
+    return sum(sent) + _form_size(prompt.bets)
+
+
+@cache
+def _form_size(bets: bool) -> int:
+    """Bytes of the answer's schema: providers that hold a model to one count it as sent."""
+    return len(json.dumps(schema(bets)).encode())
 
 
 @cache

@@ -1,5 +1,6 @@
 """Which decision time is to be played: what the record and the plan say is due."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from arena.cohort import number_at
@@ -25,6 +26,22 @@ def next_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
     return following
+
+
+def next_start(
+    plan: Plan, begun: Collection[datetime], newest: datetime | None, live: bool, now: datetime
+) -> datetime | None:
+    """When the next cohort starts, None if none will. `begun` are starts there were, `newest` the last time played.
+
+    A live start is open for as long as its round may be played, and one that was missed is not caught up.
+    """
+    start = plan.first
+    while plan.starting(start) is not None:
+        to_come = now - start <= WINDOW if live else newest is None or start > newest
+        if to_come and start not in begun:
+            return start
+        start += WEEK
+    return None
 
 
 def latest_due(plan: Plan, now: datetime) -> datetime:

@@ -1,7 +1,7 @@
 """The composition root: the only place where the doors to the world are opened."""
 
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
@@ -29,7 +29,7 @@ from arena.store.record import Record
 from arena.world import Mind, World
 from markets.canonical import canonical
 from markets.registry import load
-from markets.venue import Report, SetAside, Venue, forget
+from markets.venue import Report, SetAside, Truth, Venue, forget
 
 DEMO = "demo/"
 DEMO_URL = "ARENA_DEMO_PROVIDER"
@@ -42,7 +42,7 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        doors = Doors(config, record, stack)
+        doors = Doors(config, record, stack, Models(stack))
         yield World(
             venue=doors.venue,
             mind=doors.mind,
@@ -54,6 +54,25 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
             research=doors.research,
             asides=doors.asides,
         )
+
+
+@asynccontextmanager
+async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """How to ask any model by itself, for those who play no round; all is closed again at the end."""
+    os.environ.update(environment(config.folder, os.environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close)
+        yield Models(stack).ask
+
+
+def lane(settings: ModelSettings) -> str:
+    """The provider whose limits a model's calls count towards."""
+    return settings.base_url or settings.model.partition("/")[0]
+
+
+def given(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
+    """What a kind is handed: these prompts, the world's truth, and what lies beside the config."""
+    return Given(truth, prompts, partial(beside.read, config.folder), partial(beside.load, config.folder))
 
 
 def visit(config: Config, name: str = "", report: Report = forget, **changes: object) -> Venue:
@@ -81,18 +100,38 @@ def _where(own: BaseModel, folder: Path) -> dict[str, Any]:
 
 
 @dataclass
+class Models:
+    """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
+
+    stack: AsyncExitStack
+    demo_url: str | None = None
+
+    def ask(self, settings: ModelSettings) -> Ask:
+        """The function that asks the model of these settings."""
+        if settings.model.startswith(DEMO):
+            name = "openai/" + settings.model.removeprefix(DEMO)
+            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
+        return make_ask(settings, timer, os.environ)
+
+    def _demo(self) -> str:
+        if self.demo_url is None:
+            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
+        return self.demo_url
+
+
+@dataclass
 class Doors:
     """Venues, minds and sources of evidence by what a cohort has frozen, each opened once."""
 
     config: Config
     record: Record
     stack: AsyncExitStack
+    models: Models
     venues: dict[str, Any] = field(default_factory=dict)
     minds: dict[str, Mind] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
     seats: dict[tuple[int, str], Mind] = field(default_factory=dict)
     asides: list[SetAside] = field(default_factory=list)
-    demo_url: str | None = None
 
     def venue(self, cohort: Cohort) -> Venue:
         """The venue that a cohort plays at, with the settings that it has frozen."""
@@ -135,24 +174,10 @@ class Doors:
         texts = self.record.prompts(list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}
         truth = getattr(self.venue(cohort), "truth", None)
-        folder = self.config.folder
-        given = Given(truth, prompts, partial(beside.read, folder), partial(beside.load, folder))
-        agent, model = found.agent(settings, given), asked(settings)
+        agent, model = found.agent(settings, given(self.config, prompts, truth)), asked(settings)
         if model is None:
             return Mind(agent, _nobody, lambda _: 0)
-        lane = model.base_url or model.model.partition("/")[0]
-        return Mind(agent, self._ask(model), lambda prompt: worst_case(prompt, model), lane)
-
-    def _ask(self, settings: ModelSettings) -> Ask:
-        if settings.model.startswith(DEMO):
-            name = "openai/" + settings.model.removeprefix(DEMO)
-            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
-        return make_ask(settings, timer, os.environ)
-
-    def _demo(self) -> str:
-        if self.demo_url is None:
-            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
-        return self.demo_url
+        return Mind(agent, self.models.ask(model), lambda prompt: worst_case(prompt, model), lane(model))
 
 
 def _budget(config: Config, record: Record) -> Budget:

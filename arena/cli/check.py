@@ -1,4 +1,4 @@
-"""`arena check`: is the config right, and who would play?"""
+"""`arena check`: is the config right, who would play, and what would it cost?"""
 
 import os
 import re
@@ -8,6 +8,7 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table
+from arena.errors import ArenaError
 from markets.millionths import decimal
 
 if TYPE_CHECKING:
@@ -19,42 +20,69 @@ if TYPE_CHECKING:
 def check(
     context: typer.Context,
     live: Annotated[
-        bool, typer.Option("--live", help="Also read one page of each live venue over the network.")
+        bool,
+        typer.Option(
+            "--live", help="Also read one page of each live venue and ask each model one tiny question."
+        ),
     ] = False,
     venue: Annotated[
         list[str] | None,
-        typer.Option(help="With --live: only this venue; may be given again.", metavar="NAME"),
+        typer.Option(help="With --live: this venue, and no models; may be given again.", metavar="NAME"),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --live: the model of this agent, and no venues; may be given again.", metavar="AGENT"
+        ),
     ] = None,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Check the config and list what the next cohort would contain. Nothing is played or spent.
+    """Check the config, and say who would play in the next cohort and what that would cost.
 
     Every mistake is named at once: file, line, key, what was found and what is meant. With any, the
-    exit status is 1. With --live it is also 1 when no venue could be read, and 2 when only some could.
-    A venue is read as the config has it, or with its own defaults where the config is for another one.
+    exit status is 1. Costs are estimates, low and high, for prompts filled in with made-up markets; where a
+    budget would stop calls, that is said. Nothing is played, and without --live nothing is spent.
+
+    With --live every live venue is read and every model is asked, or only those that --venue and --model
+    name. A venue is read as the config has it, or with its own defaults where the config is for another
+    one. A model costs a fraction of a cent, said beforehand; nothing of it enters the record. The exit
+    status is 1 when nothing could be reached, and 2 when only some could.
 
     Example: arena check --config my-arena/config.yaml
 
     Next: arena round plays the next round, arena demo a whole season.
     """
-    from arena.cli.check_live import read_live, say_live
-    from arena.clock import now
+    from arena.cli.check_live import check_live
 
+    if (venue or model) and not live:
+        raise ArenaError("not_live", "--venue and --model need --live", "arena check --live --model AGENT")
     chosen = options(context, config, database)
     settings = chosen.load(os.environ, beside=True)
-    found = summary(settings, now())
-    looks = read_live(settings, venue or []) if live else []
-    if as_json:
-        told = {"live": [look.as_dict() for look in looks]} if live else {}
-        print_json({"ok": all(look.ok for look in looks)} | found | told)
-    else:
+    found = everything(settings)
+    if not as_json:
         _print(found)
-        say_live(looks)
+    looks = check_live(settings, venue or [], model or [], quiet=as_json) if live else None
+    if as_json:
+        told = {} if looks is None else looks.as_dict()
+        print_json({"ok": looks is None or looks.status == 0} | found | told)
+    else:
         print("\nNext: arena round")
-    if failed := [look for look in looks if not look.ok]:
-        raise typer.Exit(1 if len(failed) == len(looks) else 2)
+    if looks is not None and looks.status:
+        raise typer.Exit(looks.status)
+
+
+def everything(config: "Config") -> dict[str, Any]:
+    """What a cohort would contain, when the next one starts, and what it would cost."""
+    from arena.cli.check_cost import cost_of
+    from arena.cli.check_next import next_cohort, read_begun
+    from arena.clock import now
+
+    at = now()
+    coming = next_cohort(config, read_begun(config.database), at)
+    cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1)
+    return summary(config, at) | coming | {"cost": cost}
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -100,16 +128,25 @@ def without_password(address: str) -> str:
 
 
 def _print(found: dict[str, Any]) -> None:
+    from arena.cli.check_cost import print_cost, print_warnings
+
     print(f"{found['config']} is right. The next cohort would be:\n")
     rows = [
         (agent["name"], agent["kind"], agent["model"] or ", ".join(agent["of"]) or None)
         for agent in found["agents"]
     ]
     print_table(("agent", "kind", "model or of"), rows)
+    _print_rules(found)
+    print_cost(found["cost"])
+    print(f"\nbudget    {_limits(found['budget'])}")
+    print_warnings(found["cost"])
+
+
+def _print_rules(found: dict[str, Any]) -> None:
+    from arena.cli.check_next import say_next
+
     universe, rules, days = found["universe"], found["rules"], 86_400
-    start = found["first_start"].replace("T", " ").replace(":00+00:00", " UTC")
-    cohorts = f"{found['cohorts']} cohorts" if found["cohorts"] else "cohorts without end"
-    print(f"first     {start}, {cohorts}, a new one every week")
+    print(f"start     {say_next(found)}")
     every = found["decide_every_seconds"] / days
     deciding = f"the newest {found['keep_deciding']} decide"
     print(f"rounds    {found['rounds']}, one every {every:g} days; {deciding}")
@@ -119,8 +156,9 @@ def _print(found: dict[str, Any]) -> None:
     print(f"markets   {universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
           f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     print(f"evidence  {found['evidence']}")
-    print(f"budget    {_limits(found['budget'])}")
     print(f"record    {found['database']}")
+    if found["record_trouble"]:
+        print(f"          it can't be read: {found['record_trouble']}")
 
 
 def _limits(budget: dict[str, int | None]) -> str:

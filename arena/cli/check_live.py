@@ -1,4 +1,4 @@
-"""`arena check --live`: can the venues be reached, and what do they say?"""
+"""`arena check --live`: can venues and models be reached, and what do the venues say?"""
 
 import asyncio
 import sys
@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from arena.cli.check_models import Probe, ask_all, models_of, say_beforehand, say_models
 from arena.cli.output import print_table
 from arena.errors import ArenaError
 
@@ -52,14 +53,45 @@ class Look:
         return found | {"set_aside": dict(sorted(self.codes.items())), "error": error}
 
 
-def read_live(config: "Config", names: Sequence[str]) -> list[Look]:
-    """One page of each of these venues, or of every live one, side by side."""
+@dataclass(frozen=True, slots=True)
+class Live:
+    """All that was tried."""
 
-    async def looks() -> list[Look]:
-        return await asyncio.gather(*(_look(config, name) for name in names or live_venues(config)))
+    looks: Sequence[Look]
+    probes: Sequence[Probe]
+
+    @property
+    def status(self) -> int:
+        """0 where all could be reached, 1 where nothing could, 2 where only some."""
+        reached = [tried.ok for tried in (*self.looks, *self.probes)]
+        return 0 if all(reached) else 2 if any(reached) else 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        looks, probes = ([tried.as_dict() for tried in both] for both in (self.looks, self.probes))
+        return {"live": looks, "models": probes}
+
+
+def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> Live:
+    """Try these venues and the models of these agents; where none are named, all there are.
+
+    Whoever names only venues asks no model, and whoever names only agents reads no venue.
+    """
+    targets = models_of(config, agents) if agents or not venues else []
+    names = venues or ([] if agents else live_venues(config))
+    if not quiet:
+        say_beforehand(targets)
+
+    async def tried() -> Live:
+        looks = asyncio.gather(*(_look(config, name) for name in names))
+        return Live(await looks, await ask_all(config, targets) if targets else [])
 
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        return asyncio.run(looks())
+        found = asyncio.run(tried())
+    if not quiet:
+        say_live(found.looks)
+        say_models(found.probes)
+    return found
 
 
 def live_venues(config: "Config") -> list[str]:

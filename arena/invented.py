@@ -1,0 +1,63 @@
+"""A round that was made up: as many markets as a config shows, with texts of a typical length."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from agents.guard import Guard
+from agents.model import Article, View
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote, Snapshot
+from portfolio.marks import mark_all
+from portfolio.model import Holdings, Lot
+from portfolio.rules import Rules
+
+AT = datetime(2026, 1, 4, tzinfo=UTC)
+QUESTION = "Will the measure numbered {:04d} be passed before the day?"
+"""As long as the median question of 207 markets recorded at Polymarket: 58 characters."""
+RULES_LENGTH = 719
+"""The median length of the rules of the same markets. Kalshi's are half as long, Manifold's often empty."""
+RULES = (
+    "This market ends YES if the official journal lists the measure as passed by 11:59 PM ET on the day named "
+    "above, and NO in every other case. A vote that is put off does not count as passed. The journal itself "
+    "is the primary source; a consensus of credible reporting is used where it is late or silent.\n\n"
+)
+
+
+def a_round(shown: int, held: int, rules: Rules, bankroll: int, rounds: int, last: bool = False) -> View:
+    """The first round of a cohort, or its last. So many more markets are held than are on offer."""
+    listings = [_listing(number) for number in range(1, shown + held + 1)]
+    snapshot = Snapshot(AT, tuple(listings[:shown]), tuple(listings[shown:]))
+    lots = {(listing.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for listing in snapshot.held}
+    account = Holdings(cash=bankroll, lots=dict(lots))
+    return View(
+        snapshot=snapshot,
+        holdings=account,
+        mark=mark_all({"": account}, snapshot)[""],
+        rules=rules,
+        seed=1,
+        rounds=rounds,
+    )
+
+
+def _listings(count: int) -> list[Listing]:
+    return [_listing(number) for number in range(1, count + 1)]
+
+
+def _article(characters: int) -> Article:
+    text = (RULES * (characters // len(RULES) + 1))[:characters]
+    return Article("example.org", "https://example.org/a-page", QUESTION, text, AT, AT)
+
+
+def _listing(number: int) -> Listing:
+    market = Market(
+        id=MarketId(f"invented:{number}"),
+        event_id=f"invented:{number}",
+        question=QUESTION.format(number),
+        rules=(RULES * (RULES_LENGTH // len(RULES) + 1))[:RULES_LENGTH],
+        category="Politics",
+        opens_at=AT - timedelta(days=30),
+        closes_at=AT + timedelta(days=30),
+        fee_rate=ONE // 25,
+    )
+    return Listing(market, Quote(market.id, AT, 400_000, 420_000, 410_000, volume=50_000 * ONE))
