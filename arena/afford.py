@@ -60,7 +60,7 @@ def _of_calls(one: Estimate, budget: Budget) -> Iterator[Warning]:
 
 
 def _smaller(one: Estimate, limit: int, scope: str) -> str:
-    """What makes the call fit: more money, a shorter answer, or, if that is not enough, a shorter question."""
+    """What makes the call fit: more money, a shorter answer, or if not even that, a shorter question."""
     raised = _raised(one.first.cost or 0, scope)
     left = limit - (cost(one.price, one.first.tokens_in, 0) or 0)
     fits = int(left / Decimal(repr(one.price.output))) if one.price and one.price.output else 0

@@ -31,7 +31,7 @@ def next_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime
 def next_start(
     plan: Plan, begun: Collection[datetime], newest: datetime | None, live: bool, now: datetime
 ) -> datetime | None:
-    """When the next cohort starts, None if none will. `begun` are starts there were, `newest` the last time played.
+    """When the next cohort starts, None if none will. `begun` are earlier starts, `newest` was played last.
 
     A live start is open for as long as its round may be played, and one that was missed is not caught up.
     """

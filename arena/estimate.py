@@ -58,8 +58,12 @@ class Use:
         >>> Use(2, 1_000, 100, 7).times(Fraction(1, 2))
         Use(calls=1, tokens_in=500, tokens_out=50, cost=4)
         """
-        counts = (ceil(count * rounds) for count in (self.calls, self.tokens_in, self.tokens_out))
-        return Use(*counts, None if self.cost is None else ceil(self.cost * rounds))
+        return Use(
+            ceil(self.calls * rounds),
+            ceil(self.tokens_in * rounds),
+            ceil(self.tokens_out * rounds),
+            None if self.cost is None else ceil(self.cost * rounds),
+        )
 
 
 @dataclass(frozen=True, slots=True)

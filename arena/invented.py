@@ -9,7 +9,7 @@ from agents.model import Article, View
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.marks import mark_all
-from portfolio.model import Holdings, Lot
+from portfolio.model import Holdings, Lot, LotKey
 from portfolio.rules import Rules
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)
@@ -18,18 +18,18 @@ QUESTION = "Will the measure numbered {:04d} be passed before the day?"
 RULES_LENGTH = 719
 """The median length of the rules of the same markets. Kalshi's are half as long, Manifold's often empty."""
 RULES = (
-    "This market ends YES if the official journal lists the measure as passed by 11:59 PM ET on the day named "
-    "above, and NO in every other case. A vote that is put off does not count as passed. The journal itself "
-    "is the primary source; a consensus of credible reporting is used where it is late or silent.\n\n"
+    "This market ends YES if the official journal lists the measure as passed by 11:59 PM ET on the day "
+    "named above, and NO in every other case. A vote that is put off does not count as passed. The journal "
+    "itself is the primary source; a consensus of credible reporting is used where it is late or silent.\n\n"
 )
 
 
-def a_round(shown: int, held: int, rules: Rules, bankroll: int, rounds: int, last: bool = False) -> View:
-    """The first round of a cohort, or its last. So many more markets are held than are on offer."""
-    listings = [_listing(number) for number in range(1, shown + held + 1)]
+def a_round(shown: int, more: int, rules: Rules, bankroll: int, rounds: int, last: bool = False) -> View:
+    """The first round of a cohort, or its last. `more` markets are held that are no longer on offer."""
+    listings = [_listing(number) for number in range(1, shown + more + 1)]
     snapshot = Snapshot(AT, tuple(listings[:shown]), tuple(listings[shown:]))
-    lots = {(listing.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for listing in snapshot.held}
-    account = Holdings(cash=bankroll, lots=dict(lots))
+    lots: dict[LotKey, Lot] = {(held.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for held in snapshot.held}
+    account = Holdings(cash=bankroll, lots=lots)
     return View(
         snapshot=snapshot,
         holdings=account,

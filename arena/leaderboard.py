@@ -24,7 +24,8 @@ class Row:
     `bets` are all that were accepted, `sold` the sales among its fills. `forecasts` and `events` count
     what is resolved and scored, skips included; `unscored` what ended in a fraction or a refund;
     `coverage` is the share of all that was shown on which the agent stated a probability. Money is in
-    dollars, open positions at mid.
+    dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
+    them; `cost_per_forecast` spreads it over all probabilities that the agent stated, resolved or not.
     """
 
     agent: str
@@ -49,6 +50,7 @@ class Row:
     return_pct: float | None
     win_rate: float | None
     cost_usd: float | None
+    cost_per_forecast: float | None
 
 
 def leaderboard(connection: Connection, cohort: int | None = None) -> list[Row]:
@@ -80,7 +82,7 @@ def _row(accounts: Sequence[Account], stated: Stated, bets: Bets) -> Row:
         sold=sum(account.sold for account in accounts),
         **_forecast_scores(stated),
         **_bet_scores(bets),
-        **_money(accounts),
+        **_money(accounts, int(np.count_nonzero(stated.stated))),
     )
 
 
@@ -120,16 +122,18 @@ def _bet_scores(rows: Bets) -> dict[str, Any]:
     }
 
 
-def _money(accounts: Sequence[Account]) -> dict[str, Any]:
+def _money(accounts: Sequence[Account], forecasts: int) -> dict[str, Any]:
     """P/L over the accounts that were ever marked; cost over all, unknown if any of it is."""
     marked = [(a.total - a.bankroll, a.bankroll) for a in accounts if a.total is not None]
     costs = [account.cost for account in accounts]
     percent = returns.score([earned for earned, _ in marked], [given for _, given in marked])
     known = [cost for cost in costs if cost is not None]
+    spent = sum(known) / ONE if len(known) == len(costs) else None
     return {
         "pnl": sum(earned for earned, _ in marked) / ONE if marked else None,
         "return_pct": _known(percent),
-        "cost_usd": sum(known) / ONE if len(known) == len(costs) else None,
+        "cost_usd": spent,
+        "cost_per_forecast": None if spent is None or not forecasts else spent / forecasts,
     }
 
 

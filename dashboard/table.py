@@ -59,6 +59,12 @@ COLUMNS = (
     Column("bets", "Bets", "localized", "Accepted, resolved or not."),
     Column("sold", "Sales", "localized", "Of positions, before their market ended."),
     Column("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
+    Column(
+        "cost_per_forecast",
+        "Cost per forecast $",
+        "%.6f",
+        "That of all its calls, spread over the probabilities that it stated, resolved or not.",
+    ),
     Column("cohorts", "Cohorts", "localized", "That it plays in."),
     Column("turns", "Turns", "localized", "Decisions asked of it."),
     Column(

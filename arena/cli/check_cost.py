@@ -92,9 +92,7 @@ def print_cost(found: dict[str, Any]) -> None:
     print()
     print_table(COLUMNS, rows, title="What models may cost, low–high", right=COLUMNS[1:])
     rounds = found["rounds"]
-    print(
-        f"Rounds: {rounds['cohort']} of this cohort, {rounds['month']:g} of all cohorts in 30.4 days. Low: every"
-    )
+    print(f"Rounds: {rounds['cohort']} of this cohort, {rounds['month']:g} of all in 30.4 days. Low: every")
     print("question once, answered in few words. High: what budgets hold back. The other agents are free.")
     for one in found["agents"]:
         if one["trouble"]:

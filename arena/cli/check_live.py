@@ -63,13 +63,15 @@ class Live:
     @property
     def status(self) -> int:
         """0 where all could be reached, 1 where nothing could, 2 where only some."""
-        reached = [tried.ok for tried in (*self.looks, *self.probes)]
+        reached = [look.ok for look in self.looks] + [probe.ok for probe in self.probes]
         return 0 if all(reached) else 2 if any(reached) else 1
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        looks, probes = ([tried.as_dict() for tried in both] for both in (self.looks, self.probes))
-        return {"live": looks, "models": probes}
+        return {
+            "live": [look.as_dict() for look in self.looks],
+            "models": [probe.as_dict() for probe in self.probes],
+        }
 
 
 def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> Live:

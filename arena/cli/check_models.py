@@ -78,10 +78,8 @@ def say_beforehand(targets: "Sequence[Target]") -> None:
     known = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
     also = f", and what {', '.join(unknown)} may cost is not known" if unknown else ""
-    count = (
-        "one model a tiny question" if len(targets) == 1 else f"{len(targets)} models a tiny question each"
-    )
-    print(f"\nAsking {count}: {dollars(known)} at most{also}.", flush=True)
+    many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
+    print(f"\nAsking {many} a tiny question: {dollars(known)} at most{also}.", flush=True)
 
 
 async def ask_all(config: "Config", targets: "Sequence[Target]") -> list[Probe]:
@@ -93,7 +91,7 @@ async def ask_all(config: "Config", targets: "Sequence[Target]") -> list[Probe]:
     from arena.wiring import lane, open_models
 
     gate = Gate(config.calls.at_once, config.calls.per_provider)
-    budget = Budget(lambda payer, scopes: {}, config.budget.call)
+    budget = Budget(lambda _payer, _scopes: {}, config.budget.call)
 
     async with open_models(config) as asks:
 

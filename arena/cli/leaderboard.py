@@ -23,6 +23,7 @@ COLUMNS = (
     ("return %", "return_pct", "+.2f"),
     ("win", "win_rate", ".0%"),
     ("cost $", "cost_usd", ".4f"),
+    ("per forecast", "cost_per_forecast", ".6f"),
 )
 LEGEND = "stated, market, anchored and implied are Brier scores, lower is better; skill = market − stated."
 
@@ -37,7 +38,8 @@ def leaderboard(
     """Who forecasts well: Brier scores in three readings, skill over the market's price, profit and cost.
 
     Lower Brier is better. Skill is the market's Brier minus the agent's on the same forecasts: above 0 beats
-    the price. A dash means that nothing can be said yet.
+    the price. Cost per forecast is that of all calls, failed ones and repeats too, spread over the
+    probabilities that the agent stated. A dash means that nothing can be said yet.
 
     Example: arena leaderboard --cohort 2
 

@@ -1,5 +1,6 @@
 """Usage times price, by hand."""
 
+import json
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 from agents.cost import cost, price_for, price_of, worst_case
 from agents.model import Message, ModelSettings, Price, Prompt
+from agents.schema import schema
 
 
 @pytest.mark.parametrize(
@@ -49,8 +51,9 @@ def test_the_settings_go_before_the_table() -> None:
 def test_the_worst_case_bounds_every_call() -> None:
     settings = ModelSettings(model="openai/mine", price=Price(input=1, output=2), max_tokens=100)
     prompt = Prompt((Message("system", "be brief"), Message("user", "é" * 50)))
-    # 8 + 100 bytes and 2 × 32 for the frame of each message, then 100 tokens at 2
-    assert worst_case(prompt, settings) == 8 + 100 + 64 + 200
+    form = len(json.dumps(schema(bets=True)))
+    # 8 + 100 bytes, 2 × 32 for the frame of each message, the form of the answer, then 100 tokens at 2
+    assert worst_case(prompt, settings) == 8 + 100 + 64 + form + 200
     assert worst_case(prompt, ModelSettings(model="openai/mine")) is None
 
 

@@ -29,7 +29,7 @@ def a_row(agent: str, skill: float | None, kind: str = "llm", forecasts: int = 1
     figures = dict.fromkeys(
         ("coverage", "brier_implied", "brier_anchored", "brier_stated", "brier_market", "skill_ratio")
     )
-    money = dict.fromkeys(("pnl", "return_pct", "win_rate", "cost_usd"))
+    money = dict.fromkeys(("pnl", "return_pct", "win_rate", "cost_usd", "cost_per_forecast"))
     return Row(agent=agent, kind=kind, forecasts=forecasts, skill=skill, **counts, **figures, **money)
 
 
