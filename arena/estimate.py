@@ -89,11 +89,8 @@ def total(uses: Iterable[Use]) -> Use:
 
 async def estimates(config: Config, given: Given) -> list[Estimate]:
     """What each agent that asks a model uses in a round of the cohort that the config starts."""
-    found = []
-    for agent in config.agents:
-        if (model := asked(agent.settings)) is not None:
-            found.append(await _estimate(agent, model, config, given))
-    return found
+    players = ((agent, asked(agent.settings)) for agent in config.agents)
+    return [await _estimate(agent, model, config, given) for agent, model in players if model is not None]
 
 
 async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, given: Given) -> Estimate:

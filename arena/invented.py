@@ -24,9 +24,26 @@ RULES = (
 )
 
 
-def a_round(shown: int, more: int, rules: Rules, bankroll: int, rounds: int, last: bool = False) -> View:
-    """The first round of a cohort, or its last. `more` markets are held that are no longer on offer."""
-    listings = [_listing(number) for number in range(1, shown + more + 1)]
+def first_round(shown: int, rules: Rules, bankroll: int, rounds: int) -> View:
+    """A round with so many markets on offer. Nothing is held yet, and no source has an article."""
+    return _round(_listings(shown), 0, rules, bankroll, rounds)
+
+
+def late_round(
+    shown: int, more: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
+) -> View:
+    """The last round of a cohort: `more` markets are held that are no longer on offer.
+
+    With a guard, each market has as many articles as it lets through, and as long ones.
+    """
+    view = _round(_listings(shown + more), more, rules, bankroll, rounds)
+    every = () if guard is None else (_article(guard.characters),) * guard.per_market
+    evidence = {listing.market.id: every for listing in view.snapshot} if every else {}
+    return replace(view, round=rounds, evidence=evidence)
+
+
+def _round(listings: Sequence[Listing], more: int, rules: Rules, bankroll: int, rounds: int) -> View:
+    shown = len(listings) - more
     snapshot = Snapshot(AT, tuple(listings[:shown]), tuple(listings[shown:]))
     lots: dict[LotKey, Lot] = {(held.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for held in snapshot.held}
     account = Holdings(cash=bankroll, lots=lots)

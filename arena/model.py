@@ -72,7 +72,8 @@ class Turn:
 class RoundReport:
     """What playing a round did: the turns now played, and who failed or is `waiting` for another process.
 
-    `trouble` is what was missing now that the round did without, in words.
+    `stopped` are those of the failed whose last call a budget refused. `trouble` is what was missing now
+    that the round did without, in words.
     """
 
     cohort: int
@@ -80,6 +81,7 @@ class RoundReport:
     at: datetime
     turns: tuple[Turn, ...] = ()
     failed: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
 

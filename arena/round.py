@@ -35,12 +35,15 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     late = is_late(stored.cohort, at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather(stored, round, world, record)
     turns = [] if round.done else await finish(stored, round, world, record, late)
+    failed = tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed")
+    refused = record.refused(round.id, "budget") if failed else ()
     return RoundReport(
         stored.cohort.number,
         number,
         at,
         tuple(turns),
-        failed=tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed"),
+        failed=failed,
+        stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),
         waiting=unfinished(stored, record.verdicts(round.id)),
         trouble=trouble,
     )

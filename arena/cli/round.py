@@ -18,7 +18,7 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.model import RoundReport
+    from arena.model import RoundReport, Turn
     from arena.reported import Change
 
 
@@ -35,7 +35,7 @@ def round(
 
     Without --at it is the next one: in a simulated world the one after the last played, else the latest that
     is due by the clock. Played twice it changes nothing; what is missing is played. The exit status is 2
-    when an agent failed or another process still plays.
+    when an agent failed, a budget among the reasons, or another process still plays.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -111,6 +111,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
             {
                 "agent": turn.entrant,
                 "verdict": turn.decision.verdict,
+                "stopped_by": "budget" if turn.entrant in report.stopped else None,
                 "note": turn.decision.note,
                 "forecasts": len(turn.decision.forecasts),
                 "fills": len(turn.fills),
@@ -146,17 +147,38 @@ def print_report(at: datetime, report: "RoundReport") -> None:
         print("  every turn was in already; nothing changed\n")
     if report.turns:
         print_turns(report)
-    if report.failed:
-        print(f"  {', '.join(report.failed)} failed; arena round --at {at:%Y-%m-%dT%H:%MZ} tries again")
+    print_failed(at, report)
     if report.waiting:
         print(f"  another process plays {', '.join(report.waiting)}")
+
+
+def print_failed(at: datetime, report: "RoundReport") -> None:
+    """Who has no turn yet, and what gives them one."""
+    again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
+    if others := [name for name in report.failed if name not in report.stopped]:
+        print(f"  {', '.join(others)} failed; {again} tries again")
+    if report.stopped:
+        names = ", ".join(report.stopped)
+        print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")
 
 
 def print_turns(report: "RoundReport") -> None:
     """The turns that were played now."""
     rows = [
-        (turn.entrant, found.verdict, len(found.forecasts), len(turn.fills), len(turn.rejections), found.note)
+        (
+            turn.entrant,
+            _way(turn, report),
+            len(found.forecasts),
+            len(turn.fills),
+            len(turn.rejections),
+            found.note,
+        )
         for turn in report.turns
         for found in (turn.decision,)
     ]
     print_table(("agent", "turn", "forecasts", "fills", "refused", "note"), rows)
+
+
+def _way(turn: "Turn", report: "RoundReport") -> str:
+    """How a turn ended; where a budget stopped it, that."""
+    return "budget" if turn.entrant in report.stopped else turn.decision.verdict

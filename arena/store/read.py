@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, select
 
-from agents.model import Call, CallError, Forecast, Message, Prompt
+from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.model import Cohort
 from arena.store.codec import book_of, cohort_of
 from arena.store.tables import (
@@ -299,6 +299,13 @@ MARKED = (
 def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
     """Whether a cohort's holdings were already valued at an instant."""
     return connection.scalar(MARKED, {"cohort_id": cohort_id, "at": at}) is not None
+
+
+def refused(connection: Connection, round_id: int, code: ErrorCode) -> set[int]:
+    """The entrants whose last call in a round ended in this error."""
+    last = select(func.max(CALL.c.id)).where(CALL.c.round_id == round_id).group_by(CALL.c.entrant_id)
+    rows = select(CALL.c.entrant_id).where(CALL.c.id.in_(last), CALL.c.error_code == code)
+    return set(connection.execute(rows).scalars())
 
 
 def counts(connection: Connection) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Self
 
 from sqlalchemy import Engine, inspect
 
-from agents.model import Article, Call, Forecast
+from agents.model import Article, Call, ErrorCode, Forecast
 from arena.budget import Scope
 from arena.model import Cohort
 from arena.store import read, write
@@ -266,6 +266,11 @@ class Record:
         """What calls cost, at their worst where it is unknown: in a round, an agent's, since then, of all."""
         with reading(self.engine) as connection:
             return spent(connection, round_id, entrant_id, since, tuple(scopes))
+
+    def refused(self, round_id: int, code: ErrorCode) -> set[int]:
+        """The entrants whose last call in a round ended in this error."""
+        with reading(self.engine) as connection:
+            return read.refused(connection, round_id, code)
 
     def counts(self) -> dict[str, int]:
         """How much is in the record."""
