@@ -43,7 +43,7 @@ def these(ids: Sequence[str]) -> str:
 
 def part_line(part: Part | None, on_offer: int) -> str:
     """That a question is only a part of one, where it is."""
-    if part is None:
+    if part is None or part.parts == 1:
         return ""
     return (
         f"Part {part.number} of {part.parts}: of the {on_offer} markets on offer, this part is about "

@@ -13,7 +13,7 @@ from portfolio.model import Holdings, Lot, LotKey
 from portfolio.rules import Rules
 
 AT = datetime(2026, 1, 4, tzinfo=UTC)
-QUESTION = "Will the measure numbered {:04d} be passed before the day?"
+QUESTION = "Will the measure numbered {:04d} be passed before that date?"
 """As long as the median question of 207 markets recorded at Polymarket: 58 characters."""
 RULES_LENGTH = 719
 """The median length of the rules of the same markets. Kalshi's are half as long, Manifold's often empty."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.due import check_time, next_time
+from arena.due import check_time, next_start, next_time
 from arena.errors import ArenaError
 from arena.model import Cohort
 from arena.season import Plan, play_time
@@ -102,3 +102,29 @@ def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) 
     play(NOW, plan, world, record)
     play(NOW + 2 * WEEK, plan, world, record)
     assert record.cohorts()[0].ended_at == NOW + 2 * WEEK
+
+
+def starts(
+    plan: Plan, begun: int, live: bool, now: datetime, newest: datetime | None = None
+) -> datetime | None:
+    """The next start once so many cohorts have begun, one a week."""
+    return next_start(plan, [NOW + week * WEEK for week in range(begun)], newest, live, now)
+
+
+def test_the_next_start_of_a_made_up_world_is_the_one_after_what_was_played() -> None:
+    plan = a_plan(count=2)
+    assert starts(plan, 0, live=False, now=NOW + 50 * WEEK) == NOW
+    assert starts(plan, 1, live=False, now=NOW, newest=NOW) == NOW + WEEK
+    assert starts(plan, 2, live=False, now=NOW, newest=NOW + WEEK) is None
+
+
+def test_a_live_start_is_open_for_six_hours_and_then_it_is_next_weeks() -> None:
+    plan = a_plan(count=None)
+    assert starts(plan, 0, live=True, now=NOW + timedelta(hours=6)) == NOW
+    assert starts(plan, 0, live=True, now=NOW + timedelta(hours=7)) == NOW + WEEK
+    assert starts(plan, 1, live=True, now=NOW + timedelta(hours=1), newest=NOW) == NOW + WEEK
+    assert starts(plan, 1, live=True, now=NOW + 3 * WEEK - timedelta(days=1), newest=NOW) == NOW + 3 * WEEK
+
+
+def test_live_starts_that_were_missed_count_as_used_up() -> None:
+    assert starts(a_plan(count=2), 1, live=True, now=NOW + 2 * WEEK, newest=NOW) is None

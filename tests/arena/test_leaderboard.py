@@ -152,6 +152,23 @@ def test_cost_is_every_attempt_and_unknown_if_one_is(record: SmallRecord) -> Non
     assert (rows["ann"].cost_usd, rows["bob"].cost_usd, rows["coin"].cost_usd) == (1.500001, None, 0)
 
 
+def test_a_forecast_costs_what_all_calls_did_over_what_was_stated(record: SmallRecord) -> None:
+    record.cohort(2, coin="random")
+    record.call(1, 1, "ann", "1.25")
+    record.call(1, 1, "ann", "0.000001")  # a repeat, say
+    record.call(1, 2, "ann", "0.25")
+    record.call(1, 1, "bob", "3")
+    rows = rows_of(record)
+    assert rows["ann"].cost_per_forecast == pytest.approx(1.500001 / 4, abs=ROUGHLY)  # of 5 shown
+    assert rows["bob"].cost_per_forecast is None, "it never stated anything"
+    assert rows["market"].cost_per_forecast == 0, "it states every market for nothing"
+    assert rows["coin"].cost_per_forecast is None, "it has not played"
+    record.forecast(1, 1, "ann", "vote", "0.5", "blind")
+    record.call(1, 2, "ann", None)
+    rows = rows_of(record)
+    assert (rows["ann"].cost_usd, rows["ann"].cost_per_forecast) == (None, None)
+
+
 def test_fractions_and_refunds_are_counted_apart(record: SmallRecord) -> None:
     record.fill((1, 1, "ann"), "vote", "YES", "500", ("0.50", "1000"))
     before = rows_of(record)["ann"]

@@ -1,0 +1,96 @@
+"""Where a budget would stop a line-up: worked by hand for one agent, or two, of round figures."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from agents.model import Price
+from arena.afford import Warning, warnings
+from arena.calendar import Calendar
+from arena.config.model import Budget
+from arena.estimate import Estimate, Use
+
+FIVE_ROUNDS = Calendar(cohort=5, month=Fraction(22), day=2)
+PRICE = Price(input=1, output=4)
+
+
+def dollars(amount: float) -> int:
+    return round(amount * 1_000_000)
+
+
+def an_agent(name: str = "ann", **changes: Any) -> Estimate:
+    """A call costs 1 cent or, at most, 20,000 tokens at $1 and 10,000 at $4: 6 cents; its repeat 8."""
+    shape = {
+        "low": Use(1, 6_000, 1_000, dollars(0.01)),
+        "high": Use(2, 60_000, 20_000, dollars(0.14)),
+        "first": Use(1, 20_000, 10_000, dollars(0.06)),
+        "again": Use(1, 40_000, 10_000, dollars(0.08)),
+    }
+    return Estimate(name, PRICE, **(shape | changes))
+
+
+def told(found: list[Estimate], **limits: float) -> list[Warning]:
+    budget = Budget.model_validate(limits)
+    return warnings(found, FIVE_ROUNDS, budget)
+
+
+def codes(*found: Estimate, **limits: float) -> list[tuple[str, str, str]]:
+    return [(warning.code, warning.scope, warning.agent) for warning in told(list(found), **limits)]
+
+
+def test_without_a_budget_and_within_one_nothing_is_said() -> None:
+    assert codes(an_agent()) == []
+    assert codes(an_agent(), call=0.08, round=0.14, agent=0.70, day=0.28, arena=0.70) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"call": 0.079}, ("may_stop", "call", "ann")),  # the repeat is refused
+        ({"call": 0.059}, ("refused", "call", "ann")),  # every call is
+        ({"round": 0.139}, ("may_stop", "round", "")),
+        ({"agent": 0.699}, ("may_stop", "agent", "ann")),  # 5 rounds
+        ({"day": 0.279}, ("may_stop", "day", "")),  # 2 rounds on the busiest day
+        ({"arena": 0.699}, ("may_stop", "arena", "")),
+    ],
+)
+def test_each_limit_is_held_against_what_it_is_for(
+    limits: dict[str, float], expected: tuple[str, str, str]
+) -> None:
+    assert codes(an_agent(), **limits) == [expected]
+
+
+def test_two_agents_share_a_round_and_not_their_own_limits() -> None:
+    ann, bob = an_agent("ann"), an_agent("bob")
+    assert codes(ann, bob, round=0.27, agent=0.70) == [("may_stop", "round", "")]
+    assert codes(ann, bob, round=0.28, agent=0.70) == []
+
+
+def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> None:
+    thrifty = {"first": Use(cost=dollars(0.02)), "again": Use(cost=dollars(0.02))}
+    ann = an_agent(low=Use(2, 0, 0, dollars(0.04)), **thrifty)
+    found = told([ann], agent=0.19, call=0.019)
+    assert [(warning.code, warning.scope) for warning in found] == [("refused", "call"), ("stops", "agent")]
+    assert "costs $0.20 at least, over budget.agent of $0.19" in found[1].message
+    assert found[1].mend == "set budget.agent to $0.70 or more"
+
+
+def test_a_refused_call_is_mended_by_money_or_by_a_shorter_answer() -> None:
+    (found,) = told([an_agent()], call=0.05)
+    # 0.05 − 20,000 tokens at $1 a million leave 3 cents, which at $4 a million are 7,500 tokens
+    assert found.message == ("a call of ann may cost $0.060, over budget.call of $0.050: none would be made")
+    assert found.mend == "set budget.call to $0.060 or more, or the agent's max_tokens to 7,500 at most"
+
+
+@pytest.mark.parametrize("limit", [0.022, 0.02, 0.001])
+def test_where_no_answer_would_have_room_the_question_is_to_be_shorter(limit: float) -> None:
+    (found,) = [warning for warning in told([an_agent()], call=limit) if warning.code == "refused"]
+    assert "max_tokens" not in found.mend
+    assert "show fewer markets" in found.mend
+
+
+def test_an_unknown_price_or_an_agent_in_trouble_says_nothing_wrong() -> None:
+    unknown = an_agent(low=Use(cost=None), high=Use(cost=None), first=Use(cost=None), again=Use(cost=None))
+    assert codes(unknown, call=0.01, round=0.01) == []
+    assert codes(Estimate("bob", PRICE, trouble="no such luck"), call=0.01, day=0.01) == []

@@ -1,0 +1,115 @@
+"""How often cohorts decide, against a season that is walked through hour by hour."""
+
+from collections import Counter
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+import pytest
+
+from arena.calendar import MONTH, calendar
+from arena.cohort import deciding, number_at
+from arena.config.model import Cohorts
+from arena.season import WEEK
+from tests.arena.little_world import a_cohort
+from tests.builders import NOW
+
+HOUR = timedelta(hours=1)
+
+
+def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, list[datetime]]:
+    """The times at which each cohort of a season decides."""
+    shape = {name: getattr(a_cohort(["ann"]), name) for name in a_cohort([]).__dataclass_fields__}
+    cohorts = [
+        type(a_cohort([]))(
+            **shape | {"number": n, "starts_at": NOW + (n - 1) * WEEK, "rounds": rounds, "every": every}
+        )
+        for n in range(1, count + 1)
+    ]
+    end = cohorts[-1].decides_at(rounds)
+    found: dict[int, list[datetime]] = {cohort.number: [] for cohort in cohorts}
+    at = NOW
+    while at <= end:
+        newest = deciding(cohorts, at, keep)
+        for cohort in cohorts:
+            if cohort.starts_at <= at and number_at(cohort, at) is not None and cohort.number in newest:
+                found[cohort.number].append(at)
+        at += HOUR
+    return found
+
+
+def most_on_a_day(times: dict[int, list[datetime]]) -> int:
+    return max(Counter(at.date() for mine in times.values() for at in mine).values())
+
+
+def cohorts(rounds: int, every: timedelta, count: int | None, keep: int) -> Cohorts:
+    shape = {"rounds": rounds, "decide": f"{every // HOUR}h", "count": count, "keep_deciding": keep}
+    return Cohorts.model_validate(shape)
+
+
+SHAPES = [
+    (5, WEEK, 5),
+    (17, WEEK, 4),
+    (3, WEEK, 5),
+    (10, timedelta(days=1), 5),
+    (4, timedelta(days=14), 5),
+    (20, timedelta(days=2), 2),
+    (30, timedelta(hours=12), 3),
+    (3, timedelta(days=10), 1),
+]
+
+
+@pytest.mark.parametrize(("rounds", "every", "keep"), SHAPES)
+@pytest.mark.parametrize("count", [1, 2, 4, 9])
+def test_a_season_that_ends_is_counted_cohort_by_cohort(
+    rounds: int, every: timedelta, keep: int, count: int
+) -> None:
+    times = walked(rounds, every, count, keep)
+    for number in range(1, count + 1):
+        found = calendar(cohorts(rounds, every, count, keep), number)
+        assert found.cohort == len(times[number])
+        assert found.day >= most_on_a_day(times)
+        assert found.month <= sum(map(len, times.values()))
+
+
+@pytest.mark.parametrize(("rounds", "every", "keep"), SHAPES)
+def test_cohorts_without_end_are_counted_in_full_swing(rounds: int, every: timedelta, keep: int) -> None:
+    times = walked(rounds, every, 40, keep)
+    found = calendar(cohorts(rounds, every, None, keep), 7)
+    assert found.cohort == len(times[20])
+    middle = NOW + 15 * WEEK, NOW + 25 * WEEK
+    swing = {n: [at for at in mine if middle[0] <= at < middle[1]] for n, mine in times.items()}
+    assert found.month == Fraction(sum(map(len, swing.values())), 10) * Fraction(304, 70)
+    assert found.day >= most_on_a_day(swing)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "every", "count", "cohort", "month", "day"),
+    [
+        (5, WEEK, None, 5, 5 * 304 / 70, 5),  # five at once, all on Sunday
+        (5, WEEK, 1, 5, 304 / 70, 1),
+        (2, WEEK, 1, 2, 2, 1),  # over before a month is
+        (5, timedelta(days=1), None, 5, 5 * 304 / 70, 1),  # over before the next one starts
+        (10, timedelta(days=1), None, 10, 10 * 304 / 70, 2),
+        (48, HOUR, None, 48, 48 * 304 / 70, 24),
+    ],
+)
+def test_by_hand(
+    rounds: int, every: timedelta, count: int | None, cohort: int, month: float, day: int
+) -> None:
+    found = calendar(cohorts(rounds, every, count, keep=5))
+    assert (found.cohort, found.day) == (cohort, day)
+    assert float(found.month) == pytest.approx(month)
+
+
+def test_a_day_is_one_of_utc() -> None:
+    shape = {"start": "sun 18:00", "decide": "6h", "rounds": 4, "first": date(2026, 1, 4)}
+    assert calendar(Cohorts.model_validate(shape)).day == 3  # one on Sunday, three on Monday
+
+
+def test_a_month_is_a_twelfth_of_a_year() -> None:
+    assert abs(MONTH - timedelta(days=365.25) / 12) < timedelta(hours=1)
+
+
+def test_many_short_rounds_are_counted_at_once() -> None:
+    long = cohorts(1_000_000, timedelta(days=1), None, 1_000_000)
+    assert calendar(long).day == 142_858  # every seventh of a million days, in as many weeks
