@@ -13,7 +13,8 @@ from arena.plan import frozen
 from arena.setup import differences, setup_of
 from arena.store.asked import read_rounds
 from arena.store.frame import Connection
-from arena.store.read import StoredCohort, StoredRound, cohorts, ledgers, snapshot
+from arena.store.ledgers import read_ledgers
+from arena.store.read import StoredCohort, StoredRound, cohorts, snapshot
 from markets.model import Snapshot
 from portfolio.ledger import fold, open_account
 from portfolio.model import Holdings
@@ -121,7 +122,7 @@ def _again(
     after = next((entrant for entrant in planned.entrants if entrant.name == name), before)
     prompts = cohort.prompts if after is before else planned.prompts
     alone = replace(cohort, entrants=(after,), prompts=prompts)
-    entries = ledgers(connection, stored.id)[name]
+    entries = read_ledgers(connection, stored.id)[name]
     until = [x for x in entries if x.at < at or (x.at == at and x.kind not in ("buy", "sell"))]
     changed = differences(setup_of(cohort, before), setup_of(alone, after))
     here = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)

@@ -92,7 +92,7 @@ async def _tried(engine: "Engine", config: "Config", name: str, at: "datetime | 
     part = scene.part if scene else newcomer(config, name, when)
     if not dry:
         _check_key(config, name)
-    record = Rehearsal(engine, accounts={name: part.account}, texts=part.texts)
+    record = Rehearsal(engine, owned={name: part.account}, texts=part.texts)
     async with open_world(config, record) as world:
         with progress(f"Asking {name}", None):
             scene = scene or await fresh(part, when, world, record)

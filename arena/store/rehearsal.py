@@ -26,11 +26,11 @@ LASTING: tuple[Scope, ...] = ("day", "arena")
 class Rehearsal(Record):
     """The record as one entrant finds it, and what would have come to it since, kept only while it is tried.
 
-    `accounts` are what the entrants own, `texts` the prompts that are not in the record yet; `made` are the
+    `owned` is what the entrants own, `texts` the prompts that are not in the record yet; `made` are the
     calls, `looks` the snapshots and `news` the evidence that were new.
     """
 
-    accounts: Mapping[str, Holdings] = field(default_factory=dict)
+    owned: Mapping[str, Holdings] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     made: list[Call] = field(default_factory=list)
     looks: list[Snapshot] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Rehearsal(Record):
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """The accounts that were given."""
-        return dict(self.accounts)
+        return dict(self.owned)
 
     def prompts(self, hashes: Collection[str]) -> dict[str, str]:
         """Prompt texts by hash, those of the record too."""
