@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import agents.kinds
+import agents.research
 import arena.config
 import markets.venues
 from agents.model import ModelSettings
@@ -23,6 +24,8 @@ from markets.registry import load, names
 ROOT = Path(__file__).resolve().parent.parent
 MADE = "`make docs` writes this page from the code."
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
+BLOCKS = {"markets": markets.venues, "evidence": agents.research}
+"""Sections with a block for each file of a package."""
 ASK = """\
 Defaults for every agent with a model. Each of these keys may also stand in an agent's own block, and counts
 before this one there."""
@@ -54,20 +57,21 @@ def config_page() -> str:
     for key, field in Frame.model_fields.items():
         if section := section_of(field.annotation):
             parts += [f"## {key}", str(getdoc(section)), example(key), *tables(section, key)]
-        if key == "markets":
-            parts += venues()
+        if key in BLOCKS:
+            parts += blocks(key, BLOCKS[key])
     shared = [key for key in kind("llm").settings.model_fields if key not in NOT_SHARED]
     parts += ["## ask", ASK, example("ask"), table(kind("llm").settings, shared)]
     parts += ["## agents", AGENTS, example("agents")]
     return "\n\n".join([*parts, ""])
 
 
-def venues() -> Iterator[str]:
-    """What can be set of each venue, in the block of its name."""
-    for name in names(Path(markets.venues.__path__[0])):
-        settings = load("markets.venues", name).Settings
-        yield f"### markets.{name}\n\n{getdoc(settings)}"
-        yield table(settings)
+def blocks(section: str, package: ModuleType) -> Iterator[str]:
+    """What can be set of each venue and each source of evidence, in the block of its name."""
+    for name in names(Path(package.__path__[0])):
+        settings = load(package.__name__, name).Settings
+        if settings.model_fields:
+            yield f"### {section}.{name}\n\n{getdoc(settings)}"
+            yield table(settings)
 
 
 def tables(section: type[BaseModel], place: str) -> Iterator[str]:

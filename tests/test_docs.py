@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from agents.registry import kind, kinds
+from agents.research import __path__ as research_folders
 from arena.config import load
 from arena.config.model import Frame
 from markets import registry
@@ -44,6 +45,8 @@ def settings() -> Iterator[tuple[str, type[BaseModel]]]:
     yield from ((f"kind {name}", kind(name).settings) for name in kinds())
     for name in registry.names(Path(venue_folders[0])):
         yield f"markets.{name}", registry.load("markets.venues", name).Settings
+    for name in registry.names(Path(research_folders[0])):
+        yield f"evidence.{name}", registry.load("agents.research", name).Settings
     left: list[tuple[str, type[BaseModel]]] = [("config", Frame)]
     while left:
         place, model = left.pop()

@@ -31,10 +31,12 @@ class Settings(BaseModel):
     The path is not frozen with a cohort: articles may move, and more of them come every day.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("news"), exclude=True)
+    """The folder, from that of the config on."""
     words: int = Field(default=2, ge=1, le=MOST_WORDS)
+    """How many of a question's telling words an article needs to have."""
 
 
 class Unreadable(ValueError):

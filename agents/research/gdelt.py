@@ -27,15 +27,22 @@ class Settings(BaseModel):
     An empty `language` takes news in any.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
+    """Where GDELT is asked."""
     per_second: float = Field(0.2, gt=0, exclude=True)
+    """Questions a second; GDELT asks for one in five seconds."""
     timeout: float = Field(20.0, gt=0, exclude=True)
+    """For how many seconds an answer is waited for."""
     days: int = Field(30, ge=1, le=90)
+    """How far back it looks, in days."""
     words: int = Field(4, ge=1, le=10)
+    """How many of a question's telling words it asks for."""
     records: int = Field(50, ge=1, le=250)
+    """How many articles are asked for, on one market."""
     language: str = Field("english", pattern="^[a-z]*$")
+    """The language of the articles; empty for any."""
 
 
 class Item(Wire):

@@ -158,9 +158,13 @@ class Evidence(Section):
     """Where articles come from, and which of them are shown."""
 
     source: Name = Field(default="none", alias="from")
+    """The source: `none`, `folder`, `gdelt`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
+    """How many articles on a market are shown, the newest ones."""
     characters: Count = 1_000
+    """How much of an article's text is shown."""
     restricted: tuple[Name, ...] = ()
+    """Sites and sources whose articles are dropped, beside those that are always."""
 
     @property
     def guard(self) -> Guard:
