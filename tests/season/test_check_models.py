@@ -1,0 +1,217 @@
+"""`arena check --live` asks every model one tiny question, over HTTP, and keeps nothing of it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.check_live import check_live
+from arena.config import load
+from tests.provider.replies import BEHAVIOURS, fails
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.running import agents_of, arena, arena_json
+
+KEY = "c4nary-k3y-9x8y7z"
+HEAD = """\
+markets: {venue: simulator, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
+cohorts: {rounds: 2, count: 1}
+"""
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key that all agents send, in this process and in those that it starts."""
+    monkeypatch.setenv("CANARY_KEY", KEY)
+
+
+@pytest.fixture
+def provider() -> Iterator[FaultyProvider]:
+    with faulty() as server:
+        yield server
+
+
+def an_arena(folder: Path, provider: FaultyProvider, *models: str, head: str = HEAD, more: str = "") -> None:
+    """Agents with these models, each called a-MODEL, and one without."""
+    where = f'base_url: "{provider.url}", api_key_env: CANARY_KEY, price: {{input: 10, output: 30}}'
+    blocks = [f'  - {{name: "a-{name}", model: "openai/{name}", {where}, timeout: 20s}}\n' for name in models]
+    text = head + "agents:\n  - kind: market\n" + "".join(blocks) + more.replace("WHERE", where)
+    (folder / "config.yaml").write_text(text, "utf-8")
+
+
+def tried(folder: Path, *agents: str, venues: tuple[str, ...] = (), status: int = 0) -> list[dict[str, Any]]:
+    """What comes of trying the models of these agents, as JSON has it."""
+    live = check_live(load(folder / "config.yaml", os.environ), venues, agents, quiet=True)
+    assert live.status == status
+    return list(live.as_dict()["models"])
+
+
+def test_a_model_is_reached_and_what_it_says_of_itself_is_shown(
+    tmp_path: Path, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, provider, "plays")
+    (found,) = tried(tmp_path, "a-plays")
+    assert (found["ok"], found["agents"], found["error"]) == (True, ["a-plays"], None)
+    assert (found["model"], found["served_as"]) == ("openai/plays", "served-1")
+    assert found["cost_usd"] == pytest.approx((1_001 * 10 + 200 * 30) / 1e6)
+    assert found["remark"] is None
+    assert provider.requests == {"plays": 1}
+    assert provider.last["max_tokens"] == 1_000
+    assert list(tmp_path.glob("*.db*")) == [], "nothing is kept"
+
+
+def test_each_model_is_asked_once_however_many_agents_it_has(
+    tmp_path: Path, provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = '  - {name: hot, model: "openai/plays", temperature: 1.5, WHERE}\n'
+    more += '  - {name: elsewhere, model: "openai/plays", api_key_env: OTHER_KEY, base_url: "URL"}\n'
+    an_arena(tmp_path, provider, "plays", "good", more=more.replace("URL", provider.url))
+    monkeypatch.setenv("OTHER_KEY", "another-key-123")
+    found = tried(tmp_path, "a-plays", "hot", "a-good", "elsewhere")
+    assert [each["agents"] for each in found] == [["a-plays", "hot"], ["a-good"], ["elsewhere"]]
+    assert provider.requests == {"plays": 2, "good": 1}
+
+
+def test_what_it_may_cost_is_said_before_and_holds(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "plays", "401")
+    done = arena(tmp_path, "check", "--live", "--model", "a-plays", "--model", "a-401")
+    before, _, after = done.stdout.partition("One tiny question to each model")
+    said = next(line for line in before.splitlines() if line.startswith("Asking"))
+    most = float(said.partition("$")[2].split()[0])
+    assert "each of 2 models" in said
+    assert 0.016010 < most < 0.2
+    assert "0.016010" in after
+
+
+UNREACHED = {
+    "401": "refused",
+    "429": "rate_limit",
+    "503": "overloaded",
+    "404": "refused",
+    "drop": "other",
+    "html": "other",
+}
+
+
+@pytest.mark.parametrize(("name", "code"), UNREACHED.items())
+def test_one_that_cannot_be_reached_is_named_with_its_reason_and_no_key(
+    tmp_path: Path, provider: FaultyProvider, name: str, code: str
+) -> None:
+    an_arena(tmp_path, provider, name)
+    (found,) = tried(tmp_path, f"a-{name}", status=1)
+    assert (found["ok"], found["error"]["code"]) == (False, code)
+    assert found["error"]["message"]
+    assert found["error"]["mend"]
+    assert provider.requests == {name: 1}, "it is tried once"
+    assert KEY not in str(found)
+
+
+def test_what_went_wrong_is_told_in_words_and_what_is_odd_too(
+    tmp_path: Path, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, provider, "401", "prose")
+    told = arena(tmp_path, "check", "--live", "--model", "a-401", "--model", "a-prose")
+    assert told.returncode == 2
+    assert "openai/401: litellm.AuthenticationError" in told.stdout
+    assert "→ see whether the model's name, its key, base_url" in told.stdout
+    assert "openai/prose: it did not answer as it was asked to" in told.stdout
+    assert KEY not in told.stdout + told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_some_that_can_and_some_that_cannot_end_in_status_2(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "plays", "403")
+    assert [each["ok"] for each in tried(tmp_path, "a-plays", "a-403", status=2)] == [True, False]
+    assert [each["ok"] for each in tried(tmp_path, "a-plays", venues=("simulator",))] == [True]
+    words = ("--live", "--venue", "simulator", "--model", "a-403")
+    found = arena_json(tmp_path, "check", *words, status=2)
+    assert ([look["ok"] for look in found["live"]], found["models"][0]["ok"]) == ([True], False)
+    assert found["ok"] is False
+
+
+def test_a_form_of_answer_that_is_refused_is_no_failure(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "formless")
+    (found,) = tried(tmp_path, "a-formless")
+    assert (found["ok"], found["form"]) == (True, "prompt")
+    assert provider.requests == {"formless": 3}
+
+
+@pytest.mark.parametrize(("name", "words"), [("cut", "was cut off"), ("prose", "did not answer as it was")])
+def test_an_odd_answer_is_told_though_the_model_was_reached(
+    tmp_path: Path, provider: FaultyProvider, name: str, words: str
+) -> None:
+    an_arena(tmp_path, provider, name)
+    (found,) = tried(tmp_path, f"a-{name}")
+    assert found["ok"]
+    assert words in found["remark"]
+
+
+def test_a_budget_holds_for_it_too(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "plays", head=HEAD + "budget: {call: 0.0001}\n")
+    (found,) = tried(tmp_path, "a-plays", status=1)
+    assert found["error"]["code"] == "budget"
+    assert provider.requests == {}
+
+
+def test_a_model_that_is_told_to_think_keeps_the_room_for_it(
+    tmp_path: Path, provider: FaultyProvider
+) -> None:
+    more = '  - {name: deep, model: "openai/plays", reasoning: high, max_tokens: 9000, WHERE}\n'
+    an_arena(tmp_path, provider, more=more)
+    tried(tmp_path, "deep")
+    assert provider.last["max_tokens"] == 9_000
+
+
+def test_whoever_names_a_venue_asks_no_model(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "plays")
+    assert tried(tmp_path, venues=("simulator",)) == []
+    assert provider.requests == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--live", "--model", "nobody"), "unknown_agent"),
+        (("--live", "--model", "market"), "unknown_agent"),  # it plays, but asks no model
+        (("--model", "a-plays"), "not_live"),
+        (("--venue", "polymarket"), "not_live"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anyone_is_asked(
+    tmp_path: Path, provider: FaultyProvider, words: tuple[str, ...], code: str
+) -> None:
+    an_arena(tmp_path, provider, "plays")
+    found = arena_json(tmp_path, "check", *words, status=1)
+    assert found["error"]["code"] == code
+    assert provider.requests == {}
+
+
+def test_the_record_of_a_season_is_left_as_it_is(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "plays")
+    arena_json(tmp_path, "round")
+    before = (tmp_path / "arena.db").read_bytes()
+    cost = agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["a-plays"]["cost_usd"]
+    tried(tmp_path, "a-plays")
+    assert (tmp_path / "arena.db").read_bytes() == before
+    assert agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["a-plays"]["cost_usd"] == cost
+
+
+def test_the_demos_models_are_asked_by_their_own_provider(tmp_path: Path) -> None:
+    text = HEAD + "agents: [{name: sharp, model: demo/sharp, price: {input: 1, output: 4}}]\n"
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    (found,) = tried(tmp_path, "sharp")
+    assert (found["ok"], found["served_as"]) == (True, "sharp")
+    assert 0 < found["cost_usd"] < 0.001
+
+
+def test_every_fault_is_told_in_words(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Whatever a provider does, the check ends with a line for it."""
+    slow = {"hang", "busy", "busy-until"}
+    names = sorted(set(BEHAVIOURS) - slow - {"10-mb", "huge"})
+    provider.script("reset", fails(500))
+    an_arena(tmp_path, provider, *names)
+    found = tried(tmp_path, *(f"a-{name}" for name in names), status=2)
+    assert [each["model"] for each in found] == [f"openai/{name}" for name in names]
+    assert all(each["ok"] or each["error"]["message"] for each in found)
+    assert KEY not in str(found)
