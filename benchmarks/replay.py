@@ -86,10 +86,10 @@ def main() -> None:
             counts["bare"] = bare.play(folder, Path(name) / f"bare-{next(places)}.db", AGENTS, WEEKS)
 
         def arena() -> None:
-            counts["arena"] = ours(folder, Path(name) / "arena.db")
+            counts["arena"] = ours(folder, Path(name) / f"arena-{next(places)}.db")
 
         turns = WEEKS * bare.ROUNDS * len(AGENTS)
-        loop, took = timed(plain, turns), timed(arena, turns, repeat=1)
+        loop, took = timed(plain, turns), timed(arena, turns)
     notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in found.items())}" for who, found in counts.items()]
     rows = [
         row("a turn of a replayed year", took, "the bare loop, this run", loop.per_second, LEAST),
