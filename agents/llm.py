@@ -170,17 +170,22 @@ def _answered(
     tokens_in, tokens_out = _counted(getattr(answer, "usage", None))
     return Call(
         prompt,
-        without(printable(reply), secrets),
+        _told(reply, secrets),
         finish=finish,
-        model=without(printable(answer.model or ""), secrets),
-        fingerprint=without(printable(getattr(answer, "system_fingerprint", None) or ""), secrets),
+        model=_told(answer.model, secrets),
+        fingerprint=_told(getattr(answer, "system_fingerprint", None), secrets),
         rung=rung,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=_spent(settings, tokens_in, tokens_out),
+        cost=_spent(settings, tokens_in, tokens_out, reply),
         latency_ms=latency,
         error=None if reply else _NOTHING.get(finish),
     )
+
+
+def _told(said: object, secrets: Sequence[str]) -> str:
+    """What a provider says in a field for a text, in which a server of one's own may put anything."""
+    return without(printable(said if isinstance(said, str) else ""), secrets)
 
 
 def _counted(usage: object) -> tuple[int, int]:
@@ -196,10 +201,11 @@ def _refusal(message: Any) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int) -> int | None:
-    """The cost by the provider's count of tokens; unknown where it kept none, unless they are free."""
+def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str) -> int | None:
+    """The cost by the provider's count of tokens; unknown where that is not whole, unless they are free."""
     price = price_for(settings)
-    counted = tokens_in + tokens_out > 0 or price == Price(input=0, output=0)
+    whole = tokens_in > 0 and (tokens_out > 0 or not reply)
+    counted = whole or price == Price(input=0, output=0)
     return cost(price, tokens_in, tokens_out) if counted else None
 
 

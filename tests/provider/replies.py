@@ -142,6 +142,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "filtered": says(None, "content_filter"),
     "half-filtered": says(GOOD[:60], "content_filter"),
     "silent": says(None),
+    "odd-names": says("{}", model=5, system_fingerprint={"fp": 9}),
     # usage that is none
     "uncounted": Reply(completion("{}")),
     "usage-null": says("{}", usage=None),
