@@ -231,13 +231,18 @@ class Claim(SQLModel, table=True):
     expires_at: datetime = _time()
 
 
+SPENT = ("cost", "worst")
+"""What budgets ask for before each call: in the indices, or every prompt and answer would be read for it."""
+
+
 class Call(SQLModel, table=True):
     """One attempt to get an answer from a model, word for word."""
 
     __table_args__ = (
         UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"),
-        Index("ix_call_made_at", "made_at"),
-        Index("ix_call_entrant_id", "entrant_id"),
+        Index("ix_call_made_at", "made_at", *SPENT),
+        Index("ix_call_entrant_id", "entrant_id", *SPENT),
+        Index("ix_call_round_id", "round_id", *SPENT),
         STRICT,
     )
     id: int | None = _key(primary=True)

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
+from arena.budget import WHAT
 from arena.model import Turn
 from arena.store.codec import book_of, book_text, cohort_of, cohort_text
 from arena.store.database import reading
@@ -174,6 +176,21 @@ def test_spending_is_counted_where_it_is_known(season: Season) -> None:
     assert spent == {"round": 127, "agent": 127, "day": 120, "arena": 127}
     assert season.record.spent(2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
     assert season.record.spent(1, 2, NOW - timedelta(days=1), ("day", "agent")) == {"day": 127, "agent": 0}
+
+
+def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Season) -> None:
+    asked: list[tuple[str, Any]] = []
+
+    @event.listens_for(season.record.engine, "before_cursor_execute")
+    def note(_1: object, _2: object, statement: str, values: object, *_: object) -> None:
+        asked.append((statement, values))
+
+    season.record.spent(1, 1, NOW, tuple(WHAT))
+    statement, values = asked[-1]
+    with season.record.engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+    looks = [row.detail for row in plan if " call" in row.detail]
+    assert ["COVERING INDEX" in look for look in looks] == [True] * len(WHAT)
 
 
 def test_counts(built: Path) -> None:

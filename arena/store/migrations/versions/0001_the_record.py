@@ -579,8 +579,9 @@ def upgrade() -> None:
         sqlite_strict=True,
     )
     op.create_index("ix_sighting_market_id", "sighting", ["market_id"])
-    op.create_index("ix_call_made_at", "call", ["made_at"])
-    op.create_index("ix_call_entrant_id", "call", ["entrant_id"])
+    op.create_index("ix_call_made_at", "call", ["made_at", "cost", "worst"])
+    op.create_index("ix_call_entrant_id", "call", ["entrant_id", "cost", "worst"])
+    op.create_index("ix_call_round_id", "call", ["round_id", "cost", "worst"])
     op.create_index("ix_snapshot_item_market_id", "snapshot_item", ["market_id"])
     op.create_index("ix_snapshot_item_quote_id", "snapshot_item", ["quote_id"])
     for statement in _triggers(op.get_bind().dialect.name):
