@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agents.model import Decision, Forecast, Stage, Verdict
+from agents.pooling import median
 from markets.model import MarketId
 from portfolio.model import Rejection
 
@@ -61,16 +62,6 @@ def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     """What is to be said of some of them, each with its number."""
     said = [f"{noun} {n}: {each.verdict}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
     return "; ".join(said)
-
-
-def median(probabilities: Sequence[int]) -> int:
-    """The middle one, or the middle between the two, in whole millionths and rounded down.
-
-    >>> median([700_000, 100_000, 300_000]), median([100_000, 300_001])
-    (300000, 200000)
-    """
-    ordered = sorted(probabilities)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) // 2
 
 
 def _by_market(samples: Sequence[Decision]) -> dict[Key, list[Forecast]]:

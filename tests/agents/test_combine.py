@@ -1,11 +1,6 @@
 """Several answers to one question become one decision."""
 
-from statistics import median as plain_median
-
-from hypothesis import given
-from hypothesis import strategies as st
-
-from agents.combine import median, of_samples
+from agents.combine import of_samples
 from agents.model import Decision, Forecast
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection
@@ -23,11 +18,6 @@ FAILED = Decision(verdict="failed", note="timeout: no answer")
 MALFORMED = Decision(verdict="malformed", note="no JSON")
 
 
-@given(st.lists(st.integers(0, 1_000_000), min_size=1, max_size=9))
-def test_the_median_is_the_usual_one_rounded_down(probabilities: list[int]) -> None:
-    assert median(probabilities) == int(plain_median(probabilities))
-
-
 def test_one_sample_is_the_decision_itself() -> None:
     for sample in (said(1, 2, amount=5), FAILED, MALFORMED):
         assert of_samples([sample]) is sample
@@ -40,7 +30,7 @@ def test_forecasts_are_medians_with_the_reason_of_the_nearest_sample() -> None:
         (B, 500, "500"),
     ]
     even = of_samples([said(100), said(201)])
-    assert [(f.probability, f.reason) for f in even.forecasts] == [(150, "100")]
+    assert [(f.probability, f.reason) for f in even.forecasts] == [(151, "201")]
 
 
 def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> None:
