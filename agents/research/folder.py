@@ -4,7 +4,7 @@
 of those that name none the ones that have at least two of its question's telling words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -51,11 +51,10 @@ class Filed:
     markets: frozenset[str]
     words: frozenset[str]
 
-    def concerns(self, market: Market, least: int) -> bool:
-        """Whether it has to do with a market."""
+    def concerns(self, market: Market, telling: Sequence[str], least: int) -> bool:
+        """Whether it has to do with a market, whose telling words these are."""
         if self.markets:
             return market.id in self.markets
-        telling = keywords(market.question, MOST_WORDS)
         return bool(telling) and sum(x in self.words for x in telling) >= min(least, len(telling))
 
 
@@ -71,7 +70,8 @@ class Folder:
         """What has to do with a market, in the order of the files' names."""
         if at != self._read_at:
             self._filed, self._read_at = self._read(), at
-        return [filed.found for filed in self._filed if filed.concerns(market, self._settings.words)]
+        telling, least = keywords(market.question, MOST_WORDS), self._settings.words
+        return [filed.found for filed in self._filed if filed.concerns(market, telling, least)]
 
     async def close(self) -> None:
         """There is nothing to let go of."""
