@@ -6,7 +6,6 @@ from typing import Any
 
 from arena.arrange import Replay
 from arena.errors import ArenaError
-from arena.memory import searched_seldom
 from arena.positions import positions, together
 from arena.round import track
 from arena.scoring import brier
@@ -17,6 +16,7 @@ from arena.store.record import Record
 from arena.turns import quote_age
 from arena.world import World
 from markets.bundle import Bundle, Recording
+from markets.collector import searched_seldom
 from markets.millionths import ONE
 
 NOTICE = "replay: not evidence of skill"

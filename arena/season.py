@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from arena.answers import NoAnswer
 from arena.cohort import deciding, number_at
 from arena.errors import ArenaError
-from arena.memory import searched_seldom
 from arena.model import Cohort, RoundReport
 from arena.round import busy, play_round, track
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.world import World
+from markets.collector import searched_seldom
 from portfolio.ledger import open_account
 
 WEEK = timedelta(weeks=1)

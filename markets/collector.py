@@ -4,6 +4,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+SELDOM = 50_000
+"""After so many new objects: a round makes tens of thousands, and hardly any of them in a cycle."""
+
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
@@ -25,3 +28,14 @@ def undisturbed() -> Iterator[None]:
     finally:
         if was_on:  # where two overlap, the first to end lets it go on: slower, but never off for good
             gc.enable()
+
+
+@contextmanager
+def searched_seldom() -> Iterator[None]:
+    """Within, cycles are looked for seldom: a season would spend a tenth of its time on it."""
+    before = gc.get_threshold()
+    gc.set_threshold(SELDOM, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
