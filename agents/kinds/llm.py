@@ -9,7 +9,7 @@ its final word).
 `samples` is how often the whole is asked, each time with another seed: every answer is kept, the agent
 states the median, and it bets as that sample does which is closest to the medians. `batch` is how many
 markets one question shows at most; without it, all of them. `released` is the day on which the model
-came out: it is not ranked on what it decides about earlier times.
+came out: what it decides about earlier times, in a replay, it may know rather than foresee.
 
 An answer that can't be used is asked for once more, with the reason; after that it is a hold, and the
 turn is marked malformed, unless other parts or samples could be used. Where the provider has no answer,
