@@ -55,7 +55,7 @@ UNUSABLE = {
         "formless",
         "schemaless",
     ),
-    *("uncounted", "usage-null", "usage-empty", "usage-negative", "usage-half"),
+    *("uncounted", "usage-null", "usage-empty", "usage-negative", "usage-half", "odd-names"),
 }
 """Whose answers are taken, if only in part, and whose say nothing that could be; all others have failed."""
 
