@@ -5,6 +5,7 @@ A price in dollars per million tokens is as many millionths of a dollar a token.
 
 import importlib.util
 import json
+import re
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from pathlib import Path
@@ -15,12 +16,14 @@ from agents.schema import schema
 from agents.trim import MESSAGE_TOKENS
 
 TABLE = "model_prices_and_context_window_backup.json"
+_STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
 
 
-def price_of(model: str) -> Price | None:
+def price_of(model: str, tokens_in: int = 0) -> Price | None:
     """The price in litellm's own table, read without importing it; None for a model it doesn't know.
 
-    A model is there by its whole name, or without its provider if the entry names the same one.
+    A model is there by its whole name, or without its provider if the entry names the same one. Some ask
+    more for all of a call in which more than so many thousand tokens are sent.
     """
     table = _table()
     provider, _, rest = model.partition("/")
@@ -29,14 +32,17 @@ def price_of(model: str) -> Price | None:
         entry = table[rest]
     if entry is None or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
         return None
-    return Price(
-        input=_per_million(entry["input_cost_per_token"]), output=_per_million(entry["output_cost_per_token"])
-    )
+    steps = [int(found[1]) for found in map(_STEP.fullmatch, entry) if found]
+    passed = max((step for step in steps if step * 1_000 < tokens_in), default=None)
+    above = "" if passed is None else f"_above_{passed}k_tokens"
+    names = ("input_cost_per_token", "output_cost_per_token")
+    sent, got = (_per_million(entry.get(name + above) or entry[name]) for name in names)
+    return Price(input=sent, output=got)
 
 
-def price_for(settings: ModelSettings) -> Price | None:
-    """The price that the settings name, else that of the table."""
-    return settings.price or price_of(settings.model)
+def price_for(settings: ModelSettings, tokens_in: int = 0) -> Price | None:
+    """The price of a call in which so much is sent: that which the settings name, else that of the table."""
+    return settings.price or price_of(settings.model, tokens_in)
 
 
 def cost(price: Price | None, tokens_in: int, tokens_out: int) -> int | None:
@@ -54,7 +60,8 @@ def cost(price: Price | None, tokens_in: int, tokens_out: int) -> int | None:
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     """What asking this can cost at most: all that is sent, and all tokens that may come back."""
-    return cost(price_for(settings), most_tokens(prompt), settings.max_tokens)
+    sent = most_tokens(prompt)
+    return cost(price_for(settings, sent), sent, settings.max_tokens)
 
 
 def most_tokens(prompt: Prompt) -> int:

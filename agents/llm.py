@@ -203,7 +203,7 @@ def _refusal(message: Any) -> str | None:
 
 def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str) -> int | None:
     """The cost by the provider's count of tokens; unknown where that is not whole, unless they are free."""
-    price = price_for(settings)
+    price = price_for(settings, tokens_in)
     whole = tokens_in > 0 and (tokens_out > 0 or not reply)
     counted = whole or price == Price(input=0, output=0)
     return cost(price, tokens_in, tokens_out) if counted else None

@@ -166,11 +166,11 @@ class _StandIn:
     def _least(self, prompt: Prompt, answer: str) -> Use:
         sent = sum(_tokens(message.content) for message in prompt.messages)
         got = min(_tokens(answer), self.settings.max_tokens)
-        return Use(1, sent, got, cost(price_for(self.settings), sent, got))
+        return Use(1, sent, got, cost(price_for(self.settings, sent), sent, got))
 
     def _most(self, prompt: Prompt) -> Use:
         sent, got = most_tokens(prompt), self.settings.max_tokens
-        return Use(1, sent, got, cost(price_for(self.settings), sent, got))
+        return Use(1, sent, got, cost(price_for(self.settings, sent), sent, got))
 
 
 def _answer(prompt: Prompt, view: View) -> str:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from agents.cost import cost, price_for, price_of, worst_case
+from agents.cost import cost, most_tokens, price_for, price_of, worst_case
 from agents.model import Message, ModelSettings, Price, Prompt
 from agents.schema import schema
 
@@ -34,6 +34,18 @@ def test_prices_come_from_the_table_with_or_without_the_provider() -> None:
         price_of("anthropic/claude-sonnet-4-5") == price_of("claude-sonnet-4-5") == Price(input=3, output=15)
     )
     assert price_of("gemini/gemini-2.5-pro") == Price(input=1.25, output=10)
+
+
+def test_a_long_question_costs_what_long_ones_do() -> None:
+    long = Price(input=2.5, output=15)
+    assert price_of("gemini/gemini-2.5-pro", 200_000) == price_of("gemini/gemini-2.5-pro")
+    assert price_of("gemini/gemini-2.5-pro", 200_001) == long
+    settings = ModelSettings(model="gemini/gemini-2.5-pro", max_tokens=100)
+    sent = most_tokens(prompt := Prompt((Message("user", "a" * 250_000),)))
+    assert worst_case(prompt, settings) == cost(long, sent, 100)
+    assert price_for(ModelSettings(model="gpt-4o", price=Price(input=1, output=2)), 10**6) == Price(
+        input=1, output=2
+    )
 
 
 def test_a_model_that_nobody_knows_has_no_price() -> None:
