@@ -23,7 +23,8 @@ def price_of(model: str, tokens_in: int = 0) -> Price | None:
     """The price in litellm's own table, read without importing it; None for a model it doesn't know.
 
     A model is there by its whole name, or without its provider if the entry names the same one. Some ask
-    more for all of a call in which more than so many thousand tokens are sent.
+    more for all of a call in which more than so many thousand tokens are sent. Where thinking has a price of
+    its own, the larger one is taken for all that comes back.
     """
     table = _table()
     provider, _, rest = model.partition("/")
@@ -32,12 +33,15 @@ def price_of(model: str, tokens_in: int = 0) -> Price | None:
         entry = table[rest]
     if entry is None or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
         return None
+    if entry.get("input_cost_per_request"):
+        return None  # what a call costs is more than its tokens
     steps = [int(found[1]) for found in map(_STEP.fullmatch, entry) if found]
     passed = max((step for step in steps if step * 1_000 < tokens_in), default=None)
     above = "" if passed is None else f"_above_{passed}k_tokens"
     names = ("input_cost_per_token", "output_cost_per_token")
-    sent, got = (_per_million(entry.get(name + above) or entry[name]) for name in names)
-    return Price(input=sent, output=got)
+    sent, got = (entry.get(name + above) or entry[name] for name in names)
+    thought = entry.get("output_cost_per_reasoning_token") or 0.0
+    return Price(input=_per_million(sent), output=_per_million(max(got, thought)))
 
 
 def price_for(settings: ModelSettings, tokens_in: int = 0) -> Price | None:

@@ -21,6 +21,17 @@ class NotKept(BaseException):  # no agent's `except Exception` may hide it
         self.fault = fault
 
 
+BROKEN = CallError("other", "the answer was not waited for", retry=True)
+
+
+class BrokenOff(asyncio.CancelledError):
+    """Whoever asked has gone while the call was under way: it may have to be paid for all the same."""
+
+    def __init__(self, call: Call):
+        super().__init__()
+        self.call = call
+
+
 @contextmanager
 def no_fault_hidden() -> Iterator[None]:
     """Whatever goes wrong within is raised past the agent that asked."""
@@ -32,18 +43,20 @@ def no_fault_hidden() -> Iterator[None]:
 
 def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]) -> Ask:
     """`ask`, but a question with a stored answer gets it, and every new attempt is kept by its number."""
-    answers: dict[Prompt, deque[Call]] = defaultdict(deque)
-    attempts: Counter[tuple[str, int]] = Counter()
-    for call in stored:
-        attempts[call.prompt.stage, call.prompt.sample] += 1
-        if call.error is None:
-            answers[call.prompt].append(call)
+    answers, attempts = _memory(stored)
 
-    async def attempt(prompt: Prompt) -> Call:
-        call = await ask(prompt)
+    def kept(prompt: Prompt, call: Call) -> None:
         attempts[prompt.stage, prompt.sample] += 1
         with no_fault_hidden():
             keep(attempts[prompt.stage, prompt.sample], call)
+
+    async def attempt(prompt: Prompt) -> Call:
+        try:
+            call = await ask(prompt)
+        except BrokenOff as broken:
+            kept(prompt, broken.call)
+            raise asyncio.CancelledError from broken
+        kept(prompt, call)
         return call
 
     async def asked(prompt: Prompt) -> Call:
@@ -56,6 +69,15 @@ def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]
         return call
 
     return asked
+
+
+def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:
+    """The stored answers by question, and how many attempts each stage and sample has had."""
+    answers: dict[Prompt, deque[Call]] = defaultdict(deque)
+    for call in stored:
+        if call.error is None:
+            answers[call.prompt].append(call)
+    return answers, Counter((call.prompt.stage, call.prompt.sample) for call in stored)
 
 
 def _pause(error: CallError, waits: list[float]) -> float | None:

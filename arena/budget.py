@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from agents.model import Ask, Call, CallError, Prompt
+from arena.asking import BROKEN, BrokenOff
 from markets.millionths import ONE
 
 Scope = Literal["round", "agent", "day", "arena"]
@@ -18,6 +19,9 @@ WHAT: dict[Scope, str] = {
     "arena": "the arena's",
 }
 """Whose money a limit is about: of one cohort's round, of one agent in one cohort, of a day, of all."""
+
+
+MEND = "set `price` for this agent, which counts from the next cohort on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Budget:
         if self.call is None and not self.limits:
             return None
         if worst is None:
-            return "the model's price is unknown, so no budget can hold: set `price` for this agent"
+            return f"the model's price is unknown, so no budget can hold: {MEND}"
         if self.call is not None and worst > self.call:
             return f"a call may cost {_dollars(worst)}, over the budget of {_dollars(self.call)} a call"
         for scope, limit in self.limits.items():
@@ -94,7 +98,10 @@ def budgeted(ask: Ask, budget: Budget, payer: Payer, worst_case: Callable[[Promp
         async with budget.room(payer, worst) as refusal:
             if refusal is not None:
                 return Call(prompt, None, cost=0, error=CallError("budget", refusal, retry=False))
-            return replace(await ask(prompt), worst=worst)
+            try:
+                return replace(await ask(prompt), worst=worst)
+            except asyncio.CancelledError as error:
+                raise BrokenOff(Call(prompt, None, worst=worst, error=BROKEN)) from error
 
     return asked
 

@@ -67,7 +67,7 @@ class Gate:
         """Learn from how a call ended."""
         if error is None:
             lane.limit = min(lane.most, lane.limit + 1 / lane.limit)
-        elif error.code == "rate_limit":
+        elif error.code == "rate_limit" or error.wait:
             if not lane.pauses:  # of many calls at once, only the first halves it
                 lane.limit = max(1.0, lane.limit / 2)
             lane.pauses += 1

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from agents.model import Call
 from arena.store.codec import call_fact
 from arena.store.rows import columns, insert_rows
-from arena.store.tables import CALL, COHORT, ENTRANT, ROUND
+from arena.store.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
 from markets.canonical import canonical, encoded
 from markets.hashes import sha256
 
@@ -33,6 +33,12 @@ PLACE = (
     .where(ROUND.c.id == bindparam("round_id"), ENTRANT.c.id == bindparam("entrant_id"))
 )
 """Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""
+ALONE = (
+    select(CLAIM.c.token)
+    .where(CLAIM.c.round_id == bindparam("round_id"), CLAIM.c.entrant_id == bindparam("entrant_id"))
+    .with_for_update()
+)
+"""Keeps a second worker, late but paid, from taking the same number; SQLite has one writer at a time."""
 
 
 def add_call(
@@ -44,6 +50,8 @@ def add_call(
     """
     ids = {"round_id": round_id, "entrant_id": entrant_id}
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
+    if connection.dialect.name != "sqlite":
+        connection.execute(ALONE, ids)
     place: dict[str, Any] = dict(connection.execute(PLACE, ids | part).mappings().one())
     last = place.pop("last") or 0
     messages = canonical(call.prompt.messages)

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Article
 from arena.store.rows import Rows, columns, insert_one, insert_rows
-from arena.store.tables import ARTICLE, EVIDENCE, GATHERING
+from arena.store.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
 from markets.canonical import canonical, digest, plain
 from markets.model import MarketId
 
@@ -37,6 +37,7 @@ def is_gathered(connection: Connection, round_id: int) -> bool:
 
 def add_evidence(connection: Connection, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
     """What was gathered for a round, unless another process was first: `place` is cohort and round."""
+    connection.execute(select(ROUND.c.id).where(ROUND.c.id == round_id).with_for_update())
     if is_gathered(connection, round_id):
         return
     rows: Rows = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from agents.model import Call, Message, Prompt
+from arena.asking import recorded
 from arena.budget import Budget, Payer, Scope, budgeted
 from markets.millionths import ONE
 
@@ -119,3 +120,29 @@ def test_a_refusal_says_whose_money_is_gone() -> None:
     calls = play(Budget(till.spent, limits={"agent": ONE}), till, ME, ME)
     assert calls[1].error is not None
     assert calls[1].error.message == "a call may cost $1.0000, and $1.0000 of this agent's $1.0000 is spent"
+
+
+def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off_is_told_as_ever() -> None:
+    till = Till()
+    kept: list[tuple[int, Call]] = []
+
+    async def slow(prompt: Prompt) -> Call:
+        await asyncio.sleep(60)
+        raise AssertionError("it was to be broken off")
+
+    ask = recorded(
+        budgeted(slow, Budget(till.spent, limits={"day": ONE}), ME, lambda prompt: ONE // 2),
+        [],
+        lambda attempt, call: kept.append((attempt, call)),
+    )
+
+    async def impatient() -> None:
+        async with asyncio.timeout(0.01):
+            await ask(QUESTION)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(impatient())
+    [(attempt, call)] = kept
+    assert (attempt, call.cost, call.worst) == (1, None, ONE // 2)
+    assert call.error is not None
+    assert call.error.retry
