@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 ALL = "all"
 COLUMNS = ("agent", "calls", "tokens in", "out", "$ a round", "a cohort", "a month")
+LONGEST = 28
+"""Characters of a name, so that the table fits in a hundred columns."""
 SPANS = ("round", "cohort", "month")
 
 
@@ -114,6 +116,7 @@ def _unpriced(one: dict[str, Any]) -> bool:
 
 
 def _row(name: str, one: dict[str, Any]) -> tuple[str | None, ...]:
+    name = name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}"  # models of a vendor differ in the end
     if "round" not in one:
         return (name, *[None] * (len(COLUMNS) - 1))
     counts = ((key, one["round"]) for key in ("calls", "tokens_in", "tokens_out"))

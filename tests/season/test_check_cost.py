@@ -1,0 +1,120 @@
+"""`arena check`: what the next cohort costs beside the budget, and when it starts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.season.running import arena, arena_json, demo_config
+
+HEAD = """\
+markets: {venue: simulator, simulator: {start: 2026-01-04, weeks: 12, markets: 60, events: 20}}
+cohorts: {rounds: 2, count: 2}
+"""
+PRICED = "price: {input: 1, output: 4}"
+MONEY = ("round", "cohort", "month")
+
+
+def a_config(folder: Path, *blocks: str, head: str = HEAD) -> None:
+    text = head + "agents:\n  - kind: market\n" + "".join(f"  - {{{block}}}\n" for block in blocks)
+    (folder / "config.yaml").write_text(text, "utf-8")
+
+
+def spent(found: Any, span: str, bound: str) -> float:
+    return float(found[span][bound]["usd"])
+
+
+def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Path) -> None:
+    a_config(
+        tmp_path, f"name: a, model: demo/sharp, {PRICED}", f"name: b, model: demo/hasty, {PRICED}, samples: 2"
+    )
+    cost = arena_json(tmp_path, "check")["cost"]
+    assert cost["rounds"] == {"cohort": 2, "month": 4.0, "day": 2}  # the season is over before a month is
+    one, two = cost["agents"]
+    assert (one["agent"], one["round"]["low"]["calls"], one["round"]["high"]["calls"]) == ("a", 1, 2)
+    assert (two["agent"], two["round"]["low"]["calls"], two["round"]["high"]["calls"]) == ("b", 2, 4)
+    for bound in ("low", "high"):
+        assert spent(two, "round", bound) == pytest.approx(2 * spent(one, "round", bound))
+        assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "round", bound))
+        assert spent(one, "month", bound) == pytest.approx(4 * spent(one, "round", bound))
+        for span in MONEY:
+            assert spent(cost["total"], span, bound) == pytest.approx(
+                spent(one, span, bound) + spent(two, span, bound)
+            )
+    tokens = one["round"]["low"]["tokens_in"] + 4 * one["round"]["low"]["tokens_out"]
+    assert spent(one, "round", "low") == pytest.approx(tokens / 1e6)
+    assert cost["warnings"] == []
+
+
+def test_the_estimate_holds_for_a_season_that_is_played(tmp_path: Path) -> None:
+    """The demo's models answer in full; what they cost lies between low and high."""
+    demo_config(tmp_path, rounds=3, count=1)
+    cost = arena_json(tmp_path, "check")["cost"]
+    arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
+    board = arena_json(tmp_path, "leaderboard", "--database", "arena.db")["leaderboard"]
+    paid = {row["agent"]: row["cost_usd"] for row in board}
+    for one in cost["agents"]:
+        assert spent(one, "cohort", "low") / 2 < paid[one["agent"]] < spent(one, "cohort", "high")
+
+
+def test_an_unknown_price_is_a_dash_and_says_what_to_add(tmp_path: Path) -> None:
+    a_config(tmp_path, "name: own, model: openai/mine, base_url: http://127.0.0.1:9/v1")
+    found = arena_json(tmp_path, "check")["cost"]
+    assert found["total"]["month"]["high"]["usd"] is None
+    assert found["total"]["month"]["high"]["tokens_in"] > 0
+    told = arena(tmp_path, "check").stdout
+    assert "Add `price: {input: …, output: …}`" in told
+    budgeted = HEAD + "budget: {day: 5}\n"
+    a_config(tmp_path, "name: own, model: openai/mine, base_url: http://127.0.0.1:9/v1", head=budgeted)
+    refused = arena(tmp_path, "check")
+    assert refused.returncode == 1
+    assert "config.yaml:6: agents[1].model: no price is known for openai/mine" in refused.stderr
+    assert "price: {input: …, output: …}" in refused.stderr
+
+
+def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path) -> None:
+    a_config(
+        tmp_path, f"name: a, model: demo/sharp, {PRICED}", head=HEAD + "budget: {call: 0.05, day: 0.1}\n"
+    )
+    done = arena(tmp_path, "check")
+    assert done.returncode == 0
+    assert "! A call of a may cost $0.13, over budget.call of $0.050: none would be made." in done.stdout
+    assert "→ set budget.call to $0.13 or more" in done.stdout
+    codes = [warning["code"] for warning in arena_json(tmp_path, "check")["cost"]["warnings"]]
+    assert codes == ["refused", "may_stop"]
+    played = arena_json(tmp_path, "round", status=2)["rounds"][0]["turns"]
+    assert played[1]["stopped_by"] == "budget", "and so it is"
+
+
+def test_it_fits_in_a_hundred_columns(tmp_path: Path) -> None:
+    name = "openrouter/some-vendor/some-model-4.5"
+    a_config(tmp_path, f"model: {name}, price: {{input: 3, output: 15}}, samples: 5, prices: after")
+    told = arena(tmp_path, "check", OPENROUTER_API_KEY="not-a-key")
+    assert told.returncode == 0, told.stderr
+    here = [line for line in told.stdout.splitlines() if str(tmp_path) not in line]
+    assert max(map(len, map(str.rstrip, here))) <= 100
+
+
+def test_the_next_start_moves_on_with_what_was_played(tmp_path: Path) -> None:
+    a_config(tmp_path)
+    coming = [arena_json(tmp_path, "check")]
+    for _ in range(2):
+        arena_json(tmp_path, "round")
+        coming.append(arena_json(tmp_path, "check"))
+    assert [(each["next_cohort"], each["next_start"]) for each in coming] == [
+        (1, "2026-01-04T00:00:00+00:00"),
+        (2, "2026-01-11T00:00:00+00:00"),
+        (None, None),
+    ]
+    assert [each["cohorts_begun"] for each in coming] == [0, 1, 2]
+    assert "2 of 2 cohorts have begun" in arena(tmp_path, "check").stdout
+
+
+def test_checking_makes_no_record_and_one_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    a_config(tmp_path)
+    arena_json(tmp_path, "check")
+    assert not (tmp_path / "arena.db").exists()
+    (tmp_path / "arena.db").write_text("not a database, but long enough to look like a file of one", "utf-8")
+    found = arena_json(tmp_path, "check")
+    assert found["record_trouble"]
+    assert "it can't be read" in arena(tmp_path, "check").stdout
