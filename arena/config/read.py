@@ -130,6 +130,7 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
         if settings is not None and price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
             words = f"no price is known for {settings.model}, so the budget can't be kept. Add {meant}"
+            words += " to this agent, with 0 for both where it is free"
             document.add(("agents", place, "model"), shown(settings.model), meant, words)
 
 
