@@ -5,9 +5,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import cast
 
-from markets.model import MarketId
 from portfolio.hashes import entry_hash, seal
-from portfolio.model import Entry, EntryKind, Holdings, Lot, LotKey, Settled, Side
+from portfolio.model import Entry, EntryKind, Holdings, Lot, LotKey, Settled
 
 ENDS = ("settle", "refund")
 NO_LOT = Lot(0, 0)
@@ -19,7 +18,7 @@ class LedgerError(ValueError):
 
 def lot_key(entry: Entry) -> LotKey:
     """The lot that an entry is about."""
-    return MarketId(entry.market_id), cast(Side, entry.side)
+    return cast(LotKey, (entry.market_id, entry.side))
 
 
 class Account:
@@ -66,11 +65,15 @@ class Account:
         key = lot_key(entry)
         before = self.lots.get(key, NO_LOT)
         lot = Lot(before.shares + entry.shares, before.cost + entry.cost)
+        ends = entry.kind in ENDS
+        version = version_in(entry) if ends else 0
         fault = self._unlinked(entry) or _unbalanced(entry, lot) or _unfit(entry, lot, self.settled.get(key))
+        if ends and not fault and not version:
+            fault = "does not name the resolution behind it"
         if fault:
             raise _broken(entry, fault)
-        if entry.kind in ENDS:
-            self.settled[key] = Settled(version_in(entry), -entry.shares, -entry.cost, entry.cash)
+        if ends:
+            self.settled[key] = Settled(version, -entry.shares, -entry.cost, entry.cash)
         elif entry.kind == "reverse":
             del self.settled[key]
         if lot.shares:
@@ -112,8 +115,6 @@ def _unfit(entry: Entry, lot: Lot, before: Settled | None) -> str:
     fits = _FITS.get(entry.kind)
     if fits is None or not fits(entry, lot, before):
         return f"is not a {entry.kind}"
-    if entry.kind in ENDS and not version_in(entry):
-        return "does not name the resolution behind it"
     return ""
 
 

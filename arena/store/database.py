@@ -103,8 +103,10 @@ def _set_up(engine: Engine, read_only: bool) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        looks = read_only or connection.get_execution_options().get(LOOKING)
-        connection.exec_driver_sql("BEGIN" if looks else "BEGIN IMMEDIATE")
+        if read_only or connection.get_execution_options().get(LOOKING):
+            connection.connection.cursor().execute("BEGIN")  # it takes no lock, so it can't fail
+        else:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def upgrade(engine: Engine) -> None:

@@ -209,22 +209,23 @@ def may_resolve(connection: Connection, since: datetime) -> list[MarketId]:
 
 
 ENDS = (
-    select(*(RESOLUTION.c[name] for name in Resolution.__dataclass_fields__), RESOLUTION.c.learnt_at)
+    select(*(RESOLUTION.c[name] for name in Resolution.__dataclass_fields__))
     .where(RESOLUTION.c.market_id.in_(IDS), RESOLUTION.c.known_at <= AT)
     .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
 )
+LEARNT = ENDS.add_columns(RESOLUTION.c.learnt_at)
 
 
 def resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
     """All versions known by then of how these markets ended."""
-    return [end for end, _ in learnt(connection, ids, at)]
+    return [Resolution(*row) for row in connection.execute(ENDS, {"ids": ids, "at": at}).all()]
 
 
 def learnt(
     connection: Connection, ids: Collection[MarketId], at: datetime
 ) -> list[tuple[Resolution, datetime]]:
     """All versions known by then, each with the decision time at which it was learnt."""
-    rows = connection.execute(ENDS, {"ids": ids, "at": at})
+    rows = connection.execute(LEARNT, {"ids": ids, "at": at})
     return [(Resolution(*told), learnt_at) for *told, learnt_at in rows]
 
 

@@ -1,7 +1,7 @@
 """Rows into tables: one with its new id, or many in one statement."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -47,24 +47,28 @@ def insert_lines(connection: Connection, table: Table, names: Sequence[str], lin
 
     They go to the driver as they are: to bind each value, SQLAlchemy takes longer than the database.
     """
-    if bound := _bound(table, names, list(lines), connection.dialect):
-        connection.exec_driver_sql(_statement(table, names, connection.dialect), bound)
+    statement, instants = _statement(table, tuple(names), connection.dialect)
+    if bound := _bound(list(lines), instants):
+        connection.exec_driver_sql(statement, bound)
 
 
-def _bound(table: Table, names: Sequence[str], lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Lines with their instants as `UtcTime` has them: in SQLite they are text."""
-    places = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
-    if dialect.name != "sqlite" or not places:
+def _bound(lines: list[Line], instants: Sequence[int]) -> list[Line]:
+    """Lines with their instants, at these places, as text."""
+    if not instants:
         return lines
     columns = list(zip(*lines, strict=True))
-    for place in places if columns else ():
+    for place in instants if columns else ():
         texts = {at: None if at is None else instant(at) for at in set(columns[place])}
         columns[place] = tuple(map(texts.get, columns[place]))
     return list(zip(*columns, strict=True))
 
 
-def _statement(table: Table, names: Sequence[str], dialect: Dialect) -> str:
+@lru_cache(maxsize=256)
+def _statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[str, list[int]]:
+    """The statement, and which values are instants that it wants as text, as SQLite does: see `UtcTime`."""
+    instants = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
     quoted = dialect.identifier_preparer
     marks = ", ".join([MARKS[dialect.paramstyle]] * len(names))
     place = f"{quoted.format_table(table)} ({', '.join(map(quoted.quote, names))})"
-    return f"INSERT INTO {place} VALUES ({marks})"  # noqa: S608 - the names are those of our own tables
+    statement = f"INSERT INTO {place} VALUES ({marks})"  # noqa: S608 - the names are those of our own tables
+    return statement, instants if dialect.name == "sqlite" else []
