@@ -11,7 +11,6 @@ from agents.model import Message
 from markets.canonical import digest
 from tests.season.running import arena_json, provider, start
 
-TIMES = 5
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")
 
 
@@ -54,19 +53,41 @@ def asked_in(log: Path) -> list[str]:
     return [json.loads(line)["hash"] for line in log.read_text("utf-8").splitlines()] if log.exists() else []
 
 
+MANY_QUESTIONS = """\
+markets: {venue: simulator, show: 12, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
+cohorts: {rounds: 3, count: 1}
+agents:
+  - {name: three, model: demo/sharp, samples: 3}
+  - {name: parts, model: demo/hasty, batch: 5}
+  - {name: blind, model: demo/sharp, prices: after, samples: 2}
+  - {kind: crowd, of: [three, parts, blind]}
+"""
+AT_ONCE = 6
+"""The questions of MANY_QUESTIONS that can be under way at one time."""
+
+
 def test_killed_five_times_it_ends_in_the_hash_of_an_unbroken_run(tmp_path: Path, thorough: bool) -> None:
-    rounds = ["--rounds", "20" if thorough else "6"]
-    log, database, chance = tmp_path / "requests", tmp_path / "killed.db", Random("when to kill")
-    words = ["demo", "--headless", *rounds, "--resume", "--database", str(database)]
+    ends_as_if_unbroken(tmp_path, ["--rounds", "20" if thorough else "6"], times=5, at_once=4)
+
+
+def test_samples_parts_and_stages_are_picked_up_where_they_were_broken_off(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(MANY_QUESTIONS, "utf-8")
+    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=AT_ONCE)
+
+
+def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:
+    """Play a season whole, then again with kills in between, and hold the two against each other."""
+    log, database, chance = folder / "requests", folder / "killed.db", Random("when to kill")
+    words = ["demo", "--headless", *season, "--resume", "--database", str(database)]
     with provider(log) as url:
         whole = arena_json(
-            tmp_path, "demo", "--headless", *rounds, "--database", "whole.db", ARENA_DEMO_PROVIDER=url
+            folder, "demo", "--headless", *season, "--database", "whole.db", ARENA_DEMO_PROVIDER=url
         )
         asked_by_whole = asked_in(log)
         kept: dict[str, list[tuple[Any, ...]]] = {}
-        for _ in range(TIMES):
+        for _ in range(times):
             stored, asked = stored_questions(kept, database), len(asked_in(log))
-            run = start(tmp_path, *words, ARENA_DEMO_PROVIDER=url)
+            run = start(folder, *words, ARENA_DEMO_PROVIDER=url)
             sleep(chance.uniform(0.5, 0.6 * whole["seconds"]))
             run.kill()
             run.wait()
@@ -76,11 +97,11 @@ def test_killed_five_times_it_ends_in_the_hash_of_an_unbroken_run(tmp_path: Path
                 assert found[table][: len(rows)] == rows, f"complete rows of {table} changed"
             kept = found
         stored, asked = stored_questions(kept, database), len(asked_in(log))
-        resumed = arena_json(tmp_path, *words, ARENA_DEMO_PROVIDER=url)
+        resumed = arena_json(folder, *words, ARENA_DEMO_PROVIDER=url)
         assert not stored & set(asked_in(log)[asked:])
     assert resumed["state_hash"] == whole["state_hash"]
     assert resumed["calls"] == whole["calls"] == len(asked_by_whole)
     again = asked_in(log)[len(asked_by_whole) :]
-    in_flight = TIMES * 4
-    assert len(again) <= len(asked_by_whole) + in_flight, "only calls cut off by a kill may be made once more"
-    assert arena_json(tmp_path, "verify", "--database", str(database)) == {"ok": True, "differences": []}
+    most = len(asked_by_whole) + times * at_once
+    assert len(again) <= most, "only calls cut off by a kill may be made once more"
+    assert arena_json(folder, "verify", "--database", str(database)) == {"ok": True, "differences": []}
