@@ -60,7 +60,7 @@ class Article:
 class View:
     """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`.
 
-    `since` is when the cohort decided before, None in its first round.
+    `since` is when the cohort decided before: what was missed does not count. None in its first round.
     """
 
     snapshot: Snapshot

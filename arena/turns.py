@@ -149,6 +149,7 @@ def take_seats(
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, quote_age(cohort.rules))
     calls = record.calls(round.id, [*ids.values()])
     evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)
+    since = max((earlier.at for earlier in record.rounds(stored.id) if earlier.at < round.at), default=None)
     for entrant in todo:
         key, account = ids[entrant.name], accounts[entrant.name]
         if key not in tokens:
@@ -170,7 +171,7 @@ def take_seats(
             rounds=cohort.rounds,
             stated={name: stated.get(name, ()) for name in leaders(entrant.settings)},
             evidence=evidence,
-            since=round.at - cohort.every if round.number > 1 else None,
+            since=since,
         )
         yield Seat(entrant, key, tokens[key], mind, ask, view, floor)
 

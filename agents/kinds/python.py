@@ -17,11 +17,15 @@ not. `arguments` are handed to it by name: with `arguments: {edge: 0.1}` it is c
                 bets.append(Bet(listing.market.id, "YES", 50_000_000, reason="too cheap"))
         return Decision(tuple(forecasts), tuple(bets[:3]))
 
-With a `model` beside it, and any other setting of one, `ask` asks that model: `await ask(Prompt(...))`
-is a call that is kept, counted and paid for as those of `llm` agents are. Without one, it answers with an
-error. A function that breaks, or gives back anything but a decision, has failed its turn, with a note.
-That it is there and can be called in this way is seen by `arena check`. The file is the same for all
-cohorts and is not frozen with them: change its name when you change what it does.
+With a `model` beside it, and any other setting of one, `ask` asks that model, in a function that is async:
+`call = await ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`. The call is kept,
+counted and paid for as those of `llm` agents are; `call.reply` is what the model said, `call.error` why it
+said nothing. Without a model there is always an error. A function that is not async holds up everybody
+while it runs, so one that waits for anything should be async.
+
+A function that breaks, or gives back anything but a decision, has failed its turn, with a note. That it is
+there and can be called in this way is seen by `arena check`. The file is the same for all cohorts and is
+not frozen with them: change its name when you change what it does.
 
     - kind: python
       function: mine:decide

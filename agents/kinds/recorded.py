@@ -17,10 +17,12 @@ that a cohort which starts later doesn't play what is long past. The file is rea
 may grow while a cohort plays; a move that is written down after its round was played is not made up for.
 
 Numbers mean what they mean in a model's answer: `0.4` and `40%` are probabilities, `40` is none. A row
-that means nothing, or names a market that can't be traded, is rejected with its line number, in the round
-in which it would have counted (in every round, where its time can't be read), and the others stand. Two
-different probabilities for one market and time are both rejected. An unknown column or a file that can't
-be read fails the turn and says where and how to mend it; `arena check` finds that before.
+that means nothing, or a move in a market that can't be traded, is rejected with its line number, in the
+round in which it would have counted (in every round, where its time can't be read), and the others stand.
+Probabilities for markets that are not shown are passed over: a file may speak of more than one round shows.
+Two different probabilities for one market and time are both left out, and that is said once. An unknown
+column or a file that can't be read fails the turn and says where and how to mend it; `arena check` finds
+that before.
 
     - kind: recorded
       name: ann

@@ -2,6 +2,8 @@
 
 import os
 import re
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,7 +62,8 @@ def check(
         raise ArenaError("not_live", "--venue and --model need --live", "arena check --live --model AGENT")
     chosen = options(context, config, database)
     settings = chosen.load(os.environ, beside=True)
-    found = everything(settings)
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        found = everything(settings)
     if not as_json:
         _print(found)
     looks = check_live(settings, venue or [], model or [], quiet=as_json) if live else None

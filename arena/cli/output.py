@@ -67,7 +67,7 @@ def print_table(
         texts = [row[place] for row in cells]
         to_the_right = column in right or are_figures(texts)
         least = max(len(word) for text in (column, *texts) for word in (text.split() or [""]))
-        least = max([least, *map(len, texts)]) if to_the_right else least
+        least = max([least, len(column), *map(len, texts)]) if to_the_right else least
         table.add_column(
             Text(column), justify="right" if to_the_right else "left", no_wrap=to_the_right, min_width=least
         )

@@ -94,6 +94,9 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
         reports = asyncio.run(one(at))
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)
+    except KeyboardInterrupt:
+        mend = "arena round goes on where it stopped; a call that was under way may be charged"
+        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
     finally:
         record.close()
 
@@ -156,7 +159,7 @@ def print_failed(at: datetime, report: "RoundReport") -> None:
     """Who has no turn yet, and what gives them one."""
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
-        print(f"  {', '.join(others)} failed; {again} tries again")
+        print(f"  {', '.join(others)} failed; {again} tries again, with the settings the cohort began with")
     if report.stopped:
         names = ", ".join(report.stopped)
         print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")

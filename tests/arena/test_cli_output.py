@@ -10,8 +10,8 @@ from tests.season.running import environment
 TABLE = """
 from arena.cli.output import print_table
 print_table(
-    ("agent", "P/L $", "note"),
-    [("one with a long name", "+120,891.55", "a note of several words"), ("two", None, "")],
+    ("agent", "P/L $", "note", "per forecast"),
+    [("one with a long name", "+120,891.55", "a note of several words", 0.5), ("two", None, "", None)],
 )
 """
 
@@ -31,6 +31,7 @@ def test_a_figure_is_never_cut_and_stands_to_the_right() -> None:
     for columns in (200, 60, 30, 10):
         lines = [line.rstrip() for line in printed(columns).splitlines()]
         assert "…" not in "".join(lines)
+        assert "per forecast" in "\n".join(lines), "a heading of two words"
         place = next(line.index("+120,891.55") for line in lines if "+120,891.55" in line)
         assert any(line[place:].startswith(" " * 10 + "–") for line in lines)
 

@@ -61,7 +61,7 @@ def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Pat
 def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
     said = arena(folder, "round")
     assert said.returncode == 2
-    assert "eve failed; arena round --at 2026-01-04T00:00Z tries again" in said.stdout
+    assert "eve failed; arena round --at 2026-01-04T00:00Z tries again, with the settings" in said.stdout
     again = arena_json(folder, "round", "--at", "2026-01-04T00:00Z", status=2)
     assert [turn["agent"] for turn in again["rounds"][0]["turns"]] == ["eve"]
     board = arena_json(folder, "leaderboard")["leaderboard"]
