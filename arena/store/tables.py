@@ -1,7 +1,8 @@
 """The record: facts, written once.
 
-Only `cohort.ended_at`, `round.done`, claims, failed turns and what a venue said in vain change; only
-quotes that nothing refers to may go.
+Of facts, only `cohort.ended_at`, `round.done`, failed turns and what a venue said in vain change, and only
+quotes that nothing refers to may go. What is at work now is no fact and not in the state hash: claims,
+leases, reservations, lanes, jobs, incidents, and whether a cohort is paused or stopped.
 """
 
 from datetime import datetime
@@ -51,7 +52,10 @@ class Prompt(SQLModel, table=True):
 
 
 class Cohort(SQLModel, table=True):
-    """One start: its rules, universe, schedule and line-up, frozen as one JSON text."""
+    """One start: its rules, universe, schedule and line-up, frozen as one JSON text.
+
+    From `stopped_at` on it decides no more and is only tracked; while it is paused it decides nothing.
+    """
 
     __table_args__ = (STRICT,)
     id: int | None = _key(primary=True)
@@ -60,6 +64,8 @@ class Cohort(SQLModel, table=True):
     frozen: str = _text()
     hash: str = _text()
     ended_at: datetime | None = _time(default=None, nullable=True)
+    paused_at: datetime | None = _time(default=None, nullable=True)
+    stopped_at: datetime | None = _time(default=None, nullable=True)
 
 
 class Entrant(SQLModel, table=True):
@@ -229,6 +235,75 @@ class Claim(SQLModel, table=True):
     token: int = _whole()
     holder: str = _text()
     expires_at: datetime = _time()
+
+
+class Lease(SQLModel, table=True):
+    """Who is on duty under a name, such as the scheduler: a claim on something else than a turn."""
+
+    __table_args__ = (STRICT,)
+    name: str = _text(primary_key=True)
+    token: int = _whole()
+    holder: str = _text()
+    expires_at: datetime = _time()
+
+
+class Lane(SQLModel, table=True):
+    """What is known of a provider's limits: how many calls at once, in millionths, and a pause."""
+
+    __table_args__ = (STRICT,)
+    provider: str = _text(primary_key=True)
+    room: int = _whole()
+    paused_until: datetime | None = _time(default=None, nullable=True)
+
+
+class Reservation(SQLModel, table=True):
+    """A call under way: its place at a provider, and the most that it may cost (null: unknown).
+
+    It goes when the call is kept. One that has expired was lost with its worker: it takes no place any more,
+    but goes on counting as spent, for it may have to be paid.
+    """
+
+    __table_args__ = (
+        Index("ix_reservation_provider", "provider"),
+        STRICT,
+    )
+    id: int | None = _key(primary=True)
+    round_id: int = _key("round.id")
+    entrant_id: int = _key("entrant.id")
+    provider: str = _text()
+    worst: int | None = _whole(default=None, nullable=True)
+    holder: str = _text()
+    made_at: datetime = _time()
+    expires_at: datetime = _time()
+
+
+class Job(SQLModel, table=True):
+    """A job of `arena run`: the time it was last done for, when that began and ended, and how.
+
+    `failures` counts those in a row.
+    """
+
+    __table_args__ = (STRICT,)
+    name: str = _text(primary_key=True)
+    due_at: datetime = _time()
+    started_at: datetime = _time()
+    ended_at: datetime | None = _time(default=None, nullable=True)
+    failures: int = _whole(default=0)
+    note: str = _text(default="")
+
+
+class Incident(SQLModel, table=True):
+    """Something that the operator should hear of, once, and whether they were told."""
+
+    __table_args__ = (UniqueConstraint("kind", "subject"), STRICT)
+    id: int | None = _key(primary=True)
+    kind: str = _text()
+    subject: str = _text()
+    at: datetime = _time()
+    body: str = _text()
+    tries: int = _whole(default=0)
+    next_try_at: datetime | None = _time(default=None, nullable=True)
+    told_at: datetime | None = _time(default=None, nullable=True)
 
 
 SPENT = ("cost", "worst")
@@ -470,6 +545,11 @@ ARTICLE = _table(Article)
 GATHERING = _table(Gathering)
 EVIDENCE = _table(Evidence)
 CLAIM = _table(Claim)
+LEASE = _table(Lease)
+LANE = _table(Lane)
+RESERVATION = _table(Reservation)
+JOB = _table(Job)
+INCIDENT = _table(Incident)
 CALL = _table(Call)
 TURN = _table(Turn)
 FORECAST = _table(Forecast)

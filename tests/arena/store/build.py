@@ -17,6 +17,8 @@ from arena.store.evidence import Gathered
 from arena.store.prune import prune
 from arena.store.record import Record
 from arena.store.sync import Source
+from arena.store.tables import INCIDENT, JOB, LANE, RESERVATION
+from arena.store.tables import LEASE as LEASE_TABLE
 from arena.store.turns import Claimed
 from markets.canonical import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
@@ -35,6 +37,8 @@ SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "sn
 MARKETS = (SUN, RAIN, SNOW, WIND)
 FOG, MIST, DEW = (MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LEASE = timedelta(minutes=30)
+AT_WORK = ("claim", "lease", "lane", "reservation", "job", "incident")
+"""Tables that say who is at work: no facts."""
 
 
 def week(number: int) -> datetime:
@@ -178,7 +182,24 @@ def build(path: Path | str, weeks: int = 5, watched: bool = False) -> Record:
         watch(season.record)
     for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[:weeks]:
         play(season)
+    if weeks:
+        at_work(season.record)
     return season.record
+
+
+def at_work(record: Record) -> None:
+    """Somebody is on duty: a call under way, a provider that wants a pause, a job, something to tell."""
+    hour = NOW + timedelta(hours=1)
+    with record.engine.begin() as connection:
+        connection.execute(
+            LEASE_TABLE.insert(), {"name": "run", "token": 1, "holder": "me", "expires_at": hour}
+        )
+        connection.execute(LANE.insert(), {"provider": "demo", "room": 20_000_000, "paused_until": hour})
+        call = {"round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me"}
+        connection.execute(RESERVATION.insert(), call | {"made_at": NOW, "expires_at": hour})
+        connection.execute(JOB.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
+        told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
+        connection.execute(INCIDENT.insert(), told)
 
 
 def watch(record: Record) -> None:

@@ -10,7 +10,7 @@ from sqlmodel import SQLModel
 from arena.store.database import connect, reading
 from arena.store.statehash import state_hash
 from arena.store.types import UtcTime
-from tests.arena.store.build import build
+from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.test_verify import rows_of, tamper
 
 TABLES = SQLModel.metadata.tables
@@ -18,7 +18,7 @@ TABLES = SQLModel.metadata.tables
 SAME = {
     **{(name, "id"): "a row id" for name, table in TABLES.items() if "id" in table.c and name != "market"},
     **{(name, "hash"): "it follows from the rest" for name in TABLES if "hash" in TABLES[name].c},
-    **{("claim", column.name): "who is at work" for column in TABLES["claim"].c},
+    **{(name, column.name): "who is at work" for name in AT_WORK for column in TABLES[name].c},
     **{("mark", column.name): "it follows from ledger and quotes" for column in TABLES["mark"].c},
     **{("sync", column.name): "no play stands on it" for column in TABLES["sync"].c},
     **{("sighting", column.name): "no play stands on it" for column in TABLES["sighting"].c},
@@ -29,6 +29,8 @@ SAME = {
     ("call", "prompt_hash"): "it follows from the rest",
     ("cohort", "starts_at"): "it is in the frozen text",
     ("cohort", "ended_at"): "it follows from the rest",
+    ("cohort", "paused_at"): "what was not played says it",
+    ("cohort", "stopped_at"): "what was not played says it",
     ("entrant", "kind"): "it is in the frozen text",
     ("entrant", "settings"): "it is in the frozen text",
     ("round", "done"): "it follows from the rest",

@@ -10,8 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
 from arena.store.database import connect
+from tests.arena.store.build import AT_WORK
 
-FREE = {"claim": "a lease is renewed", "mark": "a cache of what can be worked out again"}
+FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""
 MAY_GO = {"quote": "once nothing refers to it, and it is said so"}
 PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.000000Z', 1, '')"
