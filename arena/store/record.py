@@ -1,22 +1,24 @@
 """The record as the arena uses it: each method is one transaction."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Self
 
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Connection, Engine, inspect
 
 from agents.model import Article, Call, ErrorCode, Forecast
 from arena.budget import Scope
 from arena.model import Cohort
-from arena.store import read, write
+from arena.store import leases, read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.calls import add_call
 from arena.store.database import connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.folded import Accounts
+from arena.store.leases import Fence
 from arena.store.ledgers import entries_after, heads, read_ledgers
 from arena.store.prune import Thinned, prune
 from arena.store.read import LineUps, StoredCohort, StoredRound
@@ -33,11 +35,15 @@ from portfolio.model import Entry, Holdings, Mark
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The door to one database. Reads see a consistent state; writes are whole or not there."""
+    """The door to one database. Reads see a consistent state; writes are whole or not there.
+
+    With a `fence` they are there only while that lease is still held by the one who writes.
+    """
 
     engine: Engine
     accounts: Accounts = field(default_factory=Accounts)
     line_ups: LineUps = field(default_factory=dict)
+    fence: Fence | None = None
 
     @classmethod
     def open(cls, database: str) -> Self:
@@ -49,6 +55,37 @@ class Record:
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+    def fenced(self, name: str, token: int) -> Self:
+        """The same record, written only while this lease has this token: else `Superseded` is raised.
+
+        Calls are kept all the same, for they were paid, and so is what only says who is at work.
+        """
+        return replace(self, fence=Fence(name, token))
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction for facts, behind the fence where there is one."""
+        with self.engine.begin() as connection:
+            if self.fence is not None:
+                leases.check(connection, self.fence)
+            yield connection
+
+    def take_lease(
+        self, name: str, holder: str, length: timedelta, is_gone: Callable[[str], bool]
+    ) -> int | None:
+        """Take a named duty for so long, by the database's clock; its token, or None where another has it."""
+        with self.engine.begin() as connection:
+            return leases.take_lease(connection, name, holder, length, is_gone)
+
+    def renew_lease(self, name: str, token: int, length: timedelta) -> bool:
+        """Have a duty for so long from now; False where another has taken it over."""
+        with self.engine.begin() as connection:
+            return leases.renew_lease(connection, name, token, length)
+
+    def release_lease(self, name: str, token: int) -> None:
+        """Let go of a duty, so that the next one need not wait; one that was taken over is left alone."""
+        self.renew_lease(name, token, timedelta())
 
     def is_empty(self) -> bool:
         """Whether no cohort has ever started."""
@@ -65,12 +102,12 @@ class Record:
 
     def add_cohort(self, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]) -> None:
         """Start a cohort: line-up, prompts and bankrolls."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             write.add_cohort(connection, cohort, texts, deposits)
 
     def end_cohort(self, cohort_id: int, at: datetime) -> None:
         """Every round has run and nothing is open."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             write.end_cohort(connection, cohort_id, at)
 
     def prompts(self, hashes: Collection[str]) -> dict[str, str]:
@@ -112,14 +149,14 @@ class Record:
         self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
     ) -> None:
         """A snapshot, and the round that it opens if it is one for decisions."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             snapshot_id = write.add_snapshot(connection, cohort_id, number, snapshot)
             if round_number is not None:
                 write.open_round(connection, cohort_id, round_number, snapshot.at, snapshot_id)
 
     def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
         """What was gathered for a round, unless that is there already; `place` is cohort and round."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             add_evidence(connection, round_id, place, gathered)
 
     def is_gathered(self, round_id: int) -> bool:
@@ -162,7 +199,7 @@ class Record:
 
         A live venue doesn't number its versions: we do.
         """
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             return add_resolutions(connection, resolutions, at, live)
 
     def keep_catalogue(
@@ -174,7 +211,7 @@ class Record:
         stored: Callable[[int, int], None] = lambda _done, _of: None,
     ) -> Synced:
         """A venue's whole catalogue, and what of it was set aside; `stored` is told how much is in."""
-        with undisturbed(), self.engine.begin() as connection:
+        with undisturbed(), self.writing() as connection:
             put_aside(connection, asides, at)
             return add_catalogue(connection, source, listings, at, stored)
 
@@ -185,13 +222,13 @@ class Record:
 
     def prune(self, older_than: datetime, at: datetime) -> Thinned:
         """Let quotes from before an instant go on which nothing stands; what went, and what stayed."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             return prune(connection, older_than, at)
 
     def keep_asides(self, asides: Sequence[SetAside], at: datetime) -> None:
         """What a venue sent in vain."""
         if asides:
-            with self.engine.begin() as connection:
+            with self.writing() as connection:
                 put_aside(connection, asides, at)
 
     def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
@@ -202,7 +239,7 @@ class Record:
     def keep_entries(self, entries: Mapping[int, Sequence[Entry]]) -> None:
         """More ledger lines of several entrants, all or none."""
         if entries:
-            with self.engine.begin() as connection:
+            with self.writing() as connection:
                 write.add_entries(connection, entries)
             self.accounts.wrote(entries)
 
@@ -243,14 +280,14 @@ class Record:
         self, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], code_version: str
     ) -> set[int]:
         """Whole turns of a round, where the claims on them still hold; the entrants whose turns are in."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             kept = add_turns(connection, round_id, place, claimed, code_version)
         self.accounts.wrote({id: turn.entries for id, turn in kept.items()})
         return set(kept)
 
     def keep_marks(self, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None) -> None:
         """Everyone's holdings valued at a snapshot, in place of what was there; with it a round is over."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             write.put_marks(connection, snapshot_id, marks)
             if over is not None:
                 write.close_round(connection, over)
