@@ -51,9 +51,14 @@ class Seat:
 
 
 async def play_turns(
-    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool
+    stored: StoredCohort,
+    round: StoredRound,
+    world: World,
+    record: Record,
+    late: bool,
+    only: Collection[str] | None = None,
 ) -> AsyncIterator[Turn]:
-    """The turns that are missing, and until it is too `late` those that failed.
+    """The turns that are missing, and until it is too `late` those that failed; of some `only`, if so wished.
 
     Each is written before it is given; those it depends on come first.
     """
@@ -65,7 +70,18 @@ async def play_turns(
         verdicts = record.verdicts(round.id)
         silent, failed = unfinished(stored, verdicts), unfinished(stored, verdicts, {"failed"})
         missing = silent if late else failed
-        ready = [x for x in wave if x.name in missing and not set(leaders(x.settings)) & set(silent)]
+        ready = [
+            x
+            for x in wave
+            if x.name in missing
+            and (only is None or x.name in only)
+            and not set(leaders(x.settings)) & set(silent)
+        ]
+        if world.crew is not None and only is None and not late:
+            called = [x.name for x in ready if not barred(x, failed, late)]
+            for turn in await by_crew(called, stored, round, world, record):
+                yield turn
+            ready = [x for x in ready if x.name not in called]
         seats = [
             replace(seat, barred=barred(seat.entrant, failed, late), closed=closed)
             for seat in take_seats(ready, stored, round, found[1], world, record)
@@ -80,6 +96,22 @@ async def play_turns(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def by_crew(
+    names: Sequence[str], stored: StoredCohort, round: StoredRound, world: World, record: Record
+) -> list[Turn]:
+    """Turns that workers play: those that are in when they have done, or when it is too late."""
+    if not names or world.crew is None:
+        return []
+
+    def missing() -> Collection[str]:
+        if is_late(stored.cohort, round.at, world.now()):
+            return ()
+        return set(names).intersection(unfinished(stored, record.verdicts(round.id)))
+
+    await world.crew(stored, round, names, missing)
+    return record.turns(round.id, [stored.entrant_ids[name] for name in names])
 
 
 def barred(entrant: Entrant, failed: Collection[str], late: bool) -> str:

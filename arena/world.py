@@ -1,6 +1,6 @@
 """What a round needs from outside the record: venues, minds, evidence, the clock, a name for its claims."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -10,11 +10,16 @@ from agents.research import none
 from arena.budget import Budget
 from arena.gate import Gate
 from arena.model import Cohort, Entrant
+from arena.store.read import StoredCohort, StoredRound
 from markets.model import Listing, MarketId
 from markets.venue import SetAside, Venue
 
 Answers = dict[MarketId, tuple[list[Found], datetime]]
 """What a source of evidence said on markets, and when."""
+Missing = Callable[[], Collection[str]]
+"""Those whose turns the record doesn't have."""
+Crew = Callable[[StoredCohort, StoredRound, Sequence[str], Missing], Awaitable[None]]
+"""Has turns of a round played by workers; it comes back once they are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class World:
     """The doors, as the composition root has opened them.
 
     `asides` is where venues report to, `catalogues` what was on offer at the last decision time, by venue,
-    and `searches` what was found then, by source.
+    and `searches` what was found then, by source. With a `crew` turns are played by workers, not here.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -51,3 +56,4 @@ class World:
     asides: list[SetAside] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], Answers] = field(default_factory=dict)
+    crew: Crew | None = None

@@ -23,6 +23,7 @@ from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.verify import verify
 from arena.cli.whatif import whatif
+from arena.cli.worker import worker
 from arena.errors import ArenaError
 
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
@@ -79,6 +80,7 @@ app.command()(demo)
 app.command()(init)
 app.command()(check)
 app.command("round")(play_round)
+app.command()(worker)
 app.add_typer(agents, name="agents")
 app.add_typer(markets, name="markets")
 app.command()(leaderboard)

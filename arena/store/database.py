@@ -63,7 +63,7 @@ def connect(database: str | Path, *, read_only: bool = False) -> Engine:
         raise _bad_database(str(database)) from error
     speak_plainly(engine, url)
     if read_only:
-        _check_schema(engine, url)
+        check_schema(engine)
     return engine
 
 
@@ -85,7 +85,7 @@ def _server(url: URL, read_only: bool) -> Engine:
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
     settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
     try:
-        return create_engine(url, connect_args={"options": settings})
+        return create_engine(url, connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
@@ -140,12 +140,12 @@ def _version(connection: Connection) -> str | None:
     return version
 
 
-def _check_schema(engine: Engine, url: URL) -> None:
-    """That a record which must not be changed can be read as it is."""
+def check_schema(engine: Engine) -> None:
+    """That a record is there and can be read as it is, without an upgrade."""
     with reading(engine) as connection:
         version = _version(connection)
     if version is None:
-        raise NoRecord(url.database or "that address")
+        raise NoRecord(engine.url.database or "that address")
     if version != _versions()[0]:
         message = f"the record is of an older arena (its schema is {version})"
         raise ArenaError("older_record", message, "`arena round` brings it up to date")

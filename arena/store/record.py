@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Engine, inspect
 
 from agents.model import Article, Call, ErrorCode, Forecast
 from arena.budget import Scope
-from arena.model import Cohort
+from arena.model import Cohort, Turn
 from arena.store import leases, read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.calls import add_call
-from arena.store.database import connect, reading, upgrade
+from arena.store.database import check_schema, connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.folded import Accounts
 from arena.store.leases import Fence
@@ -26,6 +26,7 @@ from arena.store.resolved import add_resolutions
 from arena.store.spending import spent
 from arena.store.sync import Source, Synced, add_catalogue, gone_since
 from arena.store.turns import Claimed, add_turns
+from arena.store.whole import read_turns
 from markets.collector import undisturbed
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from markets.venue import SetAside
@@ -50,6 +51,13 @@ class Record:
         """Open a record for writing; a new one is made, an older one brought up to date."""
         engine = connect(database)
         upgrade(engine)
+        return cls(engine)
+
+    @classmethod
+    def join(cls, database: str) -> Self:
+        """Open a record for writing that is there already, as it is: one of another schema is refused."""
+        engine = connect(database)
+        check_schema(engine)
         return cls(engine)
 
     def close(self) -> None:
@@ -270,6 +278,11 @@ class Record:
         """Every attempt that entrants of a round have made."""
         with reading(self.engine) as connection:
             return read.calls(connection, round_id, entrant_ids)
+
+    def turns(self, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
+        """The turns of a round that are in, of these entrants, in line-up order."""
+        with reading(self.engine) as connection:
+            return read_turns(connection, round_id, entrant_ids)
 
     def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
         """One attempt, in a transaction of its own."""

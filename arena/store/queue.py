@@ -1,0 +1,142 @@
+"""Turns as jobs in the record's own PostgreSQL. The only file that knows procrastinate.
+
+It delivers, and no more: the claim on a turn decides who plays it, and the record says which turns are in.
+A job that is delivered twice, or that outlives its worker, does no harm.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
+
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.jobs import DeleteJobCondition, Job, Status
+from procrastinate.schema import SchemaManager
+
+from arena.errors import ArenaError
+from arena.store.database import url_of
+
+QUEUE = "turns"
+TASK = "arena.turn"
+SILENT = 30.0
+"""Seconds without a heartbeat after which a worker counts as gone and its jobs are given to others."""
+BEAT = 10.0
+SCHEMA_LOCK = 7_238_465
+"""Of several that start at once, only one makes the queue's tables."""
+ALONE = "SELECT pg_advisory_xact_lock(%(lock)s)"
+THERE = "SELECT 1 WHERE to_regclass('procrastinate_jobs') IS NOT NULL"
+OPEN = (
+    "SELECT queueing_lock FROM procrastinate_jobs "
+    "WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') AND queueing_lock = ANY(%(locks)s)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnJob:
+    """A turn to be played, in words that outlive ids, and the code version of who wants it.
+
+    >>> TurnJob(1, 3, "sonnet", "0.1.0").lock
+    '1/3/sonnet'
+    """
+
+    cohort: int
+    round: int
+    agent: str
+    version: str
+
+    @property
+    def lock(self) -> str:
+        """Of jobs with the same lock only one waits in the queue."""
+        return f"{self.cohort}/{self.round}/{self.agent}"
+
+
+Play = Callable[[TurnJob], Awaitable[None]]
+
+
+@asynccontextmanager
+async def open_queue(database: str) -> AsyncIterator[App]:
+    """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
+    _quietly()
+    url = url_of(database)
+    if url.get_backend_name() != "postgresql":
+        words = "workers take their turns from PostgreSQL, and this record is a file"
+        mend = "docs/scaling.md tells how a record moves there; without workers `arena run` plays every turn"
+        raise ArenaError("no_queue", words, mend)
+    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    connector = PsycopgConnector(conninfo=address, min_size=1, max_size=4)
+    app = App(connector=connector)
+    async with app.open_async():
+        await _make(connector)
+        yield app
+
+
+async def _make(connector: PsycopgConnector) -> None:
+    """The queue's tables, once, whoever comes first."""
+    async with connector.pool.connection() as connection, connection.transaction():
+        await connection.execute(ALONE, {"lock": SCHEMA_LOCK})
+        if await (await connection.execute(THERE)).fetchone() is None:
+            await connection.execute(SchemaManager.get_schema())
+
+
+async def deliver(app: App, turns: Sequence[TurnJob]) -> None:
+    """Put turns in the queue, in this order; one that is there already is left as it is."""
+    there = await still_open(app, turns)
+    jobs = [_job(app, turn) for turn in turns if turn.lock not in there]
+    try:
+        await app.job_manager.batch_defer_jobs_async(jobs)
+    except AlreadyEnqueued:  # somebody else delivers too
+        for job in jobs:
+            with suppress(AlreadyEnqueued):
+                await app.job_manager.defer_job_async(job)
+
+
+def _job(app: App, turn: TurnJob) -> Job:
+    return app.configure_task(TASK, queue=QUEUE, queueing_lock=turn.lock).make_new_job(**asdict(turn))
+
+
+async def still_open(app: App, turns: Sequence[TurnJob]) -> set[str]:
+    """The locks of those turns that wait in the queue or are being played."""
+    rows = await app.connector.execute_query_all_async(OPEN, queue=QUEUE, locks=[turn.lock for turn in turns])
+    return {row["queueing_lock"] for row in rows}
+
+
+async def rescue(app: App) -> int:
+    """Give the jobs of workers that went silent to others; how many there were."""
+    silent = await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=SILENT)
+    rescued = 0
+    for job in silent:
+        try:
+            await app.job_manager.retry_job(job)
+        except AlreadyEnqueued:  # it was delivered anew meanwhile
+            await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+        rescued += 1
+    return rescued
+
+
+async def work(app: App, play: Play, at_once: int, grace: float) -> None:
+    """Take turns from the queue and play them, so many at once, until cancelled.
+
+    Then turns under way have some seconds of `grace` to end by themselves. It returns where the database
+    went away.
+    """
+
+    @app.task(name=TASK, queue=QUEUE)
+    async def turn(cohort: int, round: int, agent: str, version: str) -> None:
+        await play(TurnJob(cohort, round, agent, version))
+
+    await app.run_worker_async(
+        queues=[QUEUE],
+        concurrency=at_once,
+        fetch_job_polling_interval=1.0,
+        shutdown_graceful_timeout=grace,
+        delete_jobs=DeleteJobCondition.ALWAYS,
+        install_signal_handlers=False,
+        update_heartbeat_interval=BEAT,
+        stalled_worker_timeout=SILENT,
+    )
+
+
+def _quietly() -> None:
+    """What goes wrong in a job is told by who plays it, once and without tracebacks."""
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)

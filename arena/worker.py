@@ -1,0 +1,84 @@
+"""Plays turns that a scheduler has delivered, on this machine or another, until it is told to stop."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from procrastinate.exceptions import ConnectorException
+
+from arena.config import Config
+from arena.errors import ArenaError
+from arena.plan import code_version
+from arena.store.queue import TurnJob, open_queue, work
+from arena.store.record import Record
+from arena.turns import is_late, play_turns
+from arena.wiring import open_world
+from arena.world import World
+
+WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds before a worker looks whether the database is back, the longest again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A job that was taken, and what came of it, in words: a verdict, or why nothing was played."""
+
+    job: TurnJob
+    outcome: str
+
+
+Told = Callable[[Done | str], None]
+"""Is told of each job, and in words of what happens to the worker itself."""
+
+
+async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event, told: Told) -> None:
+    """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
+    record = Record.join(config.database)
+    try:
+        async with open_queue(config.database) as app, open_world(config, record) as world:
+
+            async def play(job: TurnJob) -> None:
+                told(Done(job, await play_job(job, world, record)))
+
+            failures = 0
+            while not stop.is_set():
+                try:
+                    await _until(stop, work(app, play, at_once, grace))
+                    failures = 0
+                except (ConnectorException, ArenaError) as error:
+                    told(f"the database can't be reached: {error}")
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(stop.wait(), WAITS[min(failures, len(WAITS) - 1)])
+                    failures += 1
+    finally:
+        record.close()
+
+
+async def _until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
+    """Work until told to stop, or until it ends by itself."""
+    at_work, told = asyncio.create_task(working), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({at_work, told}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        told.cancel()
+        if not at_work.done():
+            at_work.cancel()
+    with suppress(asyncio.CancelledError):
+        await at_work
+
+
+async def play_job(job: TurnJob, world: World, record: Record) -> str:
+    """Play the turn that was delivered, if it is still to be played; what came of it."""
+    if job.version != code_version():
+        return f"not played: arena run is {job.version}, this worker is {code_version()}"
+    stored = next((each for each in record.cohorts() if each.cohort.number == job.cohort), None)
+    rounds = record.rounds(stored.id) if stored else []
+    round = next((each for each in rounds if each.number == job.round), None)
+    if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
+        return "not played: it is not in this record, or over"
+    if is_late(stored.cohort, round.at, world.now()):
+        return "not played: it is too late"
+    turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
+    return turns[0].decision.verdict if turns else "not played: it is in, or another worker has it"
