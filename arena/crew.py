@@ -8,10 +8,10 @@ from arena.store.queue import TurnJob, deliver, open_queue, rescue, still_open
 from arena.store.read import StoredCohort, StoredRound
 from arena.world import Crew, Missing
 
-LOOK = 0.2
-"""Seconds between two looks at what is in."""
-LOOKS = 50
-"""How many looks lie between two rescues of jobs whose workers went silent."""
+FIRST_LOOK, LAST_LOOK = 0.02, 0.5
+"""Seconds between two looks at what is in: at first, and once it takes long."""
+RESCUE = 10.0
+"""Seconds of waiting between two rescues of jobs whose workers went silent."""
 
 
 @asynccontextmanager
@@ -25,13 +25,13 @@ async def hire(database: str, version: str) -> AsyncIterator[Crew]:
             place = stored.cohort.number, round.number
             jobs = [TurnJob(*place, name, version) for name in names]
             await deliver(app, jobs)
-            looks = 0
+            pause, waited = FIRST_LOOK, 0.0
             while await still_open(app, jobs) or missing():
-                looks += 1
-                await asyncio.sleep(LOOK)
-                if looks % LOOKS == 0:
+                await asyncio.sleep(pause)
+                pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
+                if waited >= RESCUE:
+                    waited, left = 0.0, missing()
                     await rescue(app)
-                    left = missing()
                     await deliver(app, [job for job in jobs if job.agent in left])
 
         yield crew

@@ -50,7 +50,7 @@ class Trial:
 async def play(scene: Scene, world: World, record: Rehearsal, dry: bool = False) -> Trial:
     """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
     part, entrant = scene.part, scene.part.entrant
-    missing = _missing(entrant, record.stated(scene.round.id))
+    missing = _missing(entrant, record.stated(scene.round.id, leaders(entrant.settings)))
     doors = replace(world, mind=_unasked(world.mind)) if dry else world
     (seat,) = take_seats([entrant], part.stored, scene.round, scene.snapshot, doors, record)
     turn = await take_turn(seat, scene.round.number)

@@ -177,7 +177,9 @@ def take_seats(
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
     now, floor = world.now(), Floor(snapshot, cohort.rules)
     tokens = record.claim(round.id, [*ids.values()], world.holder, now, now + LEASE, is_gone)
-    accounts, stated = record.holdings(stored.id), record.stated(round.id)
+    accounts = record.holdings(stored.id)
+    led = dict.fromkeys(name for entrant in todo for name in leaders(entrant.settings))
+    stated = record.stated(round.id, list(led))
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, quote_age(cohort.rules))
     calls = record.calls(round.id, [*ids.values()])
     evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)

@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from procrastinate.exceptions import ConnectorException
-
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.plan import code_version
@@ -47,8 +45,8 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
                 try:
                     await _until(stop, work(app, play, at_once, grace))
                     failures = 0
-                except (ConnectorException, ArenaError) as error:
-                    told(f"the database can't be reached: {error}")
+                except ArenaError as error:
+                    told(error.message)
                     with suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), WAITS[min(failures, len(WAITS) - 1)])
                     failures += 1

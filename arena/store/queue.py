@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from procrastinate.schema import SchemaManager
 
@@ -117,24 +117,28 @@ async def rescue(app: App) -> int:
 async def work(app: App, play: Play, at_once: int, grace: float) -> None:
     """Take turns from the queue and play them, so many at once, until cancelled.
 
-    Then turns under way have some seconds of `grace` to end by themselves. It returns where the database
-    went away.
+    Then turns under way have some seconds of `grace` to end by themselves. Where the database goes away it
+    returns, or says so by an error.
     """
 
     @app.task(name=TASK, queue=QUEUE)
     async def turn(cohort: int, round: int, agent: str, version: str) -> None:
         await play(TurnJob(cohort, round, agent, version))
 
-    await app.run_worker_async(
-        queues=[QUEUE],
-        concurrency=at_once,
-        fetch_job_polling_interval=1.0,
-        shutdown_graceful_timeout=grace,
-        delete_jobs=DeleteJobCondition.ALWAYS,
-        install_signal_handlers=False,
-        update_heartbeat_interval=BEAT,
-        stalled_worker_timeout=SILENT,
-    )
+    try:
+        await app.run_worker_async(
+            queues=[QUEUE],
+            concurrency=at_once,
+            fetch_job_polling_interval=1.0,
+            shutdown_graceful_timeout=grace,
+            delete_jobs=DeleteJobCondition.ALWAYS,
+            install_signal_handlers=False,
+            update_heartbeat_interval=BEAT,
+            stalled_worker_timeout=SILENT,
+        )
+    except ConnectorException as error:
+        mend = "the worker goes on by itself once the server is back"
+        raise ArenaError("unreachable", "the queue's database can't be reached", mend) from error
 
 
 def _quietly() -> None:

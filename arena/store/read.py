@@ -242,15 +242,15 @@ STATED = (
     .select_from(
         TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
     )
-    .where(TURN.c.round_id == ROUND_ID, FORECAST.c.stage == "final")
+    .where(TURN.c.round_id == ROUND_ID, ENTRANT.c.name.in_(IDS), FORECAST.c.stage == "final")
     .order_by(ENTRANT.c.position, FORECAST.c.market_id)
 )
 
 
-def stated(connection: Connection, round_id: int) -> dict[str, tuple[Forecast, ...]]:
-    """The final forecasts of every entrant whose turn is in."""
+def stated(connection: Connection, round_id: int, agents: Sequence[str]) -> dict[str, tuple[Forecast, ...]]:
+    """The final forecasts of those of these agents whose turns are in."""
     found: dict[str, list[Forecast]] = defaultdict(list)
-    for name, *values in connection.execute(STATED, {"round_id": round_id}):
+    for name, *values in connection.execute(STATED, {"round_id": round_id, "ids": agents}):
         found[name].append(Forecast(*values))
     return {name: tuple(forecasts) for name, forecasts in found.items()}
 

@@ -44,6 +44,7 @@ class Record:
     engine: Engine
     accounts: Accounts = field(default_factory=Accounts)
     line_ups: LineUps = field(default_factory=dict)
+    last_look: dict[tuple[int, datetime], tuple[int, Snapshot]] = field(default_factory=dict)
     fence: Fence | None = None
 
     @classmethod
@@ -135,9 +136,15 @@ class Record:
         return None if found is None else found[0]
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-        """A cohort's snapshot at an instant, with its id."""
-        with reading(self.engine) as connection:
-            return read.snapshot(connection, cohort_id, at)
+        """A cohort's snapshot at an instant, with its id. It never changes: the last one is remembered."""
+        found = self.last_look.get((cohort_id, at))
+        if found is None:
+            with reading(self.engine) as connection:
+                found = read.snapshot(connection, cohort_id, at)
+            self.last_look.clear()
+            if found is not None:
+                self.last_look[cohort_id, at] = found
+        return found
 
     def quotes(
         self, cohort_id: int, at: datetime
@@ -269,10 +276,12 @@ class Record:
         with reading(self.engine) as connection:
             return read.verdicts(connection, round_id)
 
-    def stated(self, round_id: int) -> dict[str, tuple[Forecast, ...]]:
-        """The final forecasts of every entrant whose turn is in."""
+    def stated(self, round_id: int, agents: Sequence[str]) -> dict[str, tuple[Forecast, ...]]:
+        """The final forecasts of those of these agents whose turns are in."""
+        if not agents:
+            return {}
         with reading(self.engine) as connection:
-            return read.stated(connection, round_id)
+            return read.stated(connection, round_id, agents)
 
     def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
         """Every attempt that entrants of a round have made."""

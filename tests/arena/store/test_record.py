@@ -131,7 +131,8 @@ def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
     blind, final = Forecast(SUN, usd("0.4"), "blind"), Forecast(SUN, usd("0.6"), reason="so")
     season.turn(1, "ann", Decision((final, blind)))
-    assert season.record.stated(1) == {"ann": (final,)}
+    assert season.record.stated(1, ["ann", "bob"]) == {"ann": (final,)}
+    assert season.record.stated(1, ["bob"]) == season.record.stated(1, []) == {}
 
 
 def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
