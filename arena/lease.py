@@ -1,12 +1,19 @@
-"""Who is at work: the name that a claim carries, and whether its bearer is still alive."""
+"""Who is at work: the name that a claim carries, whether its bearer still lives, and how it stays alive."""
 
+import asyncio
 import os
 import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from uuid import uuid4
 
-LEASE = timedelta(hours=1)
-"""How long a turn may take before another process may play it."""
+from arena.errors import ArenaError
+
+LEASE = timedelta(seconds=90)
+"""How long nobody hears of a holder before another may take over what it holds."""
+BEAT = LEASE / 3
+"""How often a holder says that it is alive, so that two beats may be missed."""
 
 
 def holder() -> str:
@@ -28,3 +35,23 @@ def is_gone(name: str) -> bool:
     except PermissionError:
         return False
     return False
+
+
+@asynccontextmanager
+async def heartbeat(renew: Callable[[], object]) -> AsyncIterator[None]:
+    """Renew what is held, again and again, for as long as the block lasts."""
+    beating = asyncio.create_task(_beat(renew))
+    try:
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+
+
+async def _beat(renew: Callable[[], object]) -> None:
+    while True:
+        await asyncio.sleep(BEAT.total_seconds())
+        try:
+            renew()
+        except ArenaError:
+            continue  # the database is away: the next beat is still in time, or the lease ends

@@ -83,7 +83,7 @@ async def finish_earlier(stored: StoredCohort, at: datetime, world: World, recor
 def busy(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     """What to say when turns are held by another process."""
     words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
-    mend = "wait until it has; if it died on another machine, its claim ends within an hour"
+    mend = "wait until it has; if it died on another machine, its claim ends within two minutes"
     return ArenaError("busy", words, mend, status=2)
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import takewhile
 
 from agents.decision import sound
@@ -13,7 +14,7 @@ from arena.asking import NotKept, recorded
 from arena.budget import Payer, budgeted
 from arena.cohort import leaders, seed_for, waves
 from arena.gate import gated
-from arena.lease import LEASE, is_gone
+from arena.lease import LEASE, heartbeat, is_gone
 from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
@@ -86,16 +87,18 @@ async def play_turns(
             replace(seat, barred=barred(seat.entrant, failed, late), closed=closed)
             for seat in take_seats(ready, stored, round, found[1], world, record)
         ]
-        tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
-        try:
-            async for ended in in_order(tasks):
-                sitting, seats = seats[: len(ended)], seats[len(ended) :]
-                for turn in write(ended, sitting, stored, round, world, record):
-                    yield turn
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        held = {seat.entrant_id: seat.token for seat in seats}
+        async with heartbeat(partial(record.renew_claims, round.id, held, LEASE)):
+            tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
+            try:
+                async for ended in in_order(tasks):
+                    sitting, seats = seats[: len(ended)], seats[len(ended) :]
+                    for turn in write(ended, sitting, stored, round, world, record):
+                        yield turn
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def by_crew(
@@ -175,8 +178,8 @@ def take_seats(
         return
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
-    now, floor = world.now(), Floor(snapshot, cohort.rules)
-    tokens = record.claim(round.id, [*ids.values()], world.holder, now, now + LEASE, is_gone)
+    floor = Floor(snapshot, cohort.rules)
+    tokens = record.claim(round.id, [*ids.values()], world.holder, LEASE, is_gone)
     accounts = record.holdings(stored.id)
     led = dict.fromkeys(name for entrant in todo for name in leaders(entrant.settings))
     stated = record.stated(round.id, list(led))

@@ -115,7 +115,7 @@ def decided(arena: Arena) -> Decided:
     assert found is not None
     floor, accounts = Floor(found[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
-    tokens = record.claim(round.id, [*keys.values()], "bench", START, START + HOUR, lambda _: False)
+    tokens = record.claim(round.id, [*keys.values()], "bench", HOUR, lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]

@@ -15,26 +15,26 @@ from sqlalchemy.sql.functions import FunctionElement
 from arena.store.types import UtcTime
 
 
-class from_now(FunctionElement[Any]):  # noqa: N801 - it is used as a function of SQL
-    """The instant so many seconds from now: `from_now(literal(90.0))`, or a bound parameter."""
+class FromNow(FunctionElement[Any]):
+    """The instant so many seconds from now: `FromNow(literal(90.0))`, or a bound parameter."""
 
     type = UtcTime()
     inherit_cache = True
 
 
-@compiles(from_now, "sqlite")
-def _on_sqlite(element: from_now, compiler: SQLCompiler, **more: Any) -> str:
+@compiles(FromNow, "sqlite")
+def _on_sqlite(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
     seconds = compiler.process(element.clauses, **more)
     return f"strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', ({seconds}) || ' seconds')"
 
 
-@compiles(from_now, "postgresql")
-def _on_postgresql(element: from_now, compiler: SQLCompiler, **more: Any) -> str:
+@compiles(FromNow, "postgresql")
+def _on_postgresql(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
     seconds = compiler.process(element.clauses, **more)
     return f"(clock_timestamp() + CAST({seconds} AS double precision) * interval '1 second')"
 
 
-NOW: from_now = from_now(literal(0.0))
+NOW: FromNow = FromNow(literal(0.0))
 """This instant. PostgreSQL's `now()` is that of the transaction's start, which may have waited since."""
 
 

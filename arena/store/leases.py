@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.errors import ArenaError
-from arena.store.clock import NOW, from_now, seconds
+from arena.store.clock import NOW, FromNow, seconds
 from arena.store.tables import LEASE
 
 
@@ -33,8 +33,8 @@ class Superseded(ArenaError):
         super().__init__("superseded", words, mend)
 
 
-FIRST = {"token": 0, "holder": "", "expires_at": from_now(literal(-1.0))}
-UNTIL = from_now(bindparam("length"))
+FIRST = {"token": 0, "holder": "", "expires_at": FromNow(literal(-1.0))}
+UNTIL = FromNow(bindparam("length"))
 MINE = (LEASE.c.name == bindparam("duty"), LEASE.c.token == bindparam("held"))
 HELD = select(LEASE.c.token, LEASE.c.holder, (LEASE.c.expires_at <= NOW).label("over")).where(
     LEASE.c.name == bindparam("duty")

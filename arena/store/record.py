@@ -15,6 +15,7 @@ from arena.store import leases, read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.calls import add_call
+from arena.store.claims import claim_turns, renew_claims
 from arena.store.database import check_schema, connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
 from arena.store.folded import Accounts
@@ -263,13 +264,17 @@ class Record:
         round_id: int,
         entrant_ids: Sequence[int],
         holder: str,
-        now: datetime,
-        until: datetime,
+        length: timedelta,
         is_gone: Callable[[str], bool],
     ) -> dict[int, int]:
-        """Take what turns can be taken; the token of each."""
+        """Take what turns can be taken, for so long by the database's clock; the token of each."""
         with self.engine.begin() as connection:
-            return write.claim_turns(connection, round_id, entrant_ids, holder, now, until, is_gone)
+            return claim_turns(connection, round_id, entrant_ids, holder, length, is_gone)
+
+    def renew_claims(self, round_id: int, tokens: Mapping[int, int], length: timedelta) -> set[int]:
+        """Hold turns for so long from now; the entrants whose turns nobody else has taken over."""
+        with self.engine.begin() as connection:
+            return renew_claims(connection, round_id, tokens, length)
 
     def verdicts(self, round_id: int) -> dict[int, str]:
         """How each turn of a round ended, by entrant id."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Engine
 
@@ -69,8 +69,7 @@ class Rehearsal(Record):
         round_id: int,
         entrant_ids: Sequence[int],
         holder: str,
-        now: datetime,
-        until: datetime,
+        length: timedelta,
         is_gone: Callable[[str], bool],
     ) -> dict[int, int]:
         """Every turn can be played here, whoever plays it in earnest."""

@@ -62,6 +62,7 @@ def add_turns(
 TOKENS = (
     select(CLAIM.c.entrant_id, CLAIM.c.token)
     .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(IDS))
+    .order_by(CLAIM.c.entrant_id)
     .with_for_update()
 )
 

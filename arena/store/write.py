@@ -1,6 +1,6 @@
 """Writing facts down, in bulk, on a connection whose transaction the caller owns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 
@@ -11,7 +11,6 @@ from arena.store.codec import cohort_text
 from arena.store.listings import page_rows, quote_rows
 from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
-    CLAIM,
     COHORT,
     ENTRANT,
     ENTRY,
@@ -117,31 +116,6 @@ def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Every round has run and nothing is open; a cohort ends once."""
     open_one = (COHORT.c.id == cohort_id, COHORT.c.ended_at.is_(None))
     connection.execute(update(COHORT).where(*open_one).values(ended_at=at))
-
-
-def claim_turns(
-    connection: Connection,
-    round_id: int,
-    entrant_ids: Sequence[int],
-    holder: str,
-    now: datetime,
-    until: datetime,
-    is_gone: Callable[[str], bool],
-) -> dict[int, int]:
-    """Take the turns that nobody holds, or whose holder is gone or late; the token of each one taken."""
-    found = select(CLAIM).where(CLAIM.c.round_id == round_id, CLAIM.c.entrant_id.in_(entrant_ids))
-    held = {row.entrant_id: row for row in connection.execute(found.with_for_update())}
-    lease = {"holder": holder, "expires_at": until}
-    free = [entrant_id for entrant_id in entrant_ids if entrant_id not in held]
-    fresh: Rows = [{"round_id": round_id, "entrant_id": each, "token": 1} | lease for each in free]
-    insert_rows(connection, CLAIM, fresh)
-    tokens = dict.fromkeys(free, 1)
-    for entrant_id, row in held.items():
-        if row.holder == holder or row.expires_at <= now or is_gone(row.holder):
-            tokens[entrant_id] = row.token + 1
-            mine = (CLAIM.c.round_id == round_id, CLAIM.c.entrant_id == entrant_id)
-            connection.execute(update(CLAIM).where(*mine).values(token=row.token + 1, **lease))
-    return tokens
 
 
 TAKEN_AT = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()

@@ -1,11 +1,17 @@
-"""Who holds a claim, and whether they still live."""
+"""Who holds a claim, whether they still live, and how they stay alive."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
+from datetime import timedelta
 
-from arena.lease import holder, is_gone
+import pytest
+
+from arena import lease
+from arena.errors import ArenaError
+from arena.lease import heartbeat, holder, is_gone
 
 
 def test_every_holder_has_a_name_of_its_own() -> None:
@@ -28,3 +34,30 @@ def test_an_earlier_process_with_our_number_is_gone() -> None:
 
 def test_of_another_machine_nothing_is_known() -> None:
     assert not is_gone("elsewhere.invalid/1/x")
+
+
+def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lease, "BEAT", timedelta(milliseconds=1))
+
+    async def go() -> tuple[int, int]:
+        beats, enough = 0, asyncio.Event()
+
+        def renew() -> None:
+            nonlocal beats
+            beats += 1
+            if beats == 2:
+                raise ArenaError("locked", "in use by another process")
+            if beats == 4:
+                enough.set()
+
+        async with heartbeat(renew):
+            await asyncio.wait_for(enough.wait(), 10)
+        seen = beats
+        await asyncio.sleep(0.02)
+        return seen, beats
+
+    seen, later = asyncio.run(go())
+    assert seen >= 4
+    assert later == seen

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
+from arena import lease
 from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.round import play_round, track, value
@@ -252,8 +253,7 @@ def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Reco
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
     _open_round(stored, world, record)
     round = record.rounds(stored.id)[0]
-    theirs = ("elsewhere/1/x", NOW, NOW + timedelta(minutes=30), lambda name: False)
-    record.claim(round.id, [stored.entrant_ids["ann"]], *theirs)
+    record.claim(round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", WEEK, lambda name: False)
     report = play(stored, 1, world, record)
     assert (report.turns, report.waiting) == ((), ("kim", "ann"))
     with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
@@ -442,12 +442,32 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
     world = a_world(LittleVenue(), {"ann": BUYER})
     _open_round(stored, world, record)
     round = record.rounds(stored.id)[0]
-    theirs = ("elsewhere/1/x", NOW, NOW + timedelta(minutes=30), lambda name: False)
-    record.claim(round.id, [stored.entrant_ids["ann"]], *theirs)
-    waiting = play(stored, 1, world, record)
-    assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
-    later = replace(world, now=lambda: NOW + timedelta(hours=1))
-    assert play(stored, 1, later, record).done
+    ann = stored.entrant_ids["ann"]
+    tokens = record.claim(round.id, [ann], "elsewhere/1/x", WEEK, lambda name: False)
+    for now in (NOW, NOW + timedelta(hours=5)):  # whatever the arena's clock says
+        waiting = play(stored, 1, replace(world, now=lambda now=now: now), record)
+        assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
+    record.renew_claims(round.id, tokens, timedelta())
+    assert play(stored, 1, world, record).done
+
+
+def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "BEAT", timedelta(milliseconds=5))
+    seen = []
+
+    async def thinks(view: View, ask: Ask) -> Decision:
+        with record.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE claim SET expires_at = '2000-01-01T00:00:00.000000Z'")
+        while len(set(seen)) < 3:
+            await asyncio.sleep(0.005)
+            with reading(record.engine) as connection:
+                seen.append(connection.exec_driver_sql("SELECT expires_at FROM claim").scalar_one())
+        return Decision()
+
+    stored = begun(record, a_cohort(["ann"]))
+    assert play(stored, 1, a_world(LittleVenue(), {"ann": thinks}), record).done
 
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
@@ -469,7 +489,7 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> Non
     def taken_over_by_another() -> Agent:
         async def decide(view: View, ask: Ask) -> Decision:
             round = record.rounds(stored.id)[0]
-            record.claim(round.id, [stored.entrant_ids["ann"]], "x/1/y", NOW, NOW + WEEK, lambda name: True)
+            record.claim(round.id, [stored.entrant_ids["ann"]], "x/1/y", WEEK, lambda name: True)
             return await BUYER(view, ask)
 
         return decide

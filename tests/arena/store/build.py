@@ -134,7 +134,7 @@ class Season:
         """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
         stored = self.record.cohorts()[number - 1]
         round, key = self.record.rounds(stored.id)[-1], stored.entrant_ids[name]
-        tokens = self.record.claim(round.id, [key], "me", NOW, NOW + LEASE, lambda _: False)
+        tokens = self.record.claim(round.id, [key], "me", LEASE, lambda _: False)
         for call in calls:
             before = self.record.calls(round.id, [key]).get(key, [])
             attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)

@@ -3,8 +3,7 @@
 import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
-from itertools import count
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,8 @@ from portfolio.rules import REALISTIC
 from tests.arena.store.build import LEASE, SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd
 
-LATER = NOW + LEASE
+OVER = timedelta()
+"""The length of a lease that has run out as it is given."""
 
 
 def gone(*holders: str) -> Callable[[str], bool]:
@@ -48,9 +48,9 @@ def waiting(path: Path) -> Record:
 
 
 def claim(
-    record: Record, holder: str, at: datetime = NOW, ended: Callable[[str], bool] = nobody
+    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
 ) -> dict[int, int]:
-    return record.claim(1, [1, 2], holder, at, at + LEASE, ended)
+    return record.claim(1, [1, 2], holder, length, ended)
 
 
 def play(record: Record, token: int, entrant: int = 1) -> set[int]:
@@ -66,9 +66,28 @@ def test_the_first_to_come_has_the_turn(record: Record) -> None:
 
 
 def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
-    claim(record, "one")
-    assert claim(record, "two", LATER - timedelta(microseconds=1)) == {}
-    assert claim(record, "two", LATER) == {1: 2, 2: 2}
+    claim(record, "one", OVER)
+    assert claim(record, "two") == {1: 2, 2: 2}
+    assert claim(record, "one") == {}
+
+
+def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
+    tokens = claim(record, "one", OVER)
+    assert record.renew_claims(1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
+    assert claim(record, "two") == {}
+    assert record.renew_claims(1, {2: 1}, OVER) == {2}
+    assert claim(record, "two") == {2: 2}
+    assert record.renew_claims(1, tokens, LEASE) == {1}, "who was replaced is told"
+    assert record.renew_claims(1, {}, LEASE) == set()
+
+
+def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
+    claim(record, "one", OVER)
+    play(record, 1)
+    assert claim(record, "two") == {2: 2}
+    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    assert record.keep_turns(1, (1, 1), [Claimed(2, 2, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
 def test_a_holder_that_is_gone_is_taken_over_at_once(record: Record) -> None:
@@ -93,7 +112,7 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
 
 def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
     claim(record, "one")
-    record.claim(1, [2], "two", NOW, NOW + LEASE, gone("one"))
+    record.claim(1, [2], "two", LEASE, gone("one"))
     turns = [Claimed(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))]
     assert record.keep_turns(1, (1, 1), turns, "1") == {1}
     assert record.verdicts(1) == {1: "played"}
@@ -105,22 +124,21 @@ def test_nobody_plays_without_a_claim(record: Record) -> None:
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """A record for many examples, each a year after the one before."""
+    """A record for many examples."""
     return waiting(tmp_path_factory.mktemp("claims") / "record.db")
 
 
-YEARS = count(1)
-
-
-@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 90), st.booleans()), max_size=12))
-def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, int, bool]], lasting: Record) -> None:
-    at = NOW + next(YEARS) * timedelta(days=365)
-    last = claim(lasting, "new", at)[1]
-    for holder, minutes, dead in steps:
-        at += timedelta(minutes=minutes)
-        taken = claim(lasting, holder, at, gone("a", "b", "c") if dead else nobody)
-        assert set(taken.values()) <= {last + 1}
-        last += bool(taken)
+@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
+def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: Record) -> None:
+    last = claim(lasting, "new", ended=gone("new", "a", "b", "c"))[1]
+    held: str | None = "new"
+    for holder, short, dead in steps:
+        taken = claim(
+            lasting, holder, OVER if short else LEASE, gone("new", "a", "b", "c") if dead else nobody
+        )
+        assert taken == ({1: last + 1, 2: last + 1} if dead or held in (None, holder) else {})
+        if taken:
+            last, held = last + 1, None if short else holder
 
 
 PROCESSES, EACH = 2, 100

@@ -105,7 +105,7 @@ def a_season(record: Record) -> Season:
 def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record) -> None:
     a_season(record)
     late = record.fenced("scheduler", take(record, "one", OVER) or 0)
-    token = late.claim(1, [1], "one", NOW, NOW + LONG, nobody)[1]
+    token = late.claim(1, [1], "one", LONG, nobody)[1]
     turn = Claimed(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))
     now = record.fenced("scheduler", take(record, "two") or 0)
     for write in (

@@ -22,7 +22,7 @@ from arena.store.turns import Claimed
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
-from tests.arena.store.build import RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
+from tests.arena.store.build import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
 from tests.builders import NOW, a_bet, a_book, a_market, a_quote, a_resolution, usd
 
 
@@ -268,7 +268,7 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     """The database refuses what has no market; nothing of the turn stays."""
     season.look(1, NOW, the_book(SUN, NOW))
-    tokens = season.record.claim(1, [1], "me", NOW, week(1), lambda _: False)
+    tokens = season.record.claim(1, [1], "me", LEASE, lambda _: False)
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
         season.record.keep_turns(1, (1, 1), [Claimed(1, tokens[1], turn)], "1")

@@ -20,6 +20,7 @@ from portfolio.account import Account
 from portfolio.model import Entry, Fill, Holdings
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import (
+    LEASE,
     MARKETS,
     RAIN,
     SNOW,
@@ -224,7 +225,7 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
-    token = season.record.claim(1, [3], "me", NOW, week(1), lambda _: False)[3]
+    token = season.record.claim(1, [3], "me", LEASE, lambda _: False)[3]
     season.record.keep_turns(1, (1, 1), [Claimed(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(Exception, match="No row"):
