@@ -1,8 +1,8 @@
 """Cohorts: who starts when, what is frozen, whose turn depends on whose, and when it is over."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from arena.model import Cohort, Entrant
 from markets.canonical import digest
@@ -49,7 +49,61 @@ def leaders(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return (of,) if isinstance(of, str) else tuple(of)
 
 
-def deciding(cohorts: Iterable[Cohort], at: datetime, keep: int) -> set[int]:
-    """The numbers of the newest cohorts, which go on deciding; older ones are only tracked."""
-    begun = sorted(cohort.number for cohort in cohorts if cohort.starts_at <= at)
-    return set(begun[-keep:])
+State = Literal["playing", "paused", "stopped", "tracked", "ended"]
+"""What a cohort is doing: it decides, doesn't for now, never will again, need not any more, or is over."""
+
+
+class Standing(Protocol):
+    """A cohort, and what became of it so far."""
+
+    @property
+    def cohort(self) -> Cohort: ...
+
+    @property
+    def ended_at(self) -> datetime | None: ...
+
+    @property
+    def paused_at(self) -> datetime | None: ...
+
+    @property
+    def stopped_at(self) -> datetime | None: ...
+
+
+def newest(cohorts: Iterable[Standing], at: datetime, keep: int) -> set[int]:
+    """The numbers of the newest cohorts, whatever became of them: older ones decide no more."""
+    begun = ((one.cohort.starts_at, one.cohort.number) for one in cohorts if one.cohort.starts_at <= at)
+    return {number for _, number in sorted(begun)[-keep:]}
+
+
+def state(one: Standing, among: Collection[int], to_come: bool = True) -> State:
+    """What a cohort is doing; `among` are the newest, and `to_come` whether it has a round left to decide."""
+    if one.ended_at is not None:
+        return "ended"
+    if one.stopped_at is not None:
+        return "stopped"
+    if one.cohort.number not in among or not to_come:
+        return "tracked"
+    return "playing" if one.paused_at is None else "paused"
+
+
+def deciding(cohorts: Iterable[Standing], at: datetime, keep: int) -> set[int]:
+    """The numbers of the cohorts that decide as their rounds come: the newest, not paused, not stopped."""
+    known = list(cohorts)
+    among = newest(known, at, keep)
+    return {one.cohort.number for one in known if state(one, among) == "playing"}
+
+
+def next_number(
+    cohort: Cohort, done: Mapping[int, bool], looked: datetime | None, since: datetime | None
+) -> int | None:
+    """The number of the round that a cohort decides next; None when none is left.
+
+    `done` has the rounds that have begun. At the time of its newest snapshot, `looked`, only a round that has
+    begun goes on, and what was to be decided before `since` was missed.
+    """
+    for number in range(1, cohort.rounds + 1):
+        at = cohort.decides_at(number)
+        begun = number in done or looked is None or at > looked
+        if begun and not done.get(number, False) and (since is None or at >= since):
+            return number
+    return None

@@ -61,7 +61,8 @@ def left_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
     if not record.has_marks(stored.id, newest):
         return True
     round = next((round for round in record.rounds(stored.id) if round.at == newest), None)
-    if round is None or round.done:
+    halted = stored.paused_at is not None or stored.stopped_at is not None
+    if round is None or round.done or halted:
         return False
     verdicts = record.verdicts(round.id)
     return not unfinished(stored, verdicts, {"failed"}) or bool(unfinished(stored, verdicts))

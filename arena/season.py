@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.answers import NoAnswer
-from arena.cohort import deciding, number_at
+from arena.cohort import deciding, newest, number_at
 from arena.errors import ArenaError
 from arena.model import Cohort, RoundReport
 from arena.round import busy, play_round, track
@@ -107,12 +107,12 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     """
     start_due(at, plan, record)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
-    newest = deciding((stored.cohort for stored in begun), at, plan.keep_deciding)
+    among, ready = newest(begun, at, plan.keep_deciding), deciding(begun, at, plan.keep_deciding)
     reports, trouble = list[RoundReport](), list[NoAnswer]()
     for stored in begun:
         if stored.ended_at is not None:
             continue
-        number = number_at(stored.cohort, at) if stored.cohort.number in newest else None
+        number = number_due(stored, at, record) if stored.cohort.number in ready else None
         try:
             if number is None:
                 await track(stored, at, world, record)
@@ -121,11 +121,19 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         except NoAnswer as error:
             trouble.append(error)
             continue
-        end_if_over(stored, at, stored.cohort.number in newest, record)
+        end_if_over(stored, at, stored.cohort.number in among, record)
     if trouble:
         first = trouble[0]
         raise NoAnswer(first.code, first.message, first.mend, status=2 if reports else 1)
     return reports
+
+
+def number_due(stored: StoredCohort, at: datetime, record: Record) -> int | None:
+    """The number of the round that a cohort decides at that time; None when it was only tracked then."""
+    number = number_at(stored.cohort, at)
+    if number is None or record.taken(stored.id, at) is None:
+        return number
+    return number if any(round.number == number for round in record.rounds(stored.id)) else None
 
 
 def start_due(at: datetime, plan: Plan, record: Record) -> None:
@@ -138,12 +146,17 @@ def start_due(at: datetime, plan: Plan, record: Record) -> None:
     record.add_cohort(cohort, texts, deposits)
 
 
-def end_if_over(stored: StoredCohort, at: datetime, decides: bool, record: Record) -> None:
-    """A cohort has ended when it has no round to come and nobody holds anything."""
-    if decides and stored.cohort.decides_at(stored.cohort.rounds) > at:
+def end_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> None:
+    """A cohort has ended when it has no round to come and nobody holds anything.
+
+    One that is `newest` may still decide, also after a pause, and one that was never played only ends when
+    it was stopped.
+    """
+    stopped = stored.stopped_at is not None
+    if newest and not stopped and stored.cohort.decides_at(stored.cohort.rounds) > at:
         return
     rounds = record.rounds(stored.id)
-    if not rounds or not all(round.done for round in rounds):
+    if not all(round.done for round in rounds) or not (rounds or stopped):
         return
     if not any(account.lots for account in record.holdings(stored.id, until=at).values()):
         record.end_cohort(stored.id, at)

@@ -46,12 +46,14 @@ LineUps = dict[int, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class StoredCohort:
-    """A cohort with the ids of its rows."""
+    """A cohort with the ids of its rows, and what became of it."""
 
     id: int
     cohort: Cohort
     entrant_ids: dict[str, int]
     ended_at: datetime | None
+    paused_at: datetime | None = None
+    stopped_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ LINE_UPS = (
     .where(ENTRANT.c.cohort_id.in_(IDS))
     .order_by(ENTRANT.c.cohort_id, ENTRANT.c.position)
 )
-COHORTS = select(COHORT.c.id, COHORT.c.frozen, COHORT.c.ended_at).order_by(COHORT.c.number)
+STOOD = [COHORT.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
+COHORTS = select(COHORT.c.id, COHORT.c.frozen, *STOOD).order_by(COHORT.c.number)
 
 
 def cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[StoredCohort]:
@@ -80,7 +83,7 @@ def cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[Sto
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
-    return [StoredCohort(id, cohort_of(frozen), known[id], ended_at) for id, frozen, ended_at in rows]
+    return [StoredCohort(id, cohort_of(frozen), known[id], *stood) for id, frozen, *stood in rows]
 
 
 PROMPTS = select(PROMPT.c.hash, PROMPT.c.text).where(PROMPT.c.hash.in_(IDS))

@@ -120,6 +120,16 @@ class Record:
         with self.writing() as connection:
             write.end_cohort(connection, cohort_id, at)
 
+    def pause_cohort(self, cohort_id: int, at: datetime | None) -> None:
+        """It decides nothing from now on; None lets it go on."""
+        with self.engine.begin() as connection:
+            write.pause_cohort(connection, cohort_id, at)
+
+    def stop_cohort(self, cohort_id: int, at: datetime) -> None:
+        """It decides no more, for good."""
+        with self.engine.begin() as connection:
+            write.stop_cohort(connection, cohort_id, at)
+
     def prompts(self, hashes: Collection[str]) -> dict[str, str]:
         """Prompt texts by hash."""
         with reading(self.engine) as connection:

@@ -118,6 +118,17 @@ def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     connection.execute(update(COHORT).where(*open_one).values(ended_at=at))
 
 
+def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
+    """Since when a cohort decides nothing; None lets it go on."""
+    connection.execute(update(COHORT).where(COHORT.c.id == cohort_id).values(paused_at=at))
+
+
+def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
+    """A cohort decides no more, for good; it stops once."""
+    running = (COHORT.c.id == cohort_id, COHORT.c.stopped_at.is_(None))
+    connection.execute(update(COHORT).where(*running).values(stopped_at=at))
+
+
 TAKEN_AT = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()
 UNMARK = delete(MARK).where(MARK.c.at == TAKEN_AT, MARK.c.snapshot_id == bindparam("taken"))
 

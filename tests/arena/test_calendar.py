@@ -10,6 +10,7 @@ from arena.calendar import MONTH, calendar
 from arena.cohort import deciding, number_at
 from arena.config.model import Cohorts
 from arena.season import WEEK
+from arena.store.read import StoredCohort
 from tests.arena.little_world import a_cohort
 from tests.builders import NOW
 
@@ -29,7 +30,7 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     found: dict[int, list[datetime]] = {cohort.number: [] for cohort in cohorts}
     at = NOW
     while at <= end:
-        newest = deciding(cohorts, at, keep)
+        newest = deciding((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
         for cohort in cohorts:
             if cohort.starts_at <= at and number_at(cohort, at) is not None and cohort.number in newest:
                 found[cohort.number].append(at)

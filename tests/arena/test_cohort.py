@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohort import deciding, leaders, number_at, seed_for, waves
+from arena.cohort import State, deciding, leaders, newest, next_number, number_at, seed_for, state, waves
 from arena.model import Cohort, Entrant
+from arena.store.read import StoredCohort
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
 
@@ -62,9 +63,63 @@ def test_an_agent_may_name_one_or_several() -> None:
     assert leaders({}) == ()
 
 
+def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:
+    """A cohort that starts in a week, by default its own, and what became of it."""
+    starts_at = SUNDAY + (number - 1 if week is None else week) * WEEK
+    return StoredCohort(number, a_cohort(number, starts_at), {}, **({"ended_at": None} | stood))
+
+
 def test_the_newest_cohorts_decide() -> None:
-    cohorts = [a_cohort(number, SUNDAY + (number - 1) * WEEK) for number in range(1, 8)]
+    cohorts = [stored(number) for number in range(1, 8)]
     assert deciding(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
+
+
+def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_older_one() -> None:
+    cohorts = [
+        stored(1),
+        stored(2, paused_at=SUNDAY),
+        stored(3, stopped_at=SUNDAY),
+        stored(4, ended_at=SUNDAY),
+    ]
+    assert newest(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
+    assert deciding(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
+    assert deciding(cohorts, SUNDAY + 9 * WEEK, keep=4) == {1}
+
+
+def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None:
+    cohorts = [stored(1, week=0), stored(2, week=3), stored(3, week=2)]
+    assert newest(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
+    assert newest(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
+
+
+@pytest.mark.parametrize(
+    ("stood", "among", "to_come", "expected"),
+    [
+        ({}, {1}, True, "playing"),
+        ({}, {1}, False, "tracked"),
+        ({}, {2}, True, "tracked"),
+        ({"paused_at": SUNDAY}, {1}, True, "paused"),
+        ({"paused_at": SUNDAY}, {2}, True, "tracked"),
+        ({"paused_at": SUNDAY}, {1}, False, "tracked"),
+        ({"paused_at": SUNDAY, "stopped_at": SUNDAY}, {1}, True, "stopped"),
+        ({"stopped_at": SUNDAY, "ended_at": SUNDAY}, {1}, False, "ended"),
+    ],
+)
+def test_a_cohort_is_doing_one_thing(
+    stood: dict[str, datetime], among: set[int], to_come: bool, expected: State
+) -> None:
+    assert state(stored(1, **stood), among, to_come) == expected
+
+
+def test_the_next_round_is_the_first_that_is_not_over_and_was_not_passed_by() -> None:
+    cohort, times = a_cohort(), [SUNDAY + week * WEEK for week in range(5)]
+    assert next_number(cohort, {}, None, None) == 1
+    assert next_number(cohort, {1: True}, times[0], times[0]) == 2
+    assert next_number(cohort, {1: True, 2: False}, times[1], times[1]) == 2
+    assert next_number(cohort, {1: True}, times[1], times[1]) == 3  # it was only tracked in the second week
+    assert next_number(cohort, {1: False}, times[0], times[2]) == 3  # what was broken off is history
+    assert next_number(cohort, {1: True}, times[0], times[3]) == 4
+    assert next_number(cohort, {1: True, 5: True}, times[4], times[4]) is None
 
 
 def test_seeds_are_the_same_on_every_machine() -> None:
