@@ -122,6 +122,7 @@ def _config(
         prompts={} if base is None else base.prompts,
         evidence=Evidence() if base is None else base.evidence,
         evidence_settings=NothingToSet() if base is None else base.evidence_settings,
+        hash="" if base is None else base.hash,
     )
 
 

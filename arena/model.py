@@ -31,7 +31,8 @@ class Cohort:
 
     `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
     markets come from: `live`, `simulated` or `replay`. `evidence` is the source of articles, `guard` the
-    rule over which of them are shown.
+    rule over which of them are shown. `config_hash` is the SHA-256 of the config file that it was started
+    by, nothing where that isn't known; `by_hand` are those that the schedule did not start.
     """
 
     number: int
@@ -50,6 +51,8 @@ class Cohort:
     evidence: str = NO_EVIDENCE
     evidence_settings: Mapping[str, Any] = field(default_factory=dict)
     guard: Guard = field(default_factory=Guard)
+    config_hash: str = ""
+    by_hand: bool = False
 
     def decides_at(self, number: int) -> datetime:
         """When round `number` (from 1) is decided."""

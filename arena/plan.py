@@ -57,6 +57,7 @@ def frozen(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, di
         evidence=config.evidence.source,
         evidence_settings=config.evidence_settings.model_dump(mode="json"),
         guard=config.evidence.guard,
+        config_hash=config.hash,
     )
     return cohort, {prompts[name]: config.prompts[name] for name in names}
 

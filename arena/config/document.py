@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,11 @@ NUMBER_TAGS = {f"{TAG}{name}" for name in ("int", "float")}
 
 @dataclass
 class Document:
-    """A config file's data, the line of every key, and the mistakes found so far."""
+    """A config file's data, its hash, the line of every key, and the mistakes found so far."""
 
     file: str
     value: Any = None
+    hash: str = ""
     lines: dict[Key, int] = field(default_factory=dict)
     errors: list[ConfigError] = field(default_factory=list)
 
@@ -78,6 +80,7 @@ def _text(document: Document, path: Path) -> str:
         raise _fatal(document, 1, "no file", "a config file", words) from error
     if len(data) > MOST_BYTES:
         raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", "a config file of a few pages")
+    document.hash = sha256(data).hexdigest()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -249,7 +249,7 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A config that holds together. `prompts` are the texts in use, by name."""
+    """A config that holds together. `prompts` are the texts in use, by name; `hash` is that of the file."""
 
     file: Path
     database: str
@@ -263,6 +263,7 @@ class Config:
     calls: Calls
     evidence: Evidence
     evidence_settings: BaseModel
+    hash: str = ""
 
     @property
     def folder(self) -> Path:

@@ -56,6 +56,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         prompts=prompts,
         evidence=frame.evidence,
         evidence_settings=evidence,
+        hash=document.hash,
     )
 
 

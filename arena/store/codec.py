@@ -16,12 +16,15 @@ from markets.universe import Universe
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
+LATER = ("config_hash", "by_hand")
+"""What cohorts of older records do not say. Left out where it says nothing, it is as if they had."""
 NO_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
     """A cohort as its frozen canonical JSON."""
-    shape = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
+    whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
+    shape = {name: value for name, value in whole.items() if value or name not in LATER}
     return canonical(shape | {"every": int(cohort.every.total_seconds())})
 
 

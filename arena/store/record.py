@@ -107,8 +107,9 @@ class Record:
             return read.cohorts(connection, self.line_ups)
 
     def began(self) -> datetime | None:
-        """When the first cohort started."""
-        return next((stored.cohort.starts_at for stored in self.cohorts()), None)
+        """When the first cohort started that the schedule has started: the calendar counts from there."""
+        scheduled = (stored.cohort for stored in self.cohorts() if not stored.cohort.by_hand)
+        return min((cohort.starts_at for cohort in scheduled), default=None)
 
     def add_cohort(self, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]) -> None:
         """Start a cohort: line-up, prompts and bankrolls."""

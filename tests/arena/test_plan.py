@@ -1,6 +1,7 @@
 """What a cohort freezes: everything that its config said when it started, and nothing that changes after."""
 
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from arena.config import Config, load
@@ -44,6 +45,12 @@ def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:
     cohort, texts = frozen(a_config(tmp_path), 1, SUNDAY)
     assert cohort.prompts == {"./mine.md": digest("What will happen?")}
     assert texts == {digest("What will happen?"): "What will happen?"}
+
+
+def test_the_config_file_is_frozen_by_its_hash(tmp_path: Path) -> None:
+    """As `sha256sum config.yaml` prints it."""
+    cohort, _ = frozen(a_config(tmp_path), 1, SUNDAY)
+    assert cohort.config_hash == sha256((tmp_path / "config.yaml").read_bytes()).hexdigest()
 
 
 def test_every_cohort_has_a_seed_of_its_own(tmp_path: Path) -> None:

@@ -97,9 +97,10 @@ def said(reply: str | None, stage: Stage = "final", error: CallError | None = No
 
 @dataclass
 class Season:
-    """A record and what plays in it; every step goes through `Record`."""
+    """A record and what plays in it, by a version of the code; every step goes through `Record`."""
 
     record: Record
+    version: str = "1"
 
     def start(self, cohort: Cohort) -> None:
         """A cohort with its bankrolls."""
@@ -127,7 +128,7 @@ class Season:
         name: str,
         decision: Decision,
         *calls: Call,
-        version: str = "1",
+        version: str = "",
         rules: Rules | None = None,
         bent: Callable[[Turn], Turn] = lambda turn: turn,
     ) -> Turn:
@@ -147,7 +148,8 @@ class Season:
         entries = post(fills, account, round.at, f"fill:{round.number}")
         rejections = (*decision.rejections, *refused)
         turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
-        self.record.keep_turns(round.id, (number, round.number), [Claimed(key, tokens[key], turn)], version)
+        claimed = [Claimed(key, tokens[key], turn)]
+        self.record.keep_turns(round.id, (number, round.number), claimed, version or self.version)
         return turn
 
     def value(self, number: int, at: datetime) -> None:
@@ -180,11 +182,16 @@ def build(path: Path | str, weeks: int = 5, watched: bool = False) -> Record:
     season = Season(Record.open(str(path)))
     if watched:
         watch(season.record)
-    for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[:weeks]:
-        play(season)
+    play_on(season, range(weeks))
     if weeks:
         at_work(season.record)
     return season.record
+
+
+def play_on(season: Season, weeks: range) -> None:
+    """Some weeks of the season, counted from 0."""
+    for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[weeks.start : weeks.stop]:
+        play(season)
 
 
 def at_work(record: Record) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
+from arena.errors import ArenaError
 from arena.store.database import connect
 from tests.arena.store.build import AT_WORK
 
@@ -49,6 +50,37 @@ def test_no_fact_is_deleted(table: str, connection: Connection) -> None:
 def test_a_fact_is_not_replaced_either(connection: Connection) -> None:
     with pytest.raises(IntegrityError, match="append-only"):
         connection.execute(text("INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE number = 1"))
+
+
+@pytest.mark.parametrize("table", ["cohort", "entrant", "prompt"])
+def test_what_a_cohort_has_frozen_is_not_replaced_by_any_program(table: str, copy: Path) -> None:
+    """Another program's connection does not have the setting by which the guard of deletes hears of it."""
+    columns = [column.name for column in SQLModel.metadata.tables[table].c]
+    for column in columns[table == "prompt" :]:
+        values = ", ".join(f'"{name}" || 9' if name == column else f'"{name}"' for name in columns)
+        database = sqlite3.connect(copy)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            database.execute(f'INSERT OR REPLACE INTO "{table}" SELECT {values} FROM "{table}" LIMIT 1')
+        database.close()
+
+
+def test_a_second_cohort_of_one_number_reads_as_a_race(copy: Path) -> None:
+    """That is what it is: two processes have started one at once."""
+    again = "(number, starts_at, frozen, hash) SELECT number, starts_at, frozen, hash FROM cohort LIMIT 1"
+    engine = connect(copy)
+    with engine.connect() as connection, pytest.raises(ArenaError, match="another process wrote"):
+        connection.execute(text(f"INSERT INTO cohort {again}"))
+    engine.dispose()
+
+
+def test_a_cohort_is_paused_and_goes_on_and_is_stopped_for_good(connection: Connection) -> None:
+    for change in ("paused_at = '2027'", "paused_at = NULL", "paused_at = '2028'", "stopped_at = '2028'"):
+        assert connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2")).rowcount == 1
+    for change in ("stopped_at = NULL", "stopped_at = '2029'"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2"))
+    ended = connection.execute(text("UPDATE cohort SET ended_at = '2030' WHERE number = 2"))
+    assert ended.rowcount == 1
 
 
 def test_a_quote_goes_only_once_it_is_said_so(connection: Connection) -> None:

@@ -16,6 +16,13 @@ COHORT = (
     "AND (OLD.stopped_at IS NULL OR (NEW.stopped_at IS NOT NULL AND NEW.stopped_at = OLD.stopped_at))"
 )
 """A cohort that has ended stays as it is, and one that was stopped is never started again."""
+FROZEN = {
+    "cohort": "SELECT 1 FROM cohort WHERE id = NEW.id OR number = NEW.number",
+    "entrant": "SELECT 1 FROM entrant WHERE id = NEW.id "
+    "OR (cohort_id = NEW.cohort_id AND (position = NEW.position OR name = NEW.name))",
+    "prompt": "SELECT 1 FROM prompt WHERE hash = NEW.hash",
+}
+"""What SQLite's INSERT OR REPLACE would put another row in place of, without asking the guard of deletes."""
 REFUSED = "cohort: the record is append-only"
 
 
@@ -100,7 +107,17 @@ def _guard(dialect: str) -> list[str]:
         "DROP TRIGGER cohort_no_update",
         f"CREATE TRIGGER cohort_no_update BEFORE UPDATE ON cohort WHEN NOT ({COHORT}) "
         f"BEGIN SELECT RAISE(ABORT, '{REFUSED}'); END",
+        *(_no_replacement(table, same) for table, same in FROZEN.items()),
     ]
+
+
+def _no_replacement(table: str, same: str) -> str:
+    """The words of the constraint come first, for whom they mean that another process was quicker."""
+    words = f"UNIQUE constraint failed: {table}: the record is append-only"
+    return (
+        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+        f"WHEN EXISTS ({same}) BEGIN SELECT RAISE(ABORT, '{words}'); END"
+    )
 
 
 def downgrade() -> None:
