@@ -5,7 +5,7 @@ from datetime import datetime
 
 from arena.cohort import number_at
 from arena.errors import ArenaError
-from arena.season import WEEK, Plan, open_cohorts
+from arena.season import WEEK, Plan, as_begun, open_cohorts
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.turns import WINDOW, unfinished
@@ -15,7 +15,7 @@ SHORT = "%Y-%m-%dT%H:%MZ"
 
 def next_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime:
     """The time to play when none is named: what was broken off, else what comes next, else what is due."""
-    newest = record.newest_time()
+    newest, plan = record.newest_time(), as_begun(plan, record)
     if newest is not None and any(left_at(newest, stored, record) for stored in open_cohorts(record)):
         return newest
     if live:
@@ -70,7 +70,7 @@ def left_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
 
 def check_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
-    newest, cohorts = record.newest_time(), record.cohorts()
+    newest, cohorts, plan = record.newest_time(), record.cohorts(), as_begun(plan, record)
     decides = plan.starting(at) is not None or any(number_at(x.cohort, at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:

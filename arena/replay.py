@@ -1,6 +1,7 @@
 """A season over a recording, at the recording's own times: the same core with another venue."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -52,10 +53,8 @@ def must_be_this(record: Record, replay: Replay, address: str) -> None:
     """Refuse a record in which anything else than this replay was played."""
     for stored in record.cohorts():
         cohort = stored.cohort
-        if (
-            record.began() != replay.plan.first
-            or cohort != replay.plan.freeze(cohort.number, cohort.starts_at)[0]
-        ):
+        planned = replay.plan.freeze(cohort.number, cohort.starts_at)[0]
+        if record.began() != replay.plan.first or cohort != replace(planned, config_hash=cohort.config_hash):
             message = f"{address} already holds another season"
             raise ArenaError("not_empty", message, "name another record with --database, or remove this one")
 

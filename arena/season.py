@@ -1,7 +1,7 @@
 """Many decision times: cohorts started when due, each played or tracked, until all is over."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from arena.answers import NoAnswer
@@ -25,7 +25,8 @@ class Plan:
     """The config's part in a season: when cohorts start, when they decide, and who they are.
 
     A cohort starts every week from `first` on, `count` of them or without end. `freeze` makes the one
-    of a number and a time, with the texts of its prompts by hash.
+    of a number and a time, with the texts of its prompts by hash. Those that have `begun` decide when they
+    have frozen it, whatever the config says by now, and so do those that were started by hand.
     """
 
     first: datetime
@@ -34,6 +35,7 @@ class Plan:
     count: int | None
     keep_deciding: int
     freeze: Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
+    begun: tuple[Cohort, ...] = ()
 
     def starting(self, at: datetime) -> int | None:
         """The number of the cohort that starts at that time, if one does."""
@@ -51,13 +53,18 @@ class Plan:
             whole = begun if whole is None else min(whole, begun)
         if whole is None:
             raise ValueError("cohorts start without end here: say until when")
+        known = {cohort.starts_at for cohort in self.begun}
         starts = (self.first + number * WEEK for number in range(whole))
-        times = {start + number * self.decide for start in starts for number in range(self.rounds)}
+        fresh = [start for start in starts if start not in known]
+        times = {start + number * self.decide for start in fresh for number in range(self.rounds)}
+        times.update(x.decides_at(number) for x in self.begun for number in range(1, x.rounds + 1))
         return sorted(at for at in times if until is None or at <= until)
 
     def next_after(self, at: datetime) -> datetime | None:
         """The first decision time after an instant, if there is one."""
-        until = max(at, self.first) + self.decide + WEEK
+        longest = max([self.decide, *(cohort.every for cohort in self.begun)])
+        ahead = [cohort.starts_at for cohort in self.begun if cohort.starts_at > at]
+        until = max([at, self.first, *ahead]) + longest + WEEK
         return next((time for time in self.decision_times(until) if time > at), None)
 
 
@@ -72,7 +79,7 @@ async def play_season(
 
     `played` is told after each decision time how many of how many are done.
     """
-    times = season_times(plan, most)
+    times = season_times(as_begun(plan, record), most)
     tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
     newest = record.newest_time() or times[0]
     with searched_seldom():
@@ -82,6 +89,11 @@ async def play_season(
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
                 stop_if_busy(await play_time(at, plan, world, record))
             played(min(number, len(times)), len(times))
+
+
+def as_begun(plan: Plan, record: Record) -> Plan:
+    """The plan as it is now that some cohorts have begun."""
+    return replace(plan, begun=tuple(stored.cohort for stored in record.cohorts()))
 
 
 def stop_if_busy(reports: Sequence[RoundReport]) -> None:
