@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from agents.registry import kind
 from agents.research.none import Settings as NothingToSet
 from arena.answers import as_error
-from arena.config import AgentConfig, Budget, Calls, Cohorts, Config, Evidence, Markets
+from arena.config import AgentConfig, Backup, Budget, Calls, Cohorts, Config, Evidence, Markets
 from arena.config.model import RulesBlock
 from arena.errors import ArenaError
 from arena.model import Cohort
@@ -117,6 +117,7 @@ def _config(
         venue_settings=Settings(path=folder.resolve(), content=bundle.content),
         cohorts=cohorts.model_copy(update={"first": begins, "rules_block": _rules(cohorts.rules_block)}),
         budget=Budget() if base is None else base.budget,
+        backup=Backup() if base is None else base.backup,
         calls=Calls() if base is None else base.calls,
         agents=line_up(agents, base),
         prompts={} if base is None else base.prompts,

@@ -2,11 +2,17 @@
 
 import typer
 
+from arena.cli.db_backup import backup
+from arena.cli.db_copy import copy
 from arena.cli.db_prune import prune
+from arena.cli.db_restore import restore
+from arena.cli.db_upgrade import upgrade
 
-HELP = """Look after the record. What happened stays in it: only old prices that nothing stands on may go.
+HELP = """Look after the record: back it up, restore, upgrade and move it.
 
-Example: arena db prune --older-than 90d --dry-run
+What happened stays in it: only old prices that nothing stands on may go.
+
+Example: arena db backup
 
 Next: arena verify
 """
@@ -14,9 +20,8 @@ Next: arena verify
 db = typer.Typer(help=HELP, no_args_is_help=True)
 
 
-@db.callback()
-def _group() -> None:
-    """Commands stay below `arena db` though there is only one of them."""
-
-
+db.command()(backup)
+db.command()(restore)
+db.command()(upgrade)
+db.command()(copy)
 db.command()(prune)

@@ -91,8 +91,17 @@ def are_figures(texts: Sequence[str]) -> bool:
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, where that is a terminal. The function given says how many of how many."""
+    with stages(label, total) as told:
+        yield lambda done, whole: told(label, done, whole)
+
+
+@contextmanager
+def stages(
+    label: str = "Starting", total: int | None = None
+) -> Iterator[Callable[[str, int, int | None], None]]:
+    """The same for work in several stages: the function is told of which, too."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total: None
+        yield lambda _stage, _done, _total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -100,4 +109,6 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, in
     parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     with Progress(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
-        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+        yield lambda stage, done, whole: bar.update(
+            task, description=stage.capitalize(), completed=done, total=whole
+        )

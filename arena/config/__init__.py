@@ -10,12 +10,13 @@ or `60d`; paths start from the folder of the config. An unknown key is a mistake
 
 from arena.config.errors import ConfigError, ConfigErrors
 from arena.config.keys import environment, key_variables
-from arena.config.model import AgentConfig, Budget, Calls, Cohorts, Config, Evidence, Markets
+from arena.config.model import AgentConfig, Backup, Budget, Calls, Cohorts, Config, Evidence, Markets
 from arena.config.read import load
 from arena.config.units import Start
 
 __all__ = [
     "AgentConfig",
+    "Backup",
     "Budget",
     "Calls",
     "Cohorts",

@@ -207,6 +207,18 @@ class Calls(Section):
     """At one provider, or one `base_url`."""
 
 
+class Backup(Section):
+    """Where backups of the record go, and how many of them are kept.
+
+    `arena db backup` makes one, and so does `arena run` from time to time.
+    """
+
+    folder: str = Field(default="backups", min_length=1)
+    """The folder, from the config's on: better on another disk than the record."""
+    keep: Count = 14
+    """So many of the newest stay. Only what the arena made itself ever goes."""
+
+
 class Frame(Section):
     """The sections whose keys are always the same."""
 
@@ -224,6 +236,8 @@ class Frame(Section):
     """How many calls to models are under way at once."""
     evidence: Evidence = Evidence()
     """Where articles come from, and which of them are shown."""
+    backup: Backup = Backup()
+    """Where backups of the record go, and how many of them are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +277,7 @@ class Config:
     calls: Calls
     evidence: Evidence
     evidence_settings: BaseModel
+    backup: Backup
     hash: str = ""
 
     @property
@@ -273,6 +288,11 @@ class Config:
     def extensions(self, group: str) -> tuple[Path, ...]:
         """The folders beside the config in which kinds, venues, prompts or research are looked for."""
         return extension_folders(self.folder, group)
+
+    @property
+    def backups(self) -> Path:
+        """The folder that backups go to."""
+        return self.folder / self.backup.folder
 
     def with_seed(self, seed: int) -> "Config":
         """The same arena with another seed; a simulated world is another one then too."""

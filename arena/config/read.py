@@ -57,6 +57,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         evidence=frame.evidence,
         evidence_settings=evidence,
         hash=document.hash,
+        backup=frame.backup,
     )
 
 

@@ -52,8 +52,11 @@ def _bad_database(text: str) -> ArenaError:
     return ArenaError("bad_database", f"{told!r} names no database that can hold a record", mend)
 
 
-def connect(database: str | Path, *, read_only: bool = False) -> Engine:
-    """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost."""
+def connect(database: str | Path, *, read_only: bool = False, older: bool = False) -> Engine:
+    """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost.
+
+    One that may only read wants the newest schema, unless an older one will do as well.
+    """
     url = url_of(database)
     try:
         if f"{url.get_backend_name()}+{url.get_driver_name()}" not in DRIVERS:
@@ -63,7 +66,7 @@ def connect(database: str | Path, *, read_only: bool = False) -> Engine:
         raise _bad_database(str(database)) from error
     speak_plainly(engine, url)
     if read_only:
-        check_schema(engine)
+        check_schema(engine, older)
     return engine
 
 
@@ -109,13 +112,13 @@ def _set_up(engine: Engine, read_only: bool) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def upgrade(engine: Engine) -> None:
-    """Bring the record's schema to the newest version; a new database is made whole."""
+def upgrade(engine: Engine, to: str = "head") -> None:
+    """Bring the record's schema to the newest version, or to some other; a new database is made whole."""
     config = _migrations()
     with engine.begin() as connection:
-        _version(connection)
+        version_of(connection)
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
 
 
 def _migrations() -> AlembicConfig:
@@ -131,7 +134,12 @@ def _versions() -> tuple[str | None, frozenset[str]]:
     return scripts.get_current_head(), frozenset(script.revision for script in scripts.walk_revisions())
 
 
-def _version(connection: Connection) -> str | None:
+def newest_version() -> str:
+    """The version of the schema that this arena writes."""
+    return str(_versions()[0])
+
+
+def version_of(connection: Connection) -> str | None:
     """The version of the schema here; an error where only a newer arena knows it."""
     version = MigrationContext.configure(connection).get_current_revision()
     if version is not None and version not in _versions()[1]:
@@ -140,32 +148,35 @@ def _version(connection: Connection) -> str | None:
     return version
 
 
-def check_schema(engine: Engine) -> None:
-    """That a record is there and can be read as it is, without an upgrade."""
+def check_schema(engine: Engine, older: bool = False) -> None:
+    """That a record is there and can be read as it is; one of an `older` schema, if so wished."""
     with reading(engine) as connection:
-        version = _version(connection)
+        version = version_of(connection)
     if version is None:
         raise NoRecord(engine.url.database or "that address")
-    if version != _versions()[0]:
+    if version != newest_version() and not older:
         message = f"the record is of an older arena (its schema is {version})"
-        raise ArenaError("older_record", message, "`arena round` brings it up to date")
+        raise ArenaError("older_record", message, "`arena db upgrade` brings it up to date")
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """One consistent look at the record."""
-    with engine.connect().execution_options(**{LOOKING: True}) as connection, connection.begin():
+    """One consistent look at the record: all that is read is of one instant."""
+    options: dict[str, Any] = {LOOKING: True}
+    if engine.dialect.name == "postgresql":
+        options["isolation_level"] = "REPEATABLE READ"  # or every statement would see an instant of its own
+    with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
-def looking(database: str) -> Iterator[Engine]:
+def looking(database: str, *, older: bool = False) -> Iterator[Engine]:
     """A record that is only read. Of the files that SQLite makes beside it for that, none is left."""
     url = url_of(database)
     file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
     was_alone = file is not None and not _beside(file)
     try:
-        engine = connect(database, read_only=True)
+        engine = connect(database, read_only=True, older=older)
         try:
             yield engine
         finally:

@@ -1,5 +1,10 @@
 """What a database complains of, in plain words."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import OperationalError
@@ -24,7 +29,7 @@ TROUBLES = (
     ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
     ("readonly database", "read_only", "{} can only be read", "may you write to the file and its folder?", 1),
     ("database is locked", "locked", "{} is in use by another process", "try again when that has ended", 1),
-    ("disk I/O error", "disk_error", "the disk failed at {}", "look after the disk, then try again", 1),
+    ("disk I/O error", "disk_error", "the disk failed at {}", "is there room on it? Then try again", 1),
     ("disk is full", "disk_full", "there is no room left to write {}", "free some space; nothing is lost", 1),
     ("UNIQUE constraint failed", *RACED),
     ("duplicate key value", *RACED),
@@ -47,13 +52,33 @@ def speak_plainly(engine: Engine, url: URL) -> None:
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
         said, name = str(context.original_exception), name_of(url)
-        for words, code, message, mend, status in TROUBLES:
-            if words in said:
-                raise ArenaError(code, message.format(name), mend, status) from context.original_exception
+        if known := _known(said, name):
+            raise known from context.original_exception
         if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
             message = f"{name} can't be reached: {_reason(said, url)}"
             mend = "is the server running, and are address, user and password right?"
             raise ArenaError("unreachable", message, mend) from None  # the cause may hold the password
+
+
+def _known(said: str, name: str) -> ArenaError | None:
+    for words, code, message, mend, status in TROUBLES:
+        if words in said:
+            return ArenaError(code, message.format(name), mend, status)
+    return None
+
+
+@contextmanager
+def plainly(place: Path) -> Iterator[None]:
+    """The same for work on a file that goes past SQLAlchemy: what the driver or the system says of it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if known := _known(str(error), str(place)):
+            raise known from error
+        raise
+    except OSError as error:
+        message = f"{error.filename or place}: {error.strerror}"
+        raise ArenaError("cannot_write", message, "may you write there, and is there room?") from error
 
 
 def _is_cut_off(context: ExceptionContext) -> bool:

@@ -1,0 +1,109 @@
+"""Is a file a record, whole and in agreement with itself? Nothing in it is changed by asking."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect
+
+from arena.errors import ArenaError
+from arena.store.copy import Told, copy_to_file, silent
+from arena.store.database import connect, looking, newest_version, reading, upgrade, version_of
+from arena.store.read import counts
+from arena.store.statehash import state_hash
+from arena.store.troubles import plainly
+from arena.store.verify import verify
+
+MAGIC, HEAD = b"SQLite format 3\0", 100
+MEND = "take another backup: arena db restore FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a record holds: the version of its schema, its state hash, how much is in it."""
+
+    schema: str
+    state_hash: str
+    counts: dict[str, int]
+
+
+def examine(path: Path, told: Told = silent) -> Content:
+    """What is in a file, once it is known to be a record, whole, and to agree with itself.
+
+    One of an older schema is brought to the newest in a scratch copy: so it is known that this works too.
+    """
+    version = whole(path, told)
+    with looking(str(path), older=True) as engine, reading(engine) as connection:
+        if version == newest_version():
+            return agreed(connection, path, told)
+        return replace(_as_newest(connection, path, told), schema=version)
+
+
+def whole(path: Path, told: Told = silent) -> str:
+    """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
+    _check_size(path)
+    told("checking", 0, None)
+    with looking(str(path), older=True) as engine, reading(engine) as connection:
+        if not {"cohort", "entry"} <= set(inspect(connection).get_table_names()):
+            raise _foreign(path)
+        version = version_of(connection)
+        said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    if said != ["ok"] or version is None:
+        raise ArenaError("damaged", f"{path} is damaged: {said[0]}", MEND)
+    return version
+
+
+def agreed(connection: Connection, place: Path | str, told: Told = silent) -> Content:
+    """What is in a record of the newest schema, once nothing in it contradicts something else."""
+    told("verifying", 0, None)
+    if found := verify(connection):
+        count = "one place" if len(found) == 1 else f"{len(found):,} places"
+        message = f"{place} does not agree with itself in {count}, first {found[0].table} {found[0].key}"
+        raise ArenaError("differs", message, f"arena verify lists them; else {MEND}")
+    told("hashing", 0, None)
+    return Content(newest_version(), state_hash(connection), counts(connection))
+
+
+@contextmanager
+def named(path: Path, name: str) -> Iterator[None]:
+    """Errors on a file that nobody has heard of tell of what it was made from."""
+    try:
+        yield
+    except ArenaError as error:
+        message = error.message.replace(str(path), name)
+        raise ArenaError(error.code, message, error.mend, error.status) from error
+
+
+def _as_newest(older: Connection, path: Path, told: Told) -> Content:
+    scratch = path.with_name(f"{path.name}.scratch")
+    try:
+        copy_to_file(older, scratch, told)
+        newer = connect(scratch)
+        try:
+            upgrade(newer)
+            with reading(newer) as connection:
+                return agreed(connection, path, told)
+        finally:
+            newer.dispose()
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _check_size(path: Path) -> None:
+    """That it is a SQLite file, and as long as its first page says; unless its newest pages are in a log."""
+    if not path.is_file():
+        raise ArenaError("no_file", f"there is no file {path}", "arena db backup makes one")
+    with plainly(path), closing(path.open("rb")) as file:
+        head = file.read(HEAD)
+    if not head or not MAGIC.startswith(head[: len(MAGIC)]):
+        raise _foreign(path)
+    size = int.from_bytes(head[16:18], "big")
+    length = int.from_bytes(head[28:32], "big") * (65_536 if size == 1 else size)
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    if len(head) < HEAD or (path.stat().st_size < length and not has_log):
+        raise ArenaError("damaged", f"{path} is cut off: its end is missing", MEND)
+
+
+def _foreign(path: Path) -> ArenaError:
+    return ArenaError("not_a_record", f"{path} is not a record", "name a file that arena db backup has made")
