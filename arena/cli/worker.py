@@ -1,21 +1,21 @@
 """`arena worker`: play turns that `arena run` delivers, on as many machines as wanted."""
 
 import asyncio
+import json
 import os
 import signal
-import sys
-from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena.cli.markets_show import plain
-from arena.cli.options import ConfigFile, Database, options
+from arena.cli.options import ConfigFile, Database, Json, options
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.worker import Done
+    from arena.worker import Done, Told
 
 
 def worker(
@@ -29,12 +29,14 @@ def worker(
     ] = 30.0,
     config: ConfigFile = None,
     database: Database = None,
+    as_json: Json = False,
 ) -> None:
     """Play turns that `arena run` delivers: start as many as you like, on any machine that sees the record.
 
     The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`. Every worker needs
     the same config folder and the keys of the models. Limits on calls and budgets hold over all workers
-    together. A worker may be stopped or killed at any time: what it had begun goes to another one.
+    together. A worker may be stopped or killed at any time: what it had begun goes to another one. With --json
+    every line is a JSON object.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 
@@ -43,8 +45,7 @@ def worker(
     chosen = options(context, config, database)
     settings = chosen.load(os.environ)
     _needs_postgres()
-    with redirect_stdout(sys.stderr):
-        asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace))
+    asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, _as_json if as_json else _as_text))
 
 
 def _needs_postgres() -> None:
@@ -56,28 +57,37 @@ def _needs_postgres() -> None:
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
 
 
-async def _serve(config: "Config", at_once: int, grace: float) -> None:
+async def _serve(config: "Config", at_once: int, grace: float, told: "Told") -> None:
     from arena.worker import serve
 
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    def stopping() -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        told(f"stopping: turns under way have {grace:g} seconds; once more to stop at once")
+        stop.set()
+
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, _stopping, stop, grace)
-    print(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
-    await serve(config, at_once, grace, stop, _tell)
-    print("stopped")
+        loop.add_signal_handler(name, stopping)
+    told(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
+    await serve(config, at_once, grace, stop, told)
+    told("stopped")
 
 
-def _stopping(stop: asyncio.Event, grace: float) -> None:
-    if stop.is_set():
-        raise KeyboardInterrupt
-    print(f"stopping: turns under way have {grace:g} seconds; once more to stop at once")
-    stop.set()
-
-
-def _tell(what: "Done | str") -> None:
+def _as_text(what: "Done | str") -> None:
+    """A line for people."""
     if isinstance(what, str):
-        print(plain(what))
+        print(plain(what), flush=True)
         return
     job = what.job
-    print(f"cohort {job.cohort}, round {job.round}, {plain(job.agent)}: {plain(what.outcome)}", flush=True)
+    words = f"cohort {job.cohort}, round {job.round}, {plain(job.agent)}: {plain(what.outcome)}"
+    print(words, flush=True)
+
+
+def _as_json(what: "Done | str") -> None:
+    """A line for programs."""
+    if isinstance(what, str):
+        told: dict[str, object] = {"told": what}
+    else:
+        told = asdict(what.job) | {"outcome": what.outcome}
+    print(json.dumps(told, ensure_ascii=False), flush=True)
