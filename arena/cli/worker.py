@@ -35,8 +35,8 @@ def worker(
 
     The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`. Every worker needs
     the same config folder and the keys of the models. Limits on calls and budgets hold over all workers
-    together. A worker may be stopped or killed at any time: what it had begun goes to another one. With --json
-    every line is a JSON object.
+    together. A worker may be stopped or killed at any time: what it had begun goes to another one. With
+    --json every line is a JSON object.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 
