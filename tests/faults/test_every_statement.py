@@ -55,7 +55,7 @@ class Fate:
             raise Killed
 
     def places(self, all_of_them: bool) -> list[int]:
-        """Where to die, counted from 1: of moments that only read, which leave nothing, every fourth will do."""
+        """Where to die, counted from 1: of moments that only read, and leave nothing, every fourth."""
         every = enumerate(self.moments, 1)
         return [n for n, what in every if all_of_them or not what.startswith("SELECT") or n % 4 == 0]
 
