@@ -1,9 +1,10 @@
 """What the record says of agents: a line for each, or all of one."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from statistics import median
 
 from arena.frame import Account
@@ -19,9 +20,9 @@ from arena.store.asked import (
     read_latencies,
     read_reported,
     read_served,
-    read_verdicts,
 )
 from arena.store.frame import Connection
+from arena.store.overview import Played, read_turns_of, versions
 from arena.store.read import cohorts
 
 LATE = 95
@@ -48,12 +49,16 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """An agent in a cohort: how it is set up there, and how its turns ended."""
+    """An agent in a cohort: how it is set up there, how its turns ended, and which code played them.
+
+    A version of the code stands under the round from which it played.
+    """
 
     cohort: int
     starts_at: datetime
     setup: Setup
     verdicts: dict[str, int]
+    versions: dict[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +95,15 @@ class Dossier:
         return sum(each.cost for each in self.asked)
 
 
-def summaries(connection: Connection) -> dict[str, Summary]:
-    """Every agent that has ever played, in line-up order, the oldest cohort first."""
+def summaries(connection: Connection, extra: Collection[Path] = ()) -> dict[str, Summary]:
+    """Every agent that has ever played, in line-up order, the oldest cohort first.
+
+    Kinds are also looked for in the extra folders.
+    """
     accounts: dict[str, list[Account]] = {}
     for account in read_accounts(connection):
         accounts.setdefault(account.agent, []).append(account)
-    setups = _setups(stored.cohort for stored in cohorts(connection))
+    setups = _setups((stored.cohort for stored in cohorts(connection)), extra)
     served, changed = read_served(connection), changes(read_reported(connection))
     return {
         name: _summary(
@@ -126,14 +134,13 @@ def _summary(
     )
 
 
-def dossier(connection: Connection, name: str) -> Dossier | None:
-    """All of one agent; None where it has never played."""
-    verdicts = read_verdicts(connection, name)
+def dossier(connection: Connection, name: str, extra: Collection[Path] = ()) -> Dossier | None:
+    """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
+    turns = read_turns_of(connection, name)
     stays = tuple(
-        Stay(cohort.number, cohort.starts_at, setup_of(cohort, entrant), verdicts.get(cohort.number, {}))
-        for cohort in (stored.cohort for stored in cohorts(connection))
-        for entrant in cohort.entrants
-        if entrant.name == name
+        _stay(stored.cohort, name, turns.get(stored.id, []), extra)
+        for stored in cohorts(connection)
+        if name in stored.entrant_ids
     )
     if not stays:
         return None
@@ -150,6 +157,13 @@ def dossier(connection: Connection, name: str) -> Dossier | None:
     )
 
 
+def _stay(cohort: Cohort, name: str, turns: Sequence[Played], extra: Collection[Path]) -> Stay:
+    entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
+    ended = dict(sorted(Counter(turn.verdict for turn in turns).items()))
+    setup = setup_of(cohort, entrant, extra)
+    return Stay(cohort.number, cohort.starts_at, setup, ended, versions(turns))
+
+
 def changed_since(connection: Connection, since: datetime) -> list[Change]:
     """What has changed in what models report themselves as, in answers from an instant on."""
     return [change for change in changes(read_reported(connection)) if change.last_at >= since]
@@ -164,9 +178,10 @@ def percentile(ordered: Sequence[int], percent: int) -> int:
     return ordered[-(-len(ordered) * percent // 100) - 1]
 
 
-def _setups(every: Iterable[Cohort]) -> dict[str, Setup]:
+def _setups(every: Iterable[Cohort], extra: Collection[Path]) -> dict[str, Setup]:
     """How each agent was set up in the newest cohort that it is in."""
-    return {entrant.name: setup_of(cohort, entrant) for cohort in every for entrant in cohort.entrants}
+    newest = {entrant.name: (cohort, entrant) for cohort in every for entrant in cohort.entrants}
+    return {name: setup_of(*place, extra) for name, place in newest.items()}
 
 
 def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:

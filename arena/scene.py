@@ -124,7 +124,8 @@ def _again(
     alone = replace(cohort, entrants=(after,), prompts=prompts)
     entries = read_ledgers(connection, stored.id)[name]
     until = [x for x in entries if x.at < at or (x.at == at and x.kind not in ("buy", "sell"))]
-    changed = differences(setup_of(cohort, before), setup_of(alone, after))
+    kinds = config.extensions("kinds")
+    changed = differences(setup_of(cohort, before, kinds), setup_of(alone, after, kinds))
     here = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
     return Part(here, fold(until), texts, changed)
 

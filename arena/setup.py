@@ -1,10 +1,11 @@
 """How an agent is set up: its kind, its settings, the texts of its prompts; and what was changed in that."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from agents.kinds.llm import BLIND
+from agents.registry import kind, prompt_names
 from arena.model import Cohort, Entrant
 
 TEXT_OF = "text of "
@@ -20,12 +21,19 @@ class Setup:
     prompts: Mapping[str, str]
 
 
-def setup_of(cohort: Cohort, entrant: Entrant) -> Setup:
-    """How an entrant of a cohort is set up."""
-    named = [value for value in entrant.settings.values() if isinstance(value, str)]
-    if entrant.settings.get("prices") == "after":
-        named.append(BLIND)
+def setup_of(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) -> Setup:
+    """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
+    named = _prompt_names(entrant, extra)
     return Setup(entrant.kind, entrant.settings, {x: cohort.prompts[x] for x in named if x in cohort.prompts})
+
+
+def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:
+    """The prompts that an entrant uses, as its kind says; where that is gone, those its settings name."""
+    try:
+        found = kind(entrant.kind, extra)
+        return prompt_names(found.settings.model_validate(entrant.settings))
+    except Exception:  # noqa: BLE001 - a kind is anyone's file: it may be gone, broken or another by now
+        return tuple(value for value in entrant.settings.values() if isinstance(value, str))
 
 
 def differences(before: Setup, after: Setup) -> dict[str, tuple[Any, Any]]:

@@ -47,7 +47,7 @@ def read_agents(chosen: Options) -> dict[str, Any]:
 
     planned = chosen.known()
     with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
-        played = summaries(connection)
+        played = summaries(connection, planned.extensions("kinds") if planned is not None else ())
     agents = planned.agents if planned is not None else ()
     names = {agent.name for agent in agents}
     return {

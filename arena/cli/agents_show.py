@@ -46,7 +46,8 @@ def show(
     chosen = options(context, config, database)
     planned = chosen.known()
     with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
-        found = dossier(connection, name)
+        kinds = planned.extensions("kinds") if planned else ()
+        found = dossier(connection, name, kinds)
         setup = None if planned is None else planned_setup(planned, name)
         if found is None and setup is None:
             known = [agent.name for agent in planned.agents] if planned is not None else []
@@ -68,7 +69,8 @@ def planned_setup(config: "Config", name: str) -> "Setup | None":
     from arena.setup import setup_of
 
     cohort, _ = frozen(config, 1, now())
-    return next((setup_of(cohort, entrant) for entrant in cohort.entrants if entrant.name == name), None)
+    kinds = config.extensions("kinds")
+    return next((setup_of(cohort, x, kinds) for x in cohort.entrants if x.name == name), None)
 
 
 def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, Any]]:
@@ -78,9 +80,9 @@ def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, An
     every: list[tuple[dict[str, Any], Setup]] = []
     for stay in found.stays if found else ():
         known = {"cohort": stay.cohort, "starts_at": stay.starts_at.isoformat(), "verdicts": stay.verdicts}
-        every.append((known, stay.setup))
+        every.append((known | {"code_versions": as_versions(stay.versions)}, stay.setup))
     if planned is not None:
-        every.append(({"cohort": PLANNED, "starts_at": None, "verdicts": {}}, planned))
+        every.append(({"cohort": PLANNED, "starts_at": None, "verdicts": {}, "code_versions": []}, planned))
     told = list[dict[str, Any]]()
     for place, (known, setup) in enumerate(every):
         changed = differences(every[place - 1][1], setup) if place else {}
@@ -90,6 +92,11 @@ def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, An
             | {"changed": {key: {"was": was, "is": now} for key, (was, now) in changed.items()}}
         )
     return told
+
+
+def as_versions(found: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
+    """The versions of the code that played, and from which round on, for JSON."""
+    return [{"from_round": number, "versions": list(known)} for number, known in found.items()]
 
 
 def as_data(found: "Dossier") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """All that is known of one agent, in words. What a provider says of itself is shown as text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli.markets_show import plain
@@ -41,8 +41,20 @@ def _say_stay(stay: Mapping[str, Any]) -> None:
     turns = ", ".join(f"{count:,} {verdict}" for verdict, count in stay["verdicts"].items())
     start = f", from {_minute(stay['starts_at'])}" if stay["starts_at"] else ""
     print(f"{_which(stay)}{start}: " + (f"turns: {turns}" if turns else "no turns yet"))
+    if stay["code_versions"]:
+        print(f"  code: {plain(by_rounds(stay['code_versions']))}")
     for key, each in stay["changed"].items():
         print(f"  changed: {plain(in_words(key, each['was'], each['is']))}")
+
+
+def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
+    """Versions of the code in words, with the round from which each of them played.
+
+    >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
+    'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
+    """
+    said = [f"{' and '.join(each['versions'])} from round {each['from_round']}" for each in versions]
+    return f"version {', then '.join(said)}"
 
 
 def _say_calls(record: Mapping[str, Any]) -> None:

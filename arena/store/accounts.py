@@ -30,6 +30,16 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
     ]
 
 
+def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
+    """What each entrant of a cohort has made by its newest mark, by the cohort's number."""
+    bankrolls, totals = _bankrolls(connection), _totals(connection)
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in connection.execute(_entrants(None)):
+        if row.id in totals:
+            found[row.number][row.name] = totals[row.id] - bankrolls.get(row.id, 0)
+    return found
+
+
 def _entrants(cohort: int | None) -> Select[Any]:
     query = (
         select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.kind, COHORT.c.number)

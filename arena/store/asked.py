@@ -89,16 +89,6 @@ def read_latencies(connection: Connection, agent: str) -> list[int]:
     return list(connection.scalars(query.order_by(CALL.c.latency_ms)))
 
 
-def read_verdicts(connection: Connection, agent: str) -> dict[int, dict[str, int]]:
-    """How many turns of an agent ended in which way, cohort by cohort."""
-    ways = (COHORT.c.number, TURN.c.verdict)
-    query = select(*ways, func.count()).select_from(TURNS).where(ENTRANT.c.name == agent).group_by(*ways)
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    for number, verdict, count in connection.execute(query.order_by(*ways)):
-        found[number][verdict] = count
-    return dict(found)
-
-
 def count_forecasts(connection: Connection, agent: str) -> int:
     """How many final probabilities an agent has stated."""
     joined = TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
