@@ -150,12 +150,18 @@ def number_due(stored: StoredCohort, at: datetime, record: Record) -> int | None
 
 def start_due(at: datetime, plan: Plan, record: Record) -> None:
     """Start the cohort that the plan wants at that time, once."""
-    begun = record.cohorts()
-    if plan.starting(at) is None or any(stored.cohort.starts_at == at for stored in begun):
-        return
-    cohort, texts = plan.freeze(len(begun) + 1, at)
+    begun = {stored.cohort.starts_at for stored in record.cohorts()}
+    if plan.starting(at) is not None and at not in begun:
+        start(at, plan, record)
+
+
+def start(at: datetime, plan: Plan, record: Record) -> Cohort:
+    """Start the next cohort; where the schedule starts one at that time, it is that one."""
+    planned, texts = plan.freeze(len(record.cohorts()) + 1, at)
+    cohort = replace(planned, by_hand=plan.starting(at) is None)
     deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
     record.add_cohort(cohort, texts, deposits)
+    return cohort
 
 
 def end_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> None:

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from arena.cli.agents import agents
 from arena.cli.check import check
+from arena.cli.cohorts import cohorts
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
@@ -82,6 +83,7 @@ app.command()(check)
 app.command("round")(play_round)
 app.command()(worker)
 app.add_typer(agents, name="agents")
+app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")
 app.command()(leaderboard)
 app.command()(positions)

@@ -33,6 +33,14 @@ class NoRecord(ArenaError):
         super().__init__("no_record", f"there is no record at {place}", mend)
 
 
+class OlderRecord(ArenaError):
+    """The record is there, and of an older schema: opened for writing it is brought up to date."""
+
+    def __init__(self, version: str):
+        message = f"the record is of an older arena (its schema is {version})"
+        super().__init__("older_record", message, "`arena db upgrade` brings it up to date")
+
+
 def url_of(database: str | Path) -> URL:
     """A database's URL from a URL or the path of a SQLite file.
 
@@ -155,8 +163,7 @@ def check_schema(engine: Engine, older: bool = False) -> None:
     if version is None:
         raise NoRecord(engine.url.database or "that address")
     if version != newest_version() and not older:
-        message = f"the record is of an older arena (its schema is {version})"
-        raise ArenaError("older_record", message, "`arena db upgrade` brings it up to date")
+        raise OlderRecord(version)
 
 
 @contextmanager

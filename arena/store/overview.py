@@ -1,5 +1,6 @@
 """Cohorts at a glance: rounds, turns and versions of the code, open positions, profit, in a few sums."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,6 +64,12 @@ def verdicts(turns: Sequence[Played]) -> dict[int, Counter[str]]:
     for turn in turns:
         found[turn.round][turn.verdict] += 1
     return found
+
+
+def read_frozen(connection: Connection, cohort_id: int) -> tuple[dict[str, Any], str]:
+    """What a cohort has frozen, as it was written, and the hash of that."""
+    row = connection.execute(select(COHORT.c.frozen, COHORT.c.hash).where(COHORT.c.id == cohort_id)).one()
+    return json.loads(row.frozen), row.hash
 
 
 def read_looked(connection: Connection) -> dict[int, datetime]:
