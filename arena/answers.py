@@ -28,16 +28,17 @@ async def answer(
 ) -> list[Found]:
     """A venue's answer, or nothing where it has none and asking again is of no use.
 
-    A live venue that is down is asked again when the round is tried again, so that is an error. Once the
-    round's time is over, in a made-up or recorded world, and for a cohort that decides nothing, it goes
-    on without: nothing is on offer, and what is held keeps its last known price.
+    A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
+    or recorded world, and for a cohort that decides nothing, it goes on without: nothing is on offer, and
+    what is held keeps its last known price.
     """
     try:
         return await question
     except VenueError as error:
-        if decides and stored.cohort.stamp == "live" and not is_late(stored.cohort, at, world.now()):
+        if decides and stored.cohort.stamp == "live":
             words = f"cohort {stored.cohort.number} was not played: {error.message}"
-            mend = f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
+            late = is_late(stored.cohort, at, world.now())
+            mend = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
             raise NoAnswer(error.code, words, "; ".join(x for x in (error.mend, mend) if x)) from error
         world.asides.append(SetAside(stored.cohort.venue, "", "page", error.code, error.message))
         return []

@@ -1,7 +1,17 @@
 """The only place where the clock is read; everywhere else time is an argument."""
 
+import asyncio
+import os
 import time
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol, Self
+
+from arena.errors import ArenaError
+
+LONGEST_SLEEP = timedelta(minutes=1)
+"""After so long a sleeper looks up: clocks are set, machines are put to sleep, others write the record."""
 
 
 def now() -> datetime:
@@ -12,3 +22,72 @@ def now() -> datetime:
 def timer() -> float:
     """Seconds from some fixed moment, never going back: the difference of two is a duration."""
     return time.perf_counter()
+
+
+class Clock(Protocol):
+    """What `arena run` reads the time from, and waits by."""
+
+    def now(self) -> datetime:
+        """The instant that it is taken to be, in UTC."""
+        ...
+
+    async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
+        """Wait for an instant, or less: until `stop` is set, or for a while, after which one asks again."""
+        ...
+
+
+class Real:
+    """This machine's clock."""
+
+    def now(self) -> datetime:
+        """This instant."""
+        return now()
+
+    async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
+        """Wait until then, until told to stop, or for a minute."""
+        await rest(min(at - now(), LONGEST_SLEEP), stop)
+
+
+async def rest(length: timedelta, stop: asyncio.Event) -> None:
+    """Wait for so long by the machine, whatever time it is taken to be; less when told to stop."""
+    if length > timedelta():
+        try:
+            await asyncio.wait_for(stop.wait(), length.total_seconds())
+        except TimeoutError:
+            return
+
+
+@dataclass
+class Pretended:
+    """A time that is only pretended, kept in a file: who sleeps until then is there at once.
+
+    While anything is done no time passes. A start goes on from what the file says.
+    """
+
+    file: Path
+    at: datetime
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """The time in a file's first line."""
+        mend = "write the time at which the rehearsal starts into its first line, such as 2026-01-04T00:00Z"
+        try:
+            at = datetime.fromisoformat(file.read_text("utf-8").partition("\n")[0].strip())
+        except OSError as error:
+            raise ArenaError("no_clock", f"{file} is no clock: {error.strerror}", mend) from error
+        except ValueError as error:  # neither text nor a time
+            raise ArenaError("no_clock", f"{file} is no clock: it begins with no time", mend) from error
+        return cls(file, at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
+
+    def now(self) -> datetime:
+        """The time that the file has."""
+        return self.at
+
+    async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
+        """Be there: the file has the new time before anyone acts on it."""
+        await asyncio.sleep(0)  # others get their turn, as they would in any sleep
+        if at > self.at and not stop.is_set():
+            fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}")
+            fresh.write_text(f"{at.isoformat()}\n", "utf-8")
+            fresh.replace(self.file)
+            self.at = at

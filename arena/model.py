@@ -92,3 +92,18 @@ class RoundReport:
     def done(self) -> bool:
         """Whether every turn is in."""
         return not self.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """How a job of `arena run` went last: the time it was done for, when that began and ended.
+
+    `failures` are those in a row, and `note` says how it went. One without an end was broken off.
+    """
+
+    name: str
+    due_at: datetime
+    started_at: datetime
+    ended_at: datetime | None = None
+    failures: int = 0
+    note: str = ""

@@ -31,16 +31,30 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         snapshot = await look(stored, at, world, record, number)
         record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
     round = next(round for round in record.rounds(stored.id) if round.number == number)
-    newer = record.newest_time(stored.id)
-    late = is_late(stored.cohort, at, world.now()) or (newer is not None and newer > at)
+    newer, seen_at = record.newest_time(stored.id), record.seen_at(stored.id, at) or at
+    late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather(stored, round, world, record)
     turns = [] if round.done else await finish(stored, round, world, record, late)
+    return report_of(stored, round, turns, record, trouble)
+
+
+async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    """A round that has begun is over: who has not played in it fails, and everyone is marked."""
+    round = next(round for round in record.rounds(stored.id) if round.number == number)
+    turns = [] if round.done else await finish(stored, round, world, record, late=True)
+    return report_of(stored, round, turns, record)
+
+
+def report_of(
+    stored: StoredCohort, round: StoredRound, turns: list[Turn], record: Record, trouble: tuple[str, ...] = ()
+) -> RoundReport:
+    """What was done in a round now, and what is still to be."""
     failed = tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed")
     refused = record.refused(round.id, "budget") if failed else ()
     return RoundReport(
         stored.cohort.number,
-        number,
-        at,
+        round.number,
+        round.at,
         tuple(turns),
         failed=failed,
         stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),

@@ -11,6 +11,7 @@ from arena.model import Cohort, RoundReport
 from arena.round import busy, play_round, track
 from arena.store.read import StoredCohort
 from arena.store.record import Record
+from arena.turns import is_late
 from arena.world import World
 from markets.collector import searched_seldom
 from portfolio.ledger import open_account
@@ -124,7 +125,8 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     for stored in begun:
         if stored.ended_at is not None:
             continue
-        number = number_due(stored, at, record) if stored.cohort.number in ready else None
+        plays = stored.cohort.number in ready and not missed(stored, at, world, record)
+        number = number_due(stored, at, record) if plays else None
         try:
             if number is None:
                 await track(stored, at, world, record)
@@ -148,6 +150,11 @@ def number_due(stored: StoredCohort, at: datetime, record: Record) -> int | None
     return number if any(round.number == number for round in record.rounds(stored.id)) else None
 
 
+def missed(stored: StoredCohort, at: datetime, world: World, record: Record) -> bool:
+    """Whether a live cohort's round was not begun in time: then the cohort is only tracked at that time."""
+    return is_late(stored.cohort, at, world.now()) and record.taken(stored.id, at) is None
+
+
 def start_due(at: datetime, plan: Plan, record: Record) -> None:
     """Start the cohort that the plan wants at that time, once."""
     begun = {stored.cohort.starts_at for stored in record.cohorts()}
@@ -165,17 +172,18 @@ def start(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 
 def end_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> None:
-    """A cohort has ended when it has no round to come and nobody holds anything.
+    """A cohort has ended when it has no round to come, none that is not done, and nobody holds anything.
 
-    One that is `newest` may still decide, also after a pause, and one that was never played only ends when
-    it was stopped.
+    One that is `newest` may still decide, also after a pause, unless it was stopped. A round that was never
+    begun is past once the cohort was looked at, at its time or later, without it.
     """
-    stopped = stored.stopped_at is not None
-    if newest and not stopped and stored.cohort.decides_at(stored.cohort.rounds) > at:
+    rounds, looked = record.rounds(stored.id), record.newest_time(stored.id)
+    if not all(round.done for round in rounds):
         return
-    rounds = record.rounds(stored.id)
-    if not all(round.done for round in rounds) or not (rounds or stopped):
-        return
+    if newest and stored.stopped_at is None:
+        last = stored.cohort.decides_at(stored.cohort.rounds)
+        if last > at or looked is None or looked < last:
+            return
     if not any(account.lots for account in record.holdings(stored.id, until=at).values()):
         record.end_cohort(stored.id, at)
 

@@ -33,7 +33,7 @@ TOO_LATE = "closed_since"
 """The code of what is refused because its market closed while the agent was thinking."""
 CLOSED = "the market has closed since the snapshot was taken"
 WINDOW = timedelta(hours=6)
-"""How long after a live round's time a turn may still be played on its snapshot."""
+"""How long after a live round's prices were looked at a turn may still be played on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ def unfinished(stored: StoredCohort, verdicts: Mapping[int, str], again: Set[str
     return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in missing)
 
 
-def is_late(cohort: Cohort, at: datetime, now: datetime) -> bool:
+def is_late(cohort: Cohort, seen_at: datetime, now: datetime) -> bool:
     """Whether the world has moved on: a live turn must not be decided on prices that are history."""
-    return cohort.stamp == "live" and now - at > WINDOW
+    return cohort.stamp == "live" and now - seen_at > WINDOW
 
 
 def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[MarketId]:
@@ -197,7 +197,8 @@ def take_seats(
 
         mind = mind_of(entrant, cohort, world)
         paid = budgeted(mind.ask, world.budget, Payer(round.id, key), mind.worst_case)
-        ask = recorded(gated(paid, world.gate, mind.provider, entrant.name), calls.get(key, ()), keep)
+        let_in = gated(world.under_way.counted(paid), world.gate, mind.provider, entrant.name)
+        ask = recorded(let_in, calls.get(key, ()), keep)
         view = View(
             snapshot=snapshot,
             holdings=account,

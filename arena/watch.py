@@ -51,7 +51,7 @@ async def watch(
     before, new, trouble = len(asides), 0, None
     if ends:
         try:
-            new = await _ends(venue, source, record, at)
+            new = await learn_ends(venue, source, record, at)
         except VenueError as error:
             trouble = error
         record.keep_asides(asides[before:], at)
@@ -66,7 +66,8 @@ async def _catalogue(venue: Venue, record: Record, at: datetime, asides: list[Se
         raise as_error(error) from error
 
 
-async def _ends(venue: Venue, source: Source, record: Record, at: datetime) -> int:
+async def learn_ends(venue: Venue, source: Source, record: Record, at: datetime) -> int:
+    """Ask how markets ended that were played or have lost their price; how many ends were new."""
     played, gone = record.may_resolve(at - CORRECTED_WITHIN), record.gone_since(at - ASKED_WITHIN)
     asked = sorted({*played, *gone})
     answered = await venue.resolutions(at, asked) if asked else []

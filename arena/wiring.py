@@ -19,7 +19,7 @@ from agents.llm import close, make_ask
 from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, asked
 from agents.registry import kind
 from arena.budget import WHAT, Budget, Payer, Scope
-from arena.clock import now, timer
+from arena.clock import Clock, Real, timer
 from arena.config import Config, environment
 from arena.gate import Gate
 from arena.lease import holder
@@ -37,8 +37,9 @@ DEMO_URL = "ARENA_DEMO_PROVIDER"
 
 
 @asynccontextmanager
-async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
-    """Everything a round needs from outside the record, closed again at the end."""
+async def open_world(config: Config, record: Record, clock: Clock | None = None) -> AsyncIterator[World]:
+    """Everything a round needs from outside the record, closed again at the end. The time is a clock's."""
+    now = (clock or Real()).now
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
@@ -48,7 +49,7 @@ async def open_world(config: Config, record: Record) -> AsyncIterator[World]:
             mind=doors.mind,
             now=now,
             holder=holder(),
-            budget=_budget(config, record),
+            budget=_budget(config, record, now),
             code_version=code_version(),
             gate=Gate(config.calls.at_once, config.calls.per_provider),
             research=doors.research,
@@ -180,14 +181,14 @@ class Doors:
         return Mind(agent, self.models.ask(model), lambda prompt: worst_case(prompt, model), lane(model))
 
 
-def _budget(config: Config, record: Record) -> Budget:
+def _budget(config: Config, record: Record, now: Callable[[], datetime]) -> Budget:
     """The config's limits, held against what the record says was spent."""
     limits: dict[Scope, int] = {
         scope: config.budget.limits[scope] for scope in WHAT if scope in config.budget.limits
     }
 
     def spent(payer: Payer, scopes: Collection[Scope]) -> Mapping[Scope, int]:
-        return record.spent(payer.round_id, payer.entrant_id, _today(), scopes)
+        return record.spent(payer.round_id, payer.entrant_id, midnight(now()), scopes)
 
     return Budget(spent, config.budget.call, limits)
 
@@ -198,5 +199,6 @@ async def _nobody(prompt: Prompt) -> Call:
     return Call(prompt, None, cost=0, error=error)
 
 
-def _today() -> datetime:
-    return datetime.combine(now().date(), time(), UTC)
+def midnight(at: datetime) -> datetime:
+    """When a day began (UTC): what its budget is counted from."""
+    return datetime.combine(at.date(), time(), UTC)

@@ -11,6 +11,7 @@ from arena.budget import Budget
 from arena.gate import Gate
 from arena.model import Cohort, Entrant
 from arena.store.read import StoredCohort, StoredRound
+from arena.underway import UnderWay
 from markets.model import Listing, MarketId
 from markets.venue import SetAside, Venue
 
@@ -41,8 +42,9 @@ def nothing(_cohort: Cohort) -> Research:
 class World:
     """The doors, as the composition root has opened them.
 
-    `asides` is where venues report to, `catalogues` what was on offer at the last decision time, by venue,
-    and `searches` what was found then, by source. With a `crew` turns are played by workers, not here.
+    `under_way` are the calls to models that are, and whether more may be made. `asides` is where venues
+    report to, `catalogues` what was on offer at the last decision time, by venue, and `searches` what was
+    found then, by source. With a `crew` turns are played by workers, not here.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -52,6 +54,7 @@ class World:
     budget: Budget
     code_version: str
     gate: Gate = field(default_factory=Gate)
+    under_way: UnderWay = field(default_factory=UnderWay)
     research: Callable[[Cohort], Research] = nothing
     asides: list[SetAside] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from arena.cli.output import print_error
 from arena.cli.positions import positions
 from arena.cli.replay import replay
 from arena.cli.round import round as play_round
+from arena.cli.run import run
 from arena.cli.verify import verify
 from arena.cli.whatif import whatif
 from arena.cli.worker import worker
@@ -80,6 +81,7 @@ def arena(
 app.command()(demo)
 app.command()(init)
 app.command()(check)
+app.command()(run)
 app.command("round")(play_round)
 app.command()(worker)
 app.add_typer(agents, name="agents")

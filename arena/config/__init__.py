@@ -10,14 +10,15 @@ or `60d`; paths start from the folder of the config. An unknown key is a mistake
 
 from arena.config.errors import ConfigError, ConfigErrors
 from arena.config.keys import environment, key_variables
-from arena.config.model import AgentConfig, Backup, Budget, Calls, Cohorts, Config, Evidence, Markets
+from arena.config.model import AgentConfig, Backup, Budget, Calls, Cohorts, Config, Evidence, Markets, Run
 from arena.config.read import load
-from arena.config.units import Start
+from arena.config.units import Cadence, Start, cadence
 
 __all__ = [
     "AgentConfig",
     "Backup",
     "Budget",
+    "Cadence",
     "Calls",
     "Cohorts",
     "Config",
@@ -25,7 +26,9 @@ __all__ = [
     "ConfigErrors",
     "Evidence",
     "Markets",
+    "Run",
     "Start",
+    "cadence",
     "environment",
     "key_variables",
     "load",

@@ -1,7 +1,7 @@
 """What config.yaml may say, section by section, and what the arena makes of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from agents.guard import Guard
 from agents.model import Settings, asked
 from agents.registry import sources
 from arena.config.units import (
+    Cadence,
     Count,
     Dollars,
     Every,
@@ -24,6 +25,8 @@ from arena.config.units import (
     Start,
     Wait,
     Weekly,
+    When,
+    cadence,
 )
 from markets.millionths import ONE
 from markets.universe import Stratum, Universe
@@ -136,6 +139,8 @@ class Cohorts(Section):
     """How many cohorts to start. By default there is no end to it."""
     keep_deciding: Count = 5
     """So many of the newest cohorts keep deciding; older ones are only tracked."""
+    catch_up: Literal["latest", "all", "none"] = "latest"
+    """What `arena run` does about starts and rounds of live cohorts that it missed by more than six hours."""
     bankroll: Stake = 10_000 * ONE
     """What every agent starts a cohort with, in dollars."""
     rules_block: RulesBlock = Field(
@@ -219,6 +224,31 @@ class Backup(Section):
     """So many of the newest stay. Only what the arena made itself ever goes."""
 
 
+class Run(Section):
+    """What `arena run` does between rounds, and how often: a job without its key, as written here.
+
+    A job is due at times that are the same for every arena: `15m` at full quarters of an hour, `1d` at
+    midnight, `1w` at midnight of a Sunday, all in UTC; or at a weekday and a time. `off` turns it off.
+    """
+
+    catalogue: When = cadence("6h")
+    """Read all that the venue has on offer, as `arena markets sync` does."""
+    quotes: When = cadence("1h")
+    """Read the prices of markets that were shown or are held, and of which nobody said how they ended."""
+    resolutions: When = cadence("1h")
+    """Ask how markets ended."""
+    marks: When = cadence("1d")
+    """Pay what has ended, and value all that is held."""
+    backup: When = cadence("1d")
+    """Make a backup, as `arena db backup` does, and let the oldest ones go."""
+    retention: When = Cadence()
+    """Let old quotes go that nothing stands on, as `arena db prune` does."""
+    keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
+    """How old a quote must be for `retention` to let it go."""
+    grace: Wait = 30
+    """When it is told to stop: how long calls that are under way may take before they are broken off."""
+
+
 class Frame(Section):
     """The sections whose keys are always the same."""
 
@@ -238,6 +268,8 @@ class Frame(Section):
     """Where articles come from, and which of them are shown."""
     backup: Backup = Backup()
     """Where backups of the record go, and how many of them are kept."""
+    run: Run = Run()
+    """What `arena run` does between rounds, and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +311,7 @@ class Config:
     evidence_settings: BaseModel
     backup: Backup
     hash: str = ""
+    run: Run = field(default_factory=Run)
 
     @property
     def folder(self) -> Path:

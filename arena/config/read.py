@@ -58,6 +58,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         evidence_settings=evidence,
         hash=document.hash,
         backup=frame.backup,
+        run=frame.run,
     )
 
 

@@ -48,6 +48,9 @@ def wait(text: object) -> int:
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
 EVERY = f'"weekly", "daily" or {DURATION}'
 START = 'a weekday and a time in UTC, such as "sun 00:00"'
+CADENCE = f'{DURATION}, {START}, or "off"'
+SHORTEST = 10
+"""The seconds between two times of a job, at least."""
 
 
 def every(text: object) -> timedelta:
@@ -95,6 +98,40 @@ def start(text: object) -> Start:
     if match is None:
         raise unmeant(START)
     return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """When a job is due: every so often from a Sunday's midnight in UTC on, once a week, or never."""
+
+    every: timedelta | None = None
+    weekly: Start | None = None
+
+    def __bool__(self) -> bool:
+        return self.every is not None or self.weekly is not None
+
+    def __str__(self) -> str:
+        if self.every is not None:
+            return written(int(self.every.total_seconds()), "seconds")
+        return "off" if self.weekly is None else str(self.weekly)
+
+
+def cadence(text: object) -> Cadence:
+    """When a job is due.
+
+    >>> str(cadence("15m")), str(cadence("SUN 04:00")), bool(cadence("off"))
+    ('15m', 'sun 04:00', False)
+    """
+    if text == "off":
+        return Cadence()
+    try:
+        return Cadence(every=timedelta(seconds=seconds(text, SHORTEST)))
+    except PydanticCustomError:
+        pass
+    try:
+        return Cadence(weekly=start(text))
+    except PydanticCustomError as error:
+        raise unmeant(CADENCE) from error
 
 
 def written(value: object, unit: str = "") -> str:
@@ -166,6 +203,7 @@ Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
 Wait = Annotated[int, PlainValidator(wait), _meant(DURATION, "seconds")]
 Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
+When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
 Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]

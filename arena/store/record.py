@@ -10,22 +10,25 @@ from sqlalchemy import Connection, Engine, inspect
 
 from agents.model import Article, Call, ErrorCode, Forecast
 from arena.budget import Scope
-from arena.model import Cohort, Turn
-from arena.store import leases, read, write
+from arena.model import Cohort, JobState, Turn
+from arena.store import jobs, leases, read, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.calls import add_call
 from arena.store.claims import claim_turns, renew_claims
+from arena.store.courses import Course, read_courses
 from arena.store.database import check_schema, connect, reading, upgrade
 from arena.store.evidence import Gathered, add_evidence, is_gathered, read_evidence
+from arena.store.figures import Figures, spent_since, stale_positions
 from arena.store.folded import Accounts
 from arena.store.leases import Fence
 from arena.store.ledgers import entries_after, heads, read_ledgers
+from arena.store.listings import add_pages, add_quotes
 from arena.store.prune import Thinned, prune
 from arena.store.read import LineUps, StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
 from arena.store.spending import spent
-from arena.store.sync import Source, Synced, add_catalogue, gone_since
+from arena.store.sync import Source, Synced, add_catalogue, gone_since, synced_at
 from arena.store.turns import Claimed, add_turns
 from arena.store.whole import read_turns
 from markets.collector import undisturbed
@@ -147,6 +150,17 @@ class Record:
             found = read.taken(connection, cohort_id, at)
         return None if found is None else found[0]
 
+    def seen_at(self, cohort_id: int, at: datetime) -> datetime | None:
+        """When a cohort's snapshot of an instant was really taken, where there is one."""
+        with reading(self.engine) as connection:
+            found = read.taken(connection, cohort_id, at)
+        return None if found is None else found[1]
+
+    def courses(self) -> list[Course]:
+        """How far each cohort has come, oldest first."""
+        with reading(self.engine) as connection:
+            return read_courses(connection, self.line_ups)
+
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """A cohort's snapshot at an instant, with its id. It never changes: the last one is remembered."""
         found = self.last_look.get((cohort_id, at))
@@ -242,6 +256,17 @@ class Record:
             put_aside(connection, asides, at)
             return add_catalogue(connection, source, listings, at, stored)
 
+    def keep_quotes(self, listings: Sequence[Listing], at: datetime) -> int:
+        """The prices of these markets, and their pages, as far as they are news; how many prices were."""
+        with self.writing() as connection:
+            add_pages(connection, listings, at)
+            return len(add_quotes(connection, listings).fresh)
+
+    def synced_at(self, source: Source) -> datetime | None:
+        """When a venue's whole catalogue was last read."""
+        with reading(self.engine) as connection:
+            return synced_at(connection, source)
+
     def gone_since(self, since: datetime) -> list[MarketId]:
         """Markets that lost their price since an instant, and of which nobody said how they ended."""
         with reading(self.engine) as connection:
@@ -334,6 +359,23 @@ class Record:
         """Whether a cohort's holdings were already valued at an instant."""
         with reading(self.engine) as connection:
             return read.has_marks(connection, cohort_id, at)
+
+    def jobs(self) -> dict[str, JobState]:
+        """How each job of `arena run` went last, by name."""
+        with reading(self.engine) as connection:
+            return jobs.read_jobs(connection)
+
+    def keep_job(self, state: JobState) -> None:
+        """How a job goes, in place of how it went before."""
+        with self.writing() as connection:
+            jobs.put_job(connection, state)
+
+    def figures(self, since: datetime) -> Figures:
+        """What was spent since an instant, and what is held now."""
+        cohorts = [stored.id for stored in self.cohorts() if stored.ended_at is None]
+        held = sum(len(account.lots) for id in cohorts for account in self.holdings(id).values())
+        with reading(self.engine) as connection:
+            return Figures(spent_since(connection, since), held, stale_positions(connection, cohorts))
 
     def spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]

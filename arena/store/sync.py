@@ -78,6 +78,14 @@ def add_catalogue(
     )
 
 
+def synced_at(connection: Connection, source: Source) -> datetime | None:
+    """When a venue was last read."""
+    found: datetime | None = connection.scalar(
+        select(func.max(SYNC.c.at)).where(SYNC.c.venue == source.venue)
+    )
+    return found
+
+
 def gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     """Markets that lost their price since then, have none again, and of which nobody said how they ended."""
     joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)

@@ -390,7 +390,7 @@ def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) ->
     stored = begun(record, live(a_cohort(["eve", "ann"])))
     soon = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model, now=NOW + timedelta(hours=1))
     play(stored, 1, soon, record)
-    late = replace(soon, now=lambda: NOW + timedelta(hours=7))
+    late = replace(soon, now=lambda: NOW + timedelta(hours=8))
     assert play(stored, 1, late, record).turns == ()
     assert model.asked == 1
 
@@ -424,10 +424,26 @@ def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> Non
 def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record) -> None:
     model = LittleModel()
     stored = begun(record, live(a_cohort(["eve"])))
-    late = a_world(LittleVenue(), {"eve": asks}, model, now=NOW + timedelta(hours=7))
+    world = a_world(LittleVenue(), {"eve": asks}, model)
+    _open_round(stored, world, record)
+    late = replace(world, now=lambda: NOW + timedelta(hours=7))
     decision = turn_of(play(stored, 1, late, record), "eve").decision
     assert (decision.verdict, model.asked) == ("failed", 0)
     assert decision.note == "not played in time"
+
+
+def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has_its_whole_time(
+    record: Record,
+) -> None:
+    model = LittleModel(down=1)
+    stored = begun(record, live(a_cohort(["eve"])))
+    begins = NOW + timedelta(hours=30)
+    for passed, asked in ((0, 1), (6, 2)):
+        at = begins + timedelta(hours=passed)
+        report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model, now=at), record)
+        assert (report.at, model.asked) == (NOW, asked)
+    assert record.seen_at(stored.id, NOW) == begins
+    assert record.rounds(stored.id)[0].done
 
 
 def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Record) -> None:
@@ -582,9 +598,10 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     better = a_world(LittleVenue(), {"ann": BUYER}, now=at + timedelta(hours=1))
     assert play(stored, 2, better, record).done
     again = a_world(venue, {"ann": BUYER}, now=at + WEEK + timedelta(hours=7))
-    report = play(stored, 3, again, record)
-    assert turn_of(report, "ann").decision.note == "not played in time"
-    assert _marks(record)[-1][1] == 1
+    with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
+        play(stored, 3, again, record)
+    assert caught.value.mend == "try later", "it is too late for `arena round`"
+    assert len(record.rounds(stored.id)) == 2
 
 
 def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: Record) -> None:

@@ -1,0 +1,78 @@
+"""The live status of `arena run` in a terminal: lines of what was done, and below them how things stand."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from arena.board import Board, Event
+from arena.cli.markets_show import plain
+from arena.clock import timer
+from arena.store.figures import Figures
+from arena.wiring import midnight
+from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    from arena.store.record import Record
+
+EVERY = 5.0
+"""The seconds between two looks at the record for its figures."""
+SHORT = "%Y-%m-%d %H:%M"
+
+
+@dataclass
+class Status:
+    """What is shown, and what it is made from."""
+
+    screen: Live
+    board: Board = field(default_factory=Board)
+    record: "Record | None" = None
+    figures: Figures = field(default_factory=Figures)
+    looked: float = 0.0
+
+    def watch(self, board: Board, record: "Record") -> None:
+        """Show how this run stands."""
+        self.board, self.record = board, record
+
+    def told(self, event: Event) -> None:
+        """A line above the status, and the status anew."""
+        self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
+        if self.record is not None and timer() - self.looked > EVERY:
+            self.figures, self.looked = self.record.figures(midnight(event.at)), timer()
+
+    def __rich__(self) -> RenderableType:
+        """The status."""
+        return drawn(self.board, self.figures)
+
+
+def drawn(board: Board, found: Figures) -> Table:
+    """How a run stands, as a table of two columns."""
+    table = Table.grid(padding=(0, 2))
+    job = board.next_job
+    rows = [
+        ("now", f"{board.now:{SHORT}} UTC, {board.doing or 'waiting'}" if board.now else "starting"),
+        ("next round", f"{board.next_round:{SHORT}} UTC" if board.next_round else "none to come"),
+        ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else "none"),
+        ("last round", plain(board.last_round) or "none yet"),
+        ("spent today", f"${found.spent / ONE:,.2f}"),
+        ("held", f"{found.positions:,} positions, {found.stale:,} of them at stale prices"),
+        ("done", board.summary()),
+        *(("went wrong", plain(words)) for words in board.errors),
+    ]
+    for name, words in rows:
+        table.add_row(Text(name, style="bold"), Text(words))
+    return table
+
+
+@contextmanager
+def live() -> Iterator[Status]:
+    """The status for as long as the block lasts; a key press of Ctrl-C is left to the run."""
+    with Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True) as screen:
+        status = Status(screen)
+        screen.update(status)
+        yield status

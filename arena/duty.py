@@ -1,0 +1,60 @@
+"""On duty or standing by: of all `arena run` on one record, one does what is due."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from arena.clock import rest, timer
+from arena.lease import is_gone
+from arena.store.leases import Superseded
+from arena.store.record import Record
+
+DUTY = "scheduler"
+LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
+"""How long the duty is held for, how often it is renewed, and how often one who stands by looks."""
+
+
+async def stand_by(record: Record, holder: str, stop: asyncio.Event, waits: Callable[[], None]) -> int | None:
+    """Wait for the duty, and take it; its token, or None when told to stop before. `waits` is told once."""
+    told = False
+    while not stop.is_set():
+        token = record.take_lease(DUTY, holder, LEASE, is_gone)
+        if token is not None:
+            return token
+        if not told:
+            waits()
+        told = True
+        await rest(LOOK, stop)
+    return None
+
+
+async def on_duty(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
+    """Work for as long as the duty is held, which is let go of in the end. False if it was lost."""
+    working = asyncio.ensure_future(work(record.fenced(DUTY, token)))
+    beating = asyncio.create_task(beat(record, token))
+    try:
+        await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            return False
+        await working
+        return True
+    except Superseded:
+        return False
+    finally:
+        for task in (working, beating):
+            task.cancel()
+        await asyncio.gather(working, beating, return_exceptions=True)
+        record.release_lease(DUTY, token)
+
+
+async def beat(record: Record, token: int) -> None:
+    """Renew the duty until it is lost: another has it, or the record could not be reached for too long."""
+    renewed, never = timer(), asyncio.Event()
+    while timer() - renewed < LEASE.total_seconds():
+        await rest(BEAT, never)
+        try:
+            if not record.renew_lease(DUTY, token, LEASE):
+                return
+            renewed = timer()
+        except Exception:  # noqa: BLE001, S112 - a database that is away for a moment is asked again
+            continue

@@ -1,0 +1,161 @@
+"""What the jobs of `arena run` do between rounds, each at its scheduled time. Done twice, they do nothing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from agents.text import one_line
+from arena.answers import as_error
+from arena.cohort import newest
+from arena.config import Config
+from arena.errors import ArenaError
+from arena.round import track
+from arena.season import end_if_over, open_cohorts
+from arena.store.backup import Backup
+from arena.store.backup import backup as make_backup
+from arena.store.database import looking
+from arena.store.leases import Superseded
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.store.sync import Source
+from arena.watch import learn_ends, watch
+from arena.world import World
+from markets.canonical import canonical
+from markets.venue import SetAside, Venue, VenueError
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where jobs are done: the config, the doors, the record, and the config's own venue.
+
+    `asides` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
+    """
+
+    config: Config
+    world: World
+    record: Record
+    source: Source
+    venue: Venue
+    asides: list[SetAside] = field(default_factory=list)
+    blocked: Collection[int] = ()
+
+    def when(self, source: Source, at: datetime) -> datetime:
+        """What time a venue is looked at for something scheduled: a live one only shows the present."""
+        return self.world.now() if source.stamp == "live" else at
+
+
+async def catalogue(site: Site, at: datetime) -> str:
+    """Read all that the config's venue has on offer, without asking how markets ended."""
+    when, last = site.when(site.source, at), site.record.synced_at(site.source)
+    if last is not None and last >= when:
+        return "read already"
+    site.asides.clear()
+    synced = (await watch(site.venue, site.source, site.record, when, site.asides, ends=False)).synced
+    return f"{synced.markets:,} markets, {synced.new:,} new, {synced.quotes:,} new prices"
+
+
+async def quotes(site: Site, at: datetime) -> str:
+    """Read the prices of all markets that were shown or are held, and of which no end is known."""
+    asked, fresh = site.record.may_resolve(at), 0
+    for source, venue in venues(site) if asked else ():
+        with _told(site, at):
+            listings = await venue.listings(site.when(source, at), asked)
+            fresh += site.record.keep_quotes(listings, site.when(source, at))
+    return f"{len(asked):,} markets, {fresh:,} new prices"
+
+
+async def resolutions(site: Site, at: datetime) -> str:
+    """Ask how markets ended that were played, or have lost their price."""
+    new = 0
+    for source, venue in venues(site):
+        with _told(site, at):
+            new += await learn_ends(venue, source, site.record, site.when(source, at))
+    return f"{new:,} ends were new"
+
+
+async def marks(site: Site, at: datetime) -> str:
+    """Settle and value every open cohort that has nothing earlier to do."""
+    done, troubles = 0, list[str]()
+    known = site.record.cohorts()
+    among = newest(known, at, site.config.cohorts.keep_deciding)
+    for stored in open_cohorts(site.record):
+        number = stored.cohort.number
+        if number in site.blocked or not _behind(stored, at, site.record):
+            continue
+        try:
+            await track(stored, at, site.world, site.record)
+            end_if_over(stored, at, number in among, site.record)
+            done += 1
+        except Superseded:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one cohort must not stop the others
+            troubles.append(f"cohort {number}: {in_words(error)}")
+    if troubles:
+        raise ArenaError("not_marked", "; ".join(troubles), status=2)
+    return f"{done} cohort{'' if done == 1 else 's'} settled and marked"
+
+
+async def retention(site: Site, at: datetime) -> str:
+    """Let quotes go that are older than the config keeps them, and that nothing stands on."""
+    edge = at - timedelta(seconds=site.config.run.keep_quotes)
+    thinned = await asyncio.to_thread(site.record.prune, edge, at)
+    return f"{thinned.goes:,} quotes from before {edge:%Y-%m-%d} went"
+
+
+async def backup(site: Site, at: datetime) -> str:
+    """Make a backup that is verified, named by its time; the oldest ones go."""
+    config = site.config
+
+    def told(_what: str, _done: int, _of: int | None) -> None:
+        if site.world.under_way.closed:
+            raise ArenaError("stopped", "the backup was not waited for: the arena is to stop")
+
+    def made() -> Backup:
+        with looking(config.database) as engine:
+            return make_backup(engine, config.backups, config.backup.keep, at, told)
+
+    found = await asyncio.to_thread(made)
+    return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"
+
+
+Doing = Callable[[Site, datetime], Awaitable[str]]
+DO: Mapping[str, Doing] = {
+    job.__name__: job for job in (catalogue, quotes, resolutions, marks, retention, backup)
+}
+"""The jobs by name; each says in a few words what it did."""
+
+
+def venues(site: Site) -> list[tuple[Source, Venue]]:
+    """The venues of all open cohorts, each once."""
+    cohorts = [stored.cohort for stored in open_cohorts(site.record)]
+    found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
+    return [(Source(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, on one line."""
+    if isinstance(error, ArenaError):
+        return one_line(error.message)
+    return one_line(f"{type(error).__name__}: {error}")
+
+
+def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
+    """Whether a cohort was not yet looked at, and marked, at that time or later."""
+    looked = record.newest_time(stored.id)
+    if looked is None or looked < at:
+        return stored.cohort.starts_at < at
+    return looked == at and not record.has_marks(stored.id, at)
+
+
+@contextmanager
+def _told(site: Site, at: datetime) -> Iterator[None]:
+    """What venues set aside meanwhile goes to the record, and that one has no answer is an error."""
+    try:
+        yield
+    except VenueError as error:
+        raise as_error(error) from error
+    finally:
+        site.record.keep_asides(site.world.asides, at)
+        site.world.asides.clear()

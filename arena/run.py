@@ -1,0 +1,257 @@
+"""`arena run`: one process that does what is due, when it is due, until all is over or it is told to stop.
+
+What is due is read from the record before each step, so starting, going on and recovering are the same.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from arena.agenda import Agenda, Due, Missed, Situation, agenda, blocked
+from arena.board import Board, Event, Stop, Tell
+from arena.clock import Clock, rest, timer
+from arena.config import Config
+from arena.doing import Done, do_due, do_job
+from arena.duty import DUTY, LEASE, on_duty, stand_by
+from arena.errors import ArenaError
+from arena.jobs import Site, in_words
+from arena.lease import holder, is_gone
+from arena.model import JobState
+from arena.plan import plan_of, stamp_of
+from arena.schedule import Job, due, jobs, next_time
+from arena.stopping import until_stopped
+from arena.store.leases import Superseded
+from arena.store.record import Record
+from arena.store.sync import Source
+from arena.wiring import open_world, visit
+from markets.venue import SetAside
+
+BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
+"""How long to leave alone what another process has in hand, and a record that can't be used."""
+SHORT = "%Y-%m-%d %H:%M"
+
+
+@dataclass
+class Run:
+    """What a run is given, and what it remembers of itself; all else the record knows.
+
+    `unwritten` are notes that could not be kept, `resting` what another process has in hand, `passed` the
+    missed rounds that were told of.
+    """
+
+    config: Config
+    record: Record
+    open_clock: Callable[[], Clock]
+    tell: Tell
+    once: bool = False
+    stop: Stop = field(default_factory=Stop)
+    board: Board = field(default_factory=Board)
+    unwritten: dict[str, JobState] = field(default_factory=dict)
+    resting: dict[str, float] = field(default_factory=dict)
+    passed: set[Missed] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A run that is on duty: its clock, and where things are done."""
+
+    run: Run
+    clock: Clock
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing to be done: what is due of a cohort, or a job at its time."""
+
+    name: str
+    at: datetime
+    place: int
+    due: Due | None = None
+
+
+async def run(run: Run) -> None:
+    """Stand by until it is this process's duty, then do what is due; again where the duty was lost."""
+    me = holder()
+    while not run.stop.asked.is_set():
+        token = await _take(run, me)
+        if token is None or await on_duty(run.record, token, lambda record: _work(run, record)):
+            return
+        _say(run, "superseded", "another arena run has taken over")
+
+
+async def _take(run: Run, me: str) -> int | None:
+    words = "another arena run is at work on this record"
+    if not run.once:
+        return await stand_by(
+            run.record, me, run.stop.asked, lambda: _say(run, "standby", f"{words}; standing by")
+        )
+    token = run.record.take_lease(DUTY, me, LEASE, is_gone)
+    if token is None:
+        raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)
+    return token
+
+
+async def _work(run: Run, record: Record) -> None:
+    """Open the doors and do what is due, until told to stop."""
+    clock = run.open_clock()
+    run.board.now = clock.now()
+    async with AsyncExitStack() as stack:
+        world = await stack.enter_async_context(open_world(run.config, record, clock))
+        asides: list[SetAside] = []
+        venue = visit(run.config, report=asides.append)
+        stack.push_async_callback(venue.close)
+        source = Source(run.config.markets.venue, stamp_of(run.config))
+        shift = Shift(run, clock, Site(run.config, world, record, source, venue, asides))
+        _say(run, "started", f"on duty; it is {clock.now():{SHORT}} UTC")
+        await until_stopped(_go_on(shift), run.stop, world.under_way, run.config.run.grace)
+
+
+async def _go_on(shift: Shift) -> None:
+    """Step after step, until nothing is to come. A record that can't be used is tried again."""
+    run = shift.run
+    while not run.stop.asked.is_set():
+        try:
+            if not await step(shift):
+                return
+        except Superseded:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it mended
+            _trouble(run, "the record", error)
+            if run.once:
+                return
+            await rest(TROUBLED, run.stop.asked)
+
+
+async def step(shift: Shift) -> bool:
+    """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
+    run, now = shift.run, shift.clock.now()
+    states = {**shift.site.record.jobs(), **run.unwritten}
+    todo = agenda(situation(run.config, shift.site.record, states, now))
+    waiting = pieces(todo, jobs(run.config.run), states, now)
+    _show(run, todo, states, now)
+    ready = [piece for piece in waiting if timer() >= run.resting.get(piece.name, 0.0)]
+    if ready:
+        await _do(min(ready, key=lambda piece: (piece.at, piece.place)), todo, states, shift)
+        return True
+    if run.once:
+        return False
+    if waiting:
+        await rest(BUSY, run.stop.asked)
+        return True
+    return await _sleep(todo, states, shift)
+
+
+def situation(config: Config, record: Record, states: Mapping[str, JobState], now: datetime) -> Situation:
+    """All that decides on what is due of the cohorts."""
+    plan = plan_of(config, now, record.began())
+    live = stamp_of(config) == "live"
+    return Situation(plan, record.courses(), states, live, config.cohorts.catch_up, now)
+
+
+def pieces(todo: Agenda, known: list[Job], states: Mapping[str, JobState], now: datetime) -> list[Piece]:
+    """All that may be done now. At the same time cohorts come first, then jobs in their order."""
+    cohorts = [one for one in todo.due if one.after is None or one.after <= now]
+    found = [Piece(one.name, one.at, place, one) for place, one in enumerate(cohorts)]
+    for place, job in enumerate(known, len(found)):
+        if (at := due(job, states.get(job.name), now)) is not None:
+            found.append(Piece(job.name, at, place))
+    return found
+
+
+async def _sleep(todo: Agenda, states: Mapping[str, JobState], shift: Shift) -> bool:
+    """Until the next thing is due; False when none will be."""
+    run, now = shift.run, shift.clock.now()
+    if todo.over:
+        _say(run, "over", "every round has been played, and nothing is open")
+        return False
+    coming = [next_time(job, states.get(job.name), now) for job in jobs(run.config.run)]
+    coming += [] if todo.next_at is None else [todo.next_at]
+    if not coming:
+        _say(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
+        return False
+    await shift.clock.sleep_until(min(coming), run.stop.asked)
+    return True
+
+
+async def _do(piece: Piece, todo: Agenda, states: Mapping[str, JobState], shift: Shift) -> None:
+    """Do one thing, and note how it went. What goes wrong is told, and tried again after a pause."""
+    run, last = shift.run, states.get(piece.name)
+    again = last is not None and (piece.due is None or last.due_at == piece.at)
+    failures = last.failures if last is not None and again else 0
+    state = JobState(piece.name, piece.at, shift.clock.now(), failures=failures)
+    _note(state, shift)
+    run.board.doing = piece.name
+    try:
+        done = await _done(piece, todo, shift)
+    except Superseded:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
+        done = Done(in_words(error), failed=True)
+    finally:
+        run.board.doing = ""
+    if done.busy:
+        run.resting[piece.name] = timer() + BUSY.total_seconds()
+    failures = failures + 1 if done.failed else 0
+    _note(replace(state, ended_at=shift.clock.now(), failures=failures, note=done.note), shift)
+    _tell(run, piece, done)
+
+
+async def _done(piece: Piece, todo: Agenda, shift: Shift) -> Done:
+    if piece.due is not None:
+        return await do_due(piece.due, shift.run.config, shift.site)
+    return await do_job(piece.name, piece.at, replace(shift.site, blocked=blocked(todo.due, piece.at)))
+
+
+def _note(state: JobState, shift: Shift) -> None:
+    """Keep how a job goes; where the record takes no note it is remembered, so that nothing is hurried."""
+    try:
+        shift.site.record.keep_job(state)
+        shift.run.unwritten.pop(state.name, None)
+    except Superseded:
+        raise
+    except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
+        shift.run.unwritten[state.name] = state
+        _trouble(shift.run, "the record", error)
+
+
+def _show(run: Run, todo: Agenda, states: Mapping[str, JobState], now: datetime) -> None:
+    """Put on the board what is to come, and tell once of what is passed over."""
+    coming = [(next_time(job, states.get(job.name), now), job.name) for job in jobs(run.config.run)]
+    at, name = min(coming, default=(None, ""))
+    run.board.now, run.board.next_round = now, todo.next_round
+    run.board.next_job = None if at is None else (name, at)
+    for one in todo.missed:
+        if one not in run.passed:
+            run.passed.add(one)
+            what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
+            words = f"{what} of {one.at:{SHORT}} UTC was missed and is passed over: see cohorts.catch_up"
+            _say(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
+
+
+def _tell(run: Run, piece: Piece, done: Done) -> None:
+    """What was done, for those who watch."""
+    board, report = run.board, done.report
+    words = f"{piece.name}, {piece.at:{SHORT}}: {done.note}"
+    if report is not None and not done.busy:
+        board.last_round = words
+        board.rounds += bool(report.turns)
+        board.turns += len(report.turns)
+    elif piece.due is None:
+        board.jobs += not done.failed
+    if done.failed:
+        board.trouble(words)
+    kind = "failed" if done.failed else "busy" if done.busy else piece.due.step if piece.due else "job"
+    data = {"name": piece.name, "due": piece.at.isoformat(), "note": done.note}
+    _say(run, kind, words, **data, **done.data)
+
+
+def _trouble(run: Run, what: str, error: BaseException) -> None:
+    words = f"{what}: {in_words(error)}"
+    run.board.trouble(words)
+    _say(run, "failed", words)
+
+
+def _say(run: Run, kind: str, words: str, **data: object) -> None:
+    run.tell(Event(run.board.now or run.open_clock().now(), kind, words, data))

@@ -1,0 +1,123 @@
+"""When jobs are due: at times that are the same for everybody, each once, however often it was missed."""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.config import cadence
+from arena.config.model import Run
+from arena.model import JobState
+from arena.schedule import JOBS, LONGEST_PAUSE, Job, again_at, due, jobs, next_time
+
+NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
+DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
+CADENCES = ("10s", "15m", "1h", "6h", "1d", "1w", "90m", "mon 00:00", "sun 04:00", "sat 23:59")
+
+instants = st.datetimes(datetime(1999, 1, 1), datetime(2101, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+a_job = st.sampled_from(CADENCES).map(lambda text: Job("marks", cadence(text)))
+
+
+@pytest.fixture(params=["America/New_York", "Europe/Berlin", "Pacific/Kiritimati"])
+def zone(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = request.param
+    time.tzset()
+    yield request.param
+    del os.environ["TZ"]
+    if before is not None:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
+def last_before(text: str, at: datetime) -> datetime:
+    return Job("marks", cadence(text)).latest(at)
+
+
+def done(at: datetime, failures: int = 0) -> JobState:
+    return JobState("marks", at, at, at, failures)
+
+
+@given(job=a_job, at=instants)
+def test_the_times_around_an_instant_are_a_period_apart_and_no_time_lies_between(
+    job: Job, at: datetime
+) -> None:
+    before, after = job.latest(at), job.following(at)
+    assert before <= at < after
+    assert after - before == (job.cadence.every or WEEK)
+    assert job.latest(before) == before
+    assert job.following(before) == after
+
+
+@given(job=a_job, first=instants, second=instants)
+def test_due_times_do_not_depend_on_when_one_asks(job: Job, first: datetime, second: datetime) -> None:
+    period = job.cadence.every or WEEK
+    assert (job.latest(first) - job.latest(second)) % period == timedelta()
+
+
+def test_durations_count_from_midnight_of_a_sunday_and_weekdays_are_those_of_the_calendar() -> None:
+    assert last_before("15m", NOW) == NOW.replace(minute=30, second=0)
+    assert last_before("1d", NOW) == NOW.replace(hour=0, minute=0, second=0)
+    assert last_before("1w", NOW) == datetime(2026, 3, 1, tzinfo=UTC)
+    assert last_before("1w", NOW).strftime("%a") == last_before("sun 04:00", NOW).strftime("%a") == "Sun"
+    assert last_before("tue 07:30", NOW) == datetime(2026, 3, 3, 7, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "night",
+    [
+        datetime(2026, 3, 29, tzinfo=UTC),  # clocks go forward in Berlin
+        datetime(2026, 11, 1, tzinfo=UTC),  # and back in New York
+        datetime(2024, 2, 29, tzinfo=UTC),
+        datetime(2026, 12, 31, tzinfo=UTC),
+    ],
+)
+def test_every_hour_has_its_time_on_odd_nights_wherever_one_is(zone: str, night: datetime) -> None:
+    job, at, found = Job("quotes", cadence("1h")), night - timedelta(seconds=1), []
+    while at < night + DAY:
+        at = job.following(at)
+        found.append(at)
+    assert found == [night + timedelta(hours=number) for number in range(25)]
+    assert [job.following(at).tzinfo for at in found] == [UTC] * 25
+    weekly = Job("retention", cadence(f"{night:%a} 01:30".lower()))
+    assert weekly.latest(night + DAY) == night + timedelta(minutes=90)
+
+
+def test_what_was_missed_many_times_is_done_once_for_the_last_of_them() -> None:
+    job = Job("marks", cadence("15m"))
+    newest = NOW.replace(minute=30, second=0)
+    assert due(job, done(NOW - 100 * DAY), NOW) == newest
+    assert due(job, done(newest), NOW) is None
+    assert next_time(job, done(newest), NOW) == newest + timedelta(minutes=15)
+
+
+def test_what_was_never_done_or_broken_off_is_due_at_once() -> None:
+    job, newest = Job("marks", cadence("1d")), NOW.replace(hour=0, minute=0, second=0)
+    assert due(job, None, NOW) == newest
+    assert due(job, JobState("marks", newest, newest), NOW) == newest
+
+
+def test_what_failed_is_tried_again_after_pauses_that_grow_to_an_hour() -> None:
+    job = Job("marks", cadence("1d"))
+    pauses = [again_at(done(NOW, failures)) - NOW for failures in range(1, 40)]
+    assert pauses[:4] == [timedelta(minutes=minutes) for minutes in (1, 2, 4, 8)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGEST_PAUSE
+    failed = done(NOW, 2)
+    assert due(job, failed, NOW + timedelta(seconds=119)) is None
+    assert next_time(job, failed, NOW) == NOW + timedelta(minutes=2)
+    assert due(job, failed, NOW + timedelta(minutes=2)) == NOW.replace(hour=0, minute=0, second=0)
+
+
+def test_a_clock_that_goes_back_repeats_nothing() -> None:
+    job = Job("marks", cadence("1h"))
+    assert due(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
+
+
+def test_the_config_turns_jobs_on_and_off() -> None:
+    assert [job.name for job in jobs(Run())] == [name for name in JOBS if name != "retention"]
+    assert jobs(Run.model_construct(**dict.fromkeys(JOBS, cadence("off")))) == []
