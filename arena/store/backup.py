@@ -20,7 +20,7 @@ from arena.store.arriving import arriving
 from arena.store.copy import Told, copy_to_file, silent
 from arena.store.database import reading
 from arena.store.examine import Content, examine, named
-from arena.store.troubles import name_of, plainly
+from arena.store.troubles import file_of, name_of, plainly
 
 MARK = int.from_bytes(b"PArB", "big")
 """What SQLite's header calls the application of a file that is a backup of ours."""
@@ -66,8 +66,9 @@ def stem_of(url: URL) -> str:
     >>> stem_of(URL.create("sqlite", database="a/my arena.db"))
     'my arena'
     """
-    name = url.database or "arena"
-    return Path(name).stem if url.get_backend_name() == "sqlite" else name.replace("/", "_")
+    if url.get_backend_name() == "sqlite":
+        return Path(file_of(url)).stem
+    return (url.database or "arena").replace("/", "_")
 
 
 def is_ours(path: Path) -> bool:

@@ -12,7 +12,7 @@ from alembic import command
 from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
@@ -148,9 +148,12 @@ def newest_version() -> str:
 
 
 def version_of(connection: Connection) -> str | None:
-    """The version of the schema here; an error where only a newer arena knows it."""
+    """The version of the schema here; an error where only a newer arena knows it, or another program."""
     version = MigrationContext.configure(connection).get_current_revision()
     if version is not None and version not in _versions()[1]:
+        if not inspect(connection).has_table("cohort"):
+            message = f"the database is another program's (its schema is {version})"
+            raise ArenaError("not_a_record", message, "name another one")
         message = f"the record was written by a newer arena (its schema is {version})"
         raise ArenaError("newer_record", message, "update paper-arena, then try again")
     return version

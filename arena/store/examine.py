@@ -5,11 +5,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection
 
 from arena.errors import ArenaError
 from arena.store.copy import Told, copy_to_file, silent
-from arena.store.database import connect, looking, newest_version, reading, upgrade, version_of
+from arena.store.database import NoRecord, connect, looking, newest_version, reading, upgrade, version_of
 from arena.store.read import counts
 from arena.store.statehash import state_hash
 from arena.store.troubles import plainly
@@ -44,11 +44,12 @@ def whole(path: Path, told: Told = silent) -> str:
     """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
     _check_size(path)
     told("checking", 0, None)
-    with looking(str(path), older=True) as engine, reading(engine) as connection:
-        if not {"cohort", "entry"} <= set(inspect(connection).get_table_names()):
-            raise _foreign(path)
-        version = version_of(connection)
-        said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    try:
+        with looking(str(path), older=True) as engine, reading(engine) as connection:
+            version = version_of(connection)
+            said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    except NoRecord as error:
+        raise _foreign(path) from error
     if said != ["ok"] or version is None:
         raise ArenaError("damaged", f"{path} is damaged: {said[0]}", MEND)
     return version

@@ -90,9 +90,10 @@ def moved_aside(target: Path, aside: Path) -> Iterator[None]:
 def _take(old: sqlite3.Connection) -> None:
     """Keep everybody else away from it, and have what is in its log taken in."""
     try:
-        old.execute("PRAGMA locking_mode = EXCLUSIVE")
         old.execute("PRAGMA journal_mode = DELETE")
         old.execute("BEGIN EXCLUSIVE")
+        if old.execute("PRAGMA journal_mode").fetchone() != ("delete",):
+            raise sqlite3.OperationalError("database is locked")  # somebody came between the two
     except sqlite3.OperationalError:
         raise  # somebody is at it
     except sqlite3.DatabaseError as error:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL, ExceptionContext
@@ -43,7 +44,19 @@ def name_of(url: URL) -> str:
     >>> name_of(URL.create("postgresql", "ann", "secret", "host", database="arena"))
     'postgresql://ann:***@host/arena'
     """
-    return url.set(query={}).render_as_string() if url.host else url.database or "memory"
+    return url.set(query={}).render_as_string() if url.host else file_of(url) or "memory"
+
+
+def file_of(url: URL) -> str:
+    """The path of a SQLite file, also where it is opened by an address of its own, only to be read.
+
+    >>> file_of(URL.create("sqlite", database="50%.db"))
+    '50%.db'
+    >>> file_of(URL.create("sqlite", database="file:/a%20b.db", query={"uri": "true"}))
+    '/a b.db'
+    """
+    named = url.database or ""
+    return unquote(named.removeprefix("file:")) if "uri" in url.query else named
 
 
 def speak_plainly(engine: Engine, url: URL) -> None:
