@@ -74,7 +74,11 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
         raise _bad_database(str(database)) from error
     speak_plainly(engine, url)
     if read_only:
-        check_schema(engine, older)
+        try:
+            check_schema(engine, older)
+        except BaseException:
+            engine.dispose()
+            raise
     return engine
 
 

@@ -115,9 +115,7 @@ def _into_server(file: Path, database: str, told: Told) -> Restored:
     version = whole(file, told)
     if version != newest_version():
         message = f"{file} is of an older arena (its schema is {version})"
-        mend = (
-            f"restore it as a file, which renews it, and move that: arena db restore {file} --database NEW.db"
-        )
+        mend = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
         raise ArenaError("older_record", message, mend)
     with looking(str(file)) as source:
         return Restored(move(source, database, told), version)
