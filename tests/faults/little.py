@@ -1,0 +1,82 @@
+"""A little season for faults to happen in, and a witness of every state that was committed in it.
+
+As a program it plays the season in a folder: of its standard input each line allows some more commits.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, event
+
+from arena.config import load
+from arena.plan import plan_of
+from arena.season import play_season
+from arena.store.database import LOOKING
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.wiring import open_world
+
+CONFIG = """\
+database: season.db
+markets:
+  venue: simulator
+  show: 12
+  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6, seed: 1}}
+cohorts: {{rounds: 3, count: {cohorts}, bankroll: 1000}}
+agents:
+  - kind: market
+  - {{kind: oracle, noise: 0.2}}
+  - {{kind: kelly, of: oracle}}
+"""
+AT_A_TIME = 6
+"""Commits that a line allows."""
+
+
+def write_config(folder: Path, weeks: int = 5, cohorts: int = 3) -> None:
+    """The season's config, in a folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(CONFIG.format(weeks=weeks, cohorts=cohorts), "utf-8")
+
+
+def play(record: Record, folder: Path) -> None:
+    """The season, from where the record stops."""
+    config = load(folder / "config.yaml")
+
+    async def season() -> None:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.began())
+            await play_season(plan, world, record, None, lambda done, whole: None)
+
+    asyncio.run(season())
+
+
+def witnessed(record: Record, committing: Callable[[str], None]) -> None:
+    """Before every commit of what was written, `committing` is told the state hash that it will bring."""
+
+    @event.listens_for(record.engine, "commit")
+    def tell(connection: Connection) -> None:
+        if not connection.get_execution_options().get(LOOKING):
+            committing(state_hash(connection))
+
+
+def _main(folder: Path, log: Path) -> None:
+    left = 0
+
+    def committing(state: str) -> None:
+        nonlocal left
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{state}\n")
+        left -= 1
+        if left < 0:
+            left = AT_A_TIME if sys.stdin.readline() else sys.maxsize
+
+    with closing(Record.open(str(folder / "season.db"))) as record:
+        witnessed(record, committing)
+        play(record, folder)
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]), Path(sys.argv[2]))

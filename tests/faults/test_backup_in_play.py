@@ -1,0 +1,58 @@
+"""Backups of a record while another process plays in it: each is good, and of a state that was committed."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from arena.store import copy as copying
+from arena.store.backup import backup_to
+from arena.store.database import connect, looking, reading
+from arena.store.examine import Content, examine
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from tests.faults.little import write_config
+from tests.season.running import ROOT, environment
+
+
+def test_every_backup_made_in_play_is_a_state_that_was_committed(
+    tmp_path: Path, thorough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten of them, fifty with THOROUGH=1, each copied so slowly that the others write in the midst of it."""
+    times = 50 if thorough else 10
+    write_config(tmp_path, *((16, 12) if thorough else (5, 3)))
+    monkeypatch.setattr(copying, "PAGES", 16)
+    Record.open(str(tmp_path / "season.db")).close()
+    log = tmp_path / "committed"
+    with looking(str(tmp_path / "season.db")) as engine, reading(engine) as connection:
+        log.write_text(f"{state_hash(connection)}\n", "utf-8")
+    words = [sys.executable, "-m", "tests.faults.little", str(tmp_path), str(log)]
+    found, written_meanwhile = list[Content](), 0
+    with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, text=True) as writer:
+        assert writer.stdin is not None
+        for number in range(times):
+            if writer.poll() is None:
+                writer.stdin.write("go on\n")
+                writer.stdin.flush()
+            before = committed(log)
+            engine = connect(tmp_path / "season.db", read_only=True)
+            made = backup_to(engine, tmp_path / f"{number}.db", lambda *_: sleep(0.005))
+            engine.dispose()
+            assert made.content.state_hash in committed(log), number
+            assert examine(made.path) == made.content
+            written_meanwhile += len(committed(log)) > len(before)
+            found.append(made.content)
+        writer.stdin.close()
+        assert writer.wait() == 0
+    assert written_meanwhile > 0
+    assert len({content.state_hash for content in found}) > times // 4
+    for earlier, later in pairwise(found):
+        assert all(later.counts[key] >= count for key, count in earlier.counts.items())
+
+
+def committed(log: Path) -> list[str]:
+    """The state hashes that the writer has announced; each is committed then, or about to be."""
+    return log.read_text("utf-8").splitlines()

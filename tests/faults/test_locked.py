@@ -1,0 +1,108 @@
+"""Another process holds the record for longer than one can wait: that is said, and nothing is lost."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.errors import ArenaError
+from arena.store import database as opening
+from arena.store.database import looking, reading
+from arena.store.examine import agreed
+from arena.store.record import Record
+from tests.faults.little import play, write_config
+
+HOLD = """\
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1], isolation_level=None)
+held.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for half a minute here."""
+    monkeypatch.setattr(opening, "BUSY_MS", 100)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Path]:
+    """A record of a season that another process is writing into."""
+    write_config(tmp_path)
+    path = tmp_path / "season.db"
+    Record.open(str(path)).close()
+    words = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        yield path
+        other.communicate("let go\n")
+
+
+def test_a_round_says_so_and_is_played_when_the_other_has_let_go(held: Path) -> None:
+    words = ["round", "--config", str(held.parent / "config.yaml"), "--database", str(held), "--json"]
+    answer = CliRunner().invoke(app, words)
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["error"] == {
+        "code": "locked",
+        "message": f"{held} is in use by another process",
+        "mend": "try again when that has ended",
+    }
+
+
+def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Path) -> None:
+    write_config(tmp_path)
+    path, seen = tmp_path / "season.db", 0
+    with closing(Record.open(str(tmp_path / "whole.db"))) as record:
+        play(record, tmp_path)
+        with reading(record.engine) as connection:
+            whole = agreed(connection, "whole").state_hash
+    with (
+        closing(Record.open(str(path))) as record,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        real = Record.keep_turns
+
+        def shut_out(*words: object) -> object:
+            nonlocal seen
+            seen += 1
+            if seen == 3:
+                other.execute("BEGIN IMMEDIATE")
+            return real(*words)  # type: ignore[arg-type]  # they are handed on as they came
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Record, "keep_turns", shut_out)
+            with pytest.raises(ArenaError) as caught:
+                play(record, tmp_path)
+        assert caught.value.code == "locked"
+        other.execute("ROLLBACK")
+        play(record, tmp_path)
+        with reading(record.engine) as connection:
+            assert agreed(connection, path).state_hash == whole
+
+
+def test_who_only_reads_is_not_shut_out(held: Path) -> None:
+    with looking(str(held)) as engine, reading(engine) as connection:
+        assert agreed(connection, held).counts["rounds"] == 0
+    made = CliRunner().invoke(app, ["db", "backup", str(held.parent / "b.db"), "--database", str(held)])
+    assert made.exit_code == 0
+
+
+def test_a_restore_leaves_it_alone(held: Path) -> None:
+    with sqlite3.connect(held.parent / "b.db") as copy, sqlite3.connect(held) as source:
+        source.backup(copy)
+    copy.close()
+    source.close()
+    words = ["restore", str(held.parent / "b.db"), "--force", "--database", str(held), "--json"]
+    answer = CliRunner().invoke(app, ["db", *words])
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["error"]["code"] == "locked"
