@@ -14,6 +14,8 @@ from arena.cli.cohorts import cohorts
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
+from arena.cli.export import export
+from arena.cli.import_ import import_record
 from arena.cli.init import init
 from arena.cli.leaderboard import leaderboard
 from arena.cli.markets import markets
@@ -92,6 +94,8 @@ app.command()(positions)
 app.command()(whatif)
 app.command()(replay)
 app.command()(verify)
+app.command()(export)
+app.command("import")(import_record)
 app.command()(dashboard)
 app.add_typer(db, name="db")
 

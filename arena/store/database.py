@@ -126,11 +126,16 @@ def _set_up(engine: Engine, read_only: bool) -> None:
 
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Bring the record's schema to the newest version, or to some other; a new database is made whole."""
-    config = _migrations()
     with engine.begin() as connection:
-        version_of(connection)
-        config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        upgrade_here(connection, to)
+
+
+def upgrade_here(connection: Connection, to: str = "head") -> None:
+    """The same in a transaction of the caller's."""
+    config = _migrations()
+    version_of(connection)
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)
 
 
 def _migrations() -> AlembicConfig:

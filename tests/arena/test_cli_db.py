@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.arena.store.build import build
-from tests.arena.store.older import of_version
+from tests.arena.store.downgraded import of_version
 
 CONFIG = """\
 database: season.db

@@ -21,7 +21,7 @@ from arena.store.record import Record
 from arena.store.restore import restore
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
-from tests.arena.store.older import of_version
+from tests.arena.store.downgraded import of_version
 from tests.builders import NOW, a_bet
 from tests.postgres import database, postgres
 

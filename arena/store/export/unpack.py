@@ -1,0 +1,143 @@
+"""An export opened with distrust: what is in it, whether it is what its manifest says, and nothing else.
+
+No path is taken from a file: only the names that a manifest may hold are opened, and no more bytes are
+unpacked than it says there are.
+"""
+
+import hashlib
+import shutil
+import stat
+import zipfile
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from arena.errors import ArenaError
+from arena.store.export.forms import form_of
+from arena.store.export.forms.faults import MEND, bad_file
+from arena.store.export.manifest import MOST_BYTES, NAME, Manifest, read_manifest, total_bytes
+from arena.store.export.tables import FACTS
+
+CHUNK = 1 << 20
+BROKEN = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError)
+"""What Python's library says of a ZIP that is damaged, encrypted, or packed in a way that it doesn't know."""
+
+
+@contextmanager
+def opened(place: Path, spare: Path) -> Iterator[tuple[Path, Manifest]]:
+    """The folder of an export, and its manifest, both found right; a ZIP is unpacked into a spare folder."""
+    if place.is_dir():
+        manifest = _in_folder(place)
+        yield _proved(place, manifest), manifest
+    elif zipfile.is_zipfile(place):
+        with _zip(place) as archive:
+            manifest = _in_zip(archive)
+            _unpack(archive, manifest, spare)
+        yield _proved(spare, manifest), manifest
+    else:
+        found = "is neither a folder nor a ZIP" if place.exists() else "is not there"
+        message = f"{place} {found}"
+        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+
+
+def _in_folder(folder: Path) -> Manifest:
+    path = folder / NAME
+    if not path.is_file() or path.is_symlink():
+        message = f"{folder} has no {NAME}, so it is no export"
+        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+    with path.open("rb") as file:
+        manifest = read_manifest(_at_most(file))
+    _all_there({item.name for item in folder.iterdir()}, manifest)
+    for name in manifest.files:
+        if not stat.S_ISREG((folder / name).lstat().st_mode):
+            raise bad_file(name, "it is no plain file; links are not followed")
+    return _may_be_imported(manifest)
+
+
+def _in_zip(archive: zipfile.ZipFile) -> Manifest:
+    names = [item.filename for item in archive.infolist()]
+    if NAME not in names:
+        raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is no export", MEND)
+    with archive.open(NAME) as file:
+        manifest = read_manifest(_at_most(file))
+    _all_there(set(names), manifest)
+    for item in archive.infolist():
+        if names.count(item.filename) > 1:
+            raise bad_file(item.filename, "it is there twice")
+        kind = stat.S_IFMT(item.external_attr >> 16)
+        if item.is_dir() or kind not in (0, stat.S_IFREG):
+            raise bad_file(item.filename, "it is no plain file; links are not followed")
+    return _may_be_imported(manifest)
+
+
+def _at_most(file: IO[bytes]) -> bytes:
+    data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is none")
+    return data
+
+
+def _all_there(names: Set[str], manifest: Manifest) -> None:
+    """That the files are those of the manifest."""
+    there = names - {NAME}
+    for name in sorted(manifest.files.keys() - there):
+        raise bad_file(name, f"it is missing; {NAME} has it")
+    for name in sorted(there - manifest.files.keys()):
+        raise bad_file(name, f"it is one too many: {NAME} doesn't have it")
+
+
+def _may_be_imported(manifest: Manifest) -> Manifest:
+    """A part of a record is no record: its hashes could not be checked."""
+    mend = "make a whole one: arena export without --cohort and without --no-prompts"
+    if not manifest.whole:
+        some = ", ".join(manifest.cohorts) or "no"
+        message = f"this is an export of cohorts {some} alone: it can be read, not imported"
+        raise ArenaError("part_of_export", message, mend)
+    if not manifest.prompts:
+        message = "this is an export without prompts and answers: it can be read, not imported"
+        raise ArenaError("part_of_export", message, mend)
+    ending = form_of(manifest.form).ending
+    for each in FACTS:
+        if f"{each.sheet.name}{ending}" not in manifest.files:
+            raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't have it, and every export does")
+    return manifest
+
+
+@contextmanager
+def _zip(place: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(place) as archive:
+            yield archive
+    except BROKEN as error:
+        raise bad_file(place.name, f"it can't be unpacked: {error}") from error
+
+
+def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> None:
+    """Every file into a folder, as far as there is room for what the manifest says."""
+    needed, free = total_bytes(manifest), shutil.disk_usage(folder).free
+    if needed > free:
+        message = f"unpacked it is {needed:,} bytes, and there are {free:,} left on the disk"
+        raise ArenaError("disk_full", message, "free some space, or import where there is more")
+    for name, about in manifest.files.items():
+        with archive.open(name) as source, (folder / name).open("xb") as target:
+            left = about.bytes
+            while left and (data := source.read(min(left, CHUNK))):
+                target.write(data)
+                left -= len(data)
+            if left or source.read(1):
+                raise bad_file(name, f"it is not {about.bytes:,} bytes, as {NAME} says")
+
+
+def _proved(folder: Path, manifest: Manifest) -> Path:
+    """The folder, with every file of the size and the hash that the manifest says."""
+    for name, about in manifest.files.items():
+        path = folder / name
+        size = path.stat().st_size
+        if size != about.bytes:
+            raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {about.bytes:,}")
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != about.sha256:
+            raise bad_file(name, f"it was changed: its SHA-256 is {found}, and {NAME} says {about.sha256}")
+    return folder

@@ -1,0 +1,256 @@
+"""What is worked out from the facts, so that a reader need not: positions, scores, the leaderboard.
+
+By the code of the arena's own commands, so the figures are theirs. They are not put back by an import.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from datetime import timedelta
+from typing import Any, get_type_hints
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from arena.frame import NO_SCORE, OPEN, Account, Bets, Floats, Ints, Stated, take
+from arena.leaderboard import Row as Scores
+from arena.leaderboard import board
+from arena.positions import positions
+from arena.scoring import brier
+from arena.store.accounts import read_accounts
+from arena.store.export.paths import PLACE_ORDER, in_cohorts, of_turn
+from arena.store.export.sheet import (
+    CHANCE,
+    COUNT,
+    DOLLARS,
+    FLAG,
+    PRICE,
+    SECONDS,
+    SHARES,
+    Column,
+    Kind,
+    Row,
+    Sheet,
+)
+from arena.store.export.worlds import MARKET_ID
+from arena.store.frame import read_bets, read_stated
+from arena.store.positions import read_marked
+from arena.store.read import StoredCohort
+from arena.store.tables import FILL
+from markets.millionths import ONE
+
+OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
+DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
+UNKNOWN = "nothing can be said yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A table that is worked out for some cohorts."""
+
+    sheet: Sheet
+    rows: Callable[[Connection, Sequence[StoredCohort]], Iterator[Row]]
+
+
+POSITION_COLUMNS = (
+    Column("cohort", "whole", "the cohort's number"),
+    Column("agent", "text", "the agent's name in the line-up"),
+    Column("market_id", "text", MARKET_ID),
+    Column("side", "text", "YES or NO"),
+    Column("at", "time", "the cohort's newest mark: the ledger until then"),
+    Column("bought", "whole", "shares that were bought", SHARES),
+    Column("sold", "whole", "shares that were sold", SHARES),
+    Column("settled", "whole", "shares that were paid or refunded at the end", SHARES),
+    Column("shares", "whole", "shares still held", SHARES),
+    Column("paid", "whole", "what all of them cost, fees included", DOLLARS),
+    Column("received", "whole", "what sales and the end brought", DOLLARS),
+    Column("cost", "whole", "what the shares still held cost", DOLLARS),
+    Column("value", "whole", "what they are worth at mid", DOLLARS),
+    Column("realised", "whole", "profit (+) or loss (−) that was realised", DOLLARS),
+    Column(
+        "price", "whole", "the price that they are valued at", PRICE, "none is held, or there is no price"
+    ),
+    Column("age", "whole", "how old that price was", SECONDS, "none is held, or there is no price"),
+    Column("stale", "text", "why the price can't be relied on: no_price, last_trade, old; or nothing"),
+)
+
+
+def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """Every lot of every agent at its cohort's newest mark, as `arena positions` has them."""
+    for stored in cohorts:
+        marked = read_marked(connection, stored.id)
+        age = timedelta(seconds=stored.cohort.rules.max_quote_age)
+        for found in positions(marked, age) if marked else ():
+            lot, money = found.lot, found.lot.money
+            key = (stored.cohort.number, found.agent, found.market_id, found.side, marked and marked.at)
+            sums = (money.paid, money.received, money.cost, money.value, money.realised)
+            yield (
+                *key,
+                lot.bought,
+                lot.sold,
+                lot.settled,
+                lot.shares,
+                *sums,
+                found.price,
+                found.age,
+                found.stale,
+            )
+
+
+SCORE_COLUMNS = (
+    Column("cohort", "whole", "the cohort's number"),
+    Column("round", "whole", "the round's number in its cohort, from 1"),
+    Column("agent", "text", "the agent's name in the line-up"),
+    Column("market_id", "text", MARKET_ID),
+    Column("reading", "text", "stated, implied or anchored: see docs/scoring.md"),
+    Column("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
+    Column("said", "whole", "whether the agent stated it, or left the market out", FLAG, "of a bet"),
+    Column("forecast", "number", "the probability of YES", ONES),
+    Column("mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"),
+    Column("price", "number", "the average price paid, as one of YES", "dollars a share", "of no bet"),
+    Column("outcome", "text", "YES, NO, open, or unscored (a fraction or a refund)"),
+    Column("brier", "number", "(forecast − outcome)²: lower is better", ONES, "not YES or NO"),
+    Column("brier_market", "number", "the same of the market's forecast", ONES, "not YES or NO, or of a bet"),
+)
+
+
+def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """Every forecast in each of its readings with its score, one cohort at a time."""
+    for stored in cohorts:
+        number = stored.cohort.number
+        yield from _stated(read_stated(connection, number))
+        bets = read_bets(connection, number)
+        bought = select(FILL.c.position).select_from(of_turn(FILL)).where(FILL.c.action == "buy")
+        order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FILL.c.position)
+        fills = list(connection.scalars(order))
+        yield from _read("implied", bets, bets.implied, fills)
+        yield from _read("anchored", bets, bets.anchored, fills)
+
+
+def _stated(rows: Stated) -> Iterator[Row]:
+    own, market = brier.each(rows.forecast / ONE, rows.outcome), brier.each(rows.mid / ONE, rows.outcome)
+    said = rows.stated.astype(np.int64)
+    for place, chance, mid, flag, *scores in zip(
+        _places(rows, rows.outcome), rows.forecast, rows.mid, said, own, market, strict=True
+    ):
+        (*key, outcome) = place
+        yield (
+            *key,
+            "stated",
+            None,
+            int(flag),
+            int(chance) / ONE,
+            int(mid),
+            None,
+            outcome,
+            *map(_known, scores),
+        )
+
+
+def _read(reading: str, rows: Bets, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+    scores = brier.each(forecast, rows.outcome)
+    columns = zip(_places(rows, rows.outcome), fills, forecast, rows.price, scores, strict=True)
+    for (*key, outcome), fill, chance, price, score in columns:
+        yield (*key, reading, fill, None, float(chance), None, float(price), outcome, _known(score), None)
+
+
+def _places(rows: Stated | Bets, outcomes: Ints) -> Iterator[tuple[Any, ...]]:
+    """Cohort, round, agent, market and outcome of each row."""
+    columns = zip(rows.cohort, rows.round, rows.agent, rows.market, outcomes, strict=True)
+    for cohort, number, agent, market, outcome in columns:
+        yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
+
+
+def _known(score: float) -> float | None:
+    return None if math.isnan(score) else float(score)
+
+
+BOARD: dict[str, tuple[str, str]] = {
+    "agent": ("the agent's name; `market` is the price itself", ""),
+    "kind": ("its kind in its newest cohort", ""),
+    "cohorts": ("cohorts that it played in", COUNT),
+    "turns": ("its turns", COUNT),
+    "malformed": ("those of which no answer could be read", COUNT),
+    "failed": ("those without any answer", COUNT),
+    "bets": ("bets that were accepted", COUNT),
+    "sold": ("sales", COUNT),
+    "forecasts": ("forecasts that are resolved and scored, those left out included", COUNT),
+    "events": ("separate events that these are about", COUNT),
+    "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
+    "coverage": ("the share of what it was shown for which it stated a probability", ONES),
+    "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
+    "brier_anchored": ("the same of the anchored reading", ONES),
+    "brier_stated": ("of what it stated: mean over markets of the mean over its rounds", ONES),
+    "brier_market": ("the same of the market's price on the same forecasts", ONES),
+    "skill": ("brier_market − brier_stated: above 0 beats the price", ""),
+    "skill_ratio": ("1 − brier_stated / brier_market", ""),
+    "pnl": ("profit, open positions at mid of the newest mark", DOLLAR),
+    "return_pct": ("profit as a share of all bankrolls", PERCENT),
+    "win_rate": ("resolved bets whose side won", ONES),
+    "cost_usd": ("what all its calls cost", DOLLAR),
+    "cost_per_forecast": ("the same for each probability that it stated", DOLLAR),
+}
+
+
+BOARD_KINDS: dict[Any, Kind] = {str: "text", int: "whole"}
+"""The others are numbers, which may be unknown."""
+
+
+def _board_column(name: str, of: Any) -> Column:
+    kind = BOARD_KINDS.get(of, "number")
+    return Column(name, kind, *BOARD[name], "" if of in BOARD_KINDS else UNKNOWN)
+
+
+BOARD_COLUMNS = (
+    Column("cohort", "whole", "the cohort's number", "", "all cohorts of the export together"),
+    *(_board_column(name, of) for name, of in get_type_hints(Scores).items()),
+)
+
+
+def board_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """The leaderboard over these cohorts, then that of each."""
+    numbers = [stored.cohort.number for stored in cohorts]
+    stated, bets = read_stated(connection), read_bets(connection)
+    accounts = read_accounts(connection)
+    for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
+        chosen = [account for account in accounts if account.cohort in some]
+        for row in _board(chosen, stated, bets, some):
+            yield cohort, *astuple(row)
+
+
+def _board(
+    accounts: Sequence[Account], stated: Stated, bets: Bets, numbers: Sequence[int]
+) -> Sequence[Scores]:
+    mine, theirs = (np.isin(rows.cohort, numbers) for rows in (stated, bets))
+    return board(accounts, take(stated, mine), take(bets, theirs))
+
+
+WORKED: tuple[Worked, ...] = (
+    Worked(
+        Sheet(
+            "positions",
+            "Every lot that an agent ever held, at its cohort's newest mark: what `arena positions` shows.",
+            POSITION_COLUMNS,
+            ("cohort", "agent", "market_id", "side"),
+        ),
+        position_rows,
+    ),
+    Worked(
+        Sheet(
+            "scores",
+            "Every forecast with its score: stated ones, and the two readings of each bet.",
+            SCORE_COLUMNS,
+            ("cohort", "round", "agent", "market_id", "reading", "fill"),
+        ),
+        score_rows,
+    ),
+    Worked(
+        Sheet(
+            "leaderboard",
+            "Each agent's figures over all cohorts, and in each: what `arena leaderboard` shows.",
+            BOARD_COLUMNS,
+            ("cohort", "agent"),
+        ),
+        board_rows,
+    ),
+)
