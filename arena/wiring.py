@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,6 +19,7 @@ from agents.evidence import Research
 from agents.llm import close, make_ask
 from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, asked
 from agents.registry import kind
+from arena.answers import NoAnswer
 from arena.budget import WHAT, Budget, Payer, Scope
 from arena.clock import Clock, Real, timer
 from arena.config import Config, environment
@@ -28,7 +30,7 @@ from arena.plan import code_version
 from arena.store.record import Record
 from arena.world import Mind, World
 from markets.canonical import canonical
-from markets.registry import load
+from markets.registry import UnknownExtension, load
 from markets.venue import Report, SetAside, Truth, Venue, forget
 
 DEMO = "demo/"
@@ -100,6 +102,10 @@ def _where(own: BaseModel, folder: Path) -> dict[str, Any]:
     return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
 
 
+class KindIsGone(LookupError):
+    """A cohort has frozen a kind of agent whose file is not there any more."""
+
+
 @dataclass
 class Models:
     """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
@@ -138,13 +144,22 @@ class Doors:
         """The venue that a cohort plays at, with the settings that it has frozen."""
         key = canonical([cohort.venue, cohort.venue_settings])
         if key not in self.venues:
-            module = load("markets.venues", cohort.venue, self.config.extensions("venues"))
+            module = self._venue_of(cohort)
             where = placed(self.config) if cohort.venue == self.config.markets.venue else {}
             settings = module.Settings.model_validate({**cohort.venue_settings, **where})
             self.venues[key] = module.venue(settings, self.asides.append)
             self.stack.push_async_callback(self.venues[key].close)
         found: Venue = self.venues[key]
         return found
+
+    def _venue_of(self, cohort: Cohort) -> ModuleType:
+        """The file behind a cohort's venue. Without it the other cohorts are played all the same."""
+        try:
+            return load("markets.venues", cohort.venue, self.config.extensions("venues"))
+        except UnknownExtension as error:
+            words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
+            mend = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
+            raise NoAnswer("no_venue", words, mend) from error
 
     def research(self, cohort: Cohort) -> Research:
         """The source that a cohort's evidence comes from, with the settings that it has frozen."""
@@ -170,7 +185,11 @@ class Doors:
         return self.seats[seat]
 
     def _mind(self, cohort: Cohort, entrant: Entrant) -> Mind:
-        found = kind(entrant.kind, self.config.extensions("kinds"))
+        try:
+            found = kind(entrant.kind, self.config.extensions("kinds"))
+        except UnknownExtension as error:
+            words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
+            raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
         settings = found.settings.model_validate(entrant.settings)
         texts = self.record.prompts(list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}

@@ -44,8 +44,9 @@ def check(
     """Check the config, and say who would play in the next cohort and what that would cost.
 
     Every mistake is named at once: file, line, key, what was found and what is meant. With any, the
-    exit status is 1. Costs are estimates, low and high, for prompts filled in with made-up markets; where a
-    budget would stop calls, that is said. Nothing is played, and without --live nothing is spent.
+    exit status is 1. What would be other than in the newest cohort is told in a few lines. Costs are
+    estimates, low and high, for prompts filled in with made-up markets; where a budget would stop calls,
+    that is said. Nothing is played, and without --live nothing is spent.
 
     With --live every live venue is read and every model is asked, or only those that --venue and --model
     name. A venue is read as the config has it, or with its own defaults where the config is for another
@@ -79,11 +80,11 @@ def check(
 def everything(config: "Config") -> dict[str, Any]:
     """What a cohort would contain, when the next one starts, and what it would cost."""
     from arena.cli.check_cost import cost_of
-    from arena.cli.check_next import next_cohort, read_begun
+    from arena.cli.check_next import changes_since, next_cohort, read_begun
     from arena.clock import now
 
-    at = now()
-    coming = next_cohort(config, read_begun(config.database), at)
+    at, begun = now(), read_begun(config.database)
+    coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
     cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1)
     return summary(config, at) | coming | {"cost": cost}
 
@@ -146,7 +147,7 @@ def _print(found: dict[str, Any]) -> None:
 
 
 def _print_rules(found: dict[str, Any]) -> None:
-    from arena.cli.check_next import say_next
+    from arena.cli.check_next import say_changes, say_next
 
     universe, rules, days = found["universe"], found["rules"], 86_400
     print(f"start     {say_next(found)}")
@@ -159,6 +160,8 @@ def _print_rules(found: dict[str, Any]) -> None:
     print(f"markets   {universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
           f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     print(f"evidence  {found['evidence']}")
+    if found["differs_from"] is not None:
+        print(f"changes   {say_changes(found)}")
     print(f"record    {found['database']}")
     if found["record_trouble"]:
         print(f"          it can't be read: {found['record_trouble']}")

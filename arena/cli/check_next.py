@@ -4,22 +4,34 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from arena.cli.markets_show import plain
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
+    from arena.model import Cohort
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What the record says has begun: when each cohort started, and the last time that was played.
+    """What the record says has begun: the cohorts, and the last time that was played.
 
     With `trouble` there is a record, or a place for one, that can't be read, and that is why.
     """
 
-    starts: tuple[datetime, ...] = ()
+    cohorts: "tuple[Cohort, ...]" = ()
     newest: datetime | None = None
     trouble: str = ""
+
+    @property
+    def scheduled(self) -> list[datetime]:
+        """When those started that the schedule has started."""
+        return [cohort.starts_at for cohort in self.cohorts if not cohort.by_hand]
+
+    @property
+    def last(self) -> "Cohort | None":
+        """The one that started last."""
+        return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
 
 def read_begun(database: str) -> Begun:
@@ -30,8 +42,7 @@ def read_begun(database: str) -> Begun:
     try:
         record = Record(connect(database, read_only=True))
         try:
-            starts = tuple(stored.cohort.starts_at for stored in record.cohorts())
-            return Begun(starts, record.newest_time())
+            return Begun(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
         finally:
             record.close()
     except NoRecord:
@@ -45,12 +56,14 @@ def next_cohort(config: "Config", begun: Begun, at: datetime) -> dict[str, Any]:
     from arena.due import next_start
     from arena.plan import plan_of, stamp_of
 
-    plan = plan_of(config, at, min(begun.starts, default=None))
-    start = next_start(plan, begun.starts, begun.newest, stamp_of(config) == "live", at)
+    plan = plan_of(config, at, min(begun.scheduled, default=None))
+    starts = [cohort.starts_at for cohort in begun.cohorts]
+    start = next_start(plan, starts, begun.newest, stamp_of(config) == "live", at)
     return {
         "first_start": plan.first.isoformat(),
-        "cohorts_begun": len(begun.starts),
-        "next_cohort": None if start is None else len(begun.starts) + 1,
+        "cohorts_begun": len(starts),
+        "cohorts_by_hand": len(starts) - len(begun.scheduled),
+        "next_cohort": None if start is None else len(starts) + 1,
         "next_start": None if start is None else start.isoformat(),
         "record_trouble": begun.trouble or None,
     }
@@ -60,7 +73,39 @@ def say_next(found: dict[str, Any]) -> str:
     """The next start in words."""
     count = found["cohorts"]
     if found["next_start"] is None:
-        return f"none: {found['cohorts_begun']} of {count} cohorts have begun, and no start is to come"
+        begun, by_hand = found["cohorts_begun"] - found["cohorts_by_hand"], found["cohorts_by_hand"]
+        more = f" and {by_hand} by hand" if by_hand else ""
+        return f"none: {begun} of {count} cohorts have begun{more}, and no start is to come"
     start = datetime.fromisoformat(found["next_start"])
-    of = f" of {count}" if count else ""
+    of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     return f"{start:%Y-%m-%d %H:%M} UTC, cohort {found['next_cohort']}{of}; a new one every week"
+
+
+MOST = 5
+"""So many changes are told; the rest is for `arena cohorts diff`."""
+
+
+def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict[str, Any]:
+    """What is other in the next cohort than in the one that started last, as data and in words."""
+    from arena.cli.cohorts_diff import as_data
+    from arena.lineups import changes, in_words
+    from arena.plan import frozen
+
+    if last is None:
+        return {"differs_from": None, "differences": None, "difference_lines": []}
+    planned, _ = frozen(config, last.number + 1, at)
+    found = changes(last, planned, config.extensions("kinds"))
+    return {
+        "differs_from": last.number,
+        "differences": as_data(found),
+        "difference_lines": in_words(found),
+    }
+
+
+def say_changes(found: dict[str, Any]) -> str:
+    """What the next cohort changes, in a few lines."""
+    number, lines = found["differs_from"], [plain(line) for line in found["difference_lines"]]
+    if not lines:
+        return f"none since cohort {number}"
+    more = [f"and {len(lines) - MOST} more: arena cohorts diff {number} next"] if len(lines) > MOST else []
+    return "\n          ".join([f"since cohort {number}:", *lines[:MOST], *more])
