@@ -25,6 +25,7 @@ from arena.cli.positions import positions
 from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.run import run
+from arena.cli.status import status
 from arena.cli.verify import verify
 from arena.cli.whatif import whatif
 from arena.cli.worker import worker
@@ -85,6 +86,7 @@ app.command()(init)
 app.command()(check)
 app.command()(run)
 app.command("round")(play_round)
+app.command()(status)
 app.command()(worker)
 app.add_typer(agents, name="agents")
 app.add_typer(cohorts, name="cohorts")

@@ -293,7 +293,10 @@ class Job(SQLModel, table=True):
 
 
 class Incident(SQLModel, table=True):
-    """Something that the operator should hear of, once, and whether they were told."""
+    """Something that the operator should hear of, once, and whether they were told.
+
+    One that lasts, such as an outage, has ended once it is over.
+    """
 
     __table_args__ = (UniqueConstraint("kind", "subject"), STRICT)
     id: int | None = _key(primary=True)
@@ -304,6 +307,7 @@ class Incident(SQLModel, table=True):
     tries: int = _whole(default=0)
     next_try_at: datetime | None = _time(default=None, nullable=True)
     told_at: datetime | None = _time(default=None, nullable=True)
+    ended_at: datetime | None = _time(default=None, nullable=True)
 
 
 SPENT = ("cost", "worst")
@@ -349,7 +353,11 @@ class Call(SQLModel, table=True):
 class Turn(SQLModel, table=True):
     """One entrant's part of one round. `wishes` are its bets and sales as they were asked for."""
 
-    __table_args__ = (UniqueConstraint("round_id", "entrant_id"), STRICT)
+    __table_args__ = (
+        UniqueConstraint("round_id", "entrant_id"),
+        Index("ix_turn_verdict", "verdict"),
+        STRICT,
+    )
     id: int | None = _key(primary=True)
     round_id: int = _key("round.id")
     entrant_id: int = _key("entrant.id")
@@ -502,7 +510,11 @@ class SetAside(SQLModel, table=True):
     """What a venue sent in vain, one row per record and reason: how often, and as it last was."""
 
     __tablename__ = "set_aside"
-    __table_args__ = (UniqueConstraint("venue", "record", "kind", "code"), STRICT)
+    __table_args__ = (
+        UniqueConstraint("venue", "record", "kind", "code"),
+        Index("ix_set_aside_last_seen_at", "last_seen_at", "venue", "kind", "code"),
+        STRICT,
+    )
     id: int | None = _key(primary=True)
     venue: str = _text()
     record: str = _text()

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from arena.model import Cohort
 from arena.store.codec import cohort_text
+from arena.store.incidents import add_finished
 from arena.store.listings import page_rows, quote_rows
 from arena.store.rows import Rows, columns, insert_lines, insert_one, insert_rows, line_of
 from arena.store.tables import (
@@ -113,9 +114,10 @@ def close_round(connection: Connection, round_id: int) -> None:
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
-    """Every round has run and nothing is open; a cohort ends once."""
+    """Every round has run and nothing is open; a cohort ends once, and that is to be told."""
     open_one = (COHORT.c.id == cohort_id, COHORT.c.ended_at.is_(None))
-    connection.execute(update(COHORT).where(*open_one).values(ended_at=at))
+    if connection.execute(update(COHORT).where(*open_one).values(ended_at=at)).rowcount:
+        add_finished(connection, cohort_id, at)
 
 
 def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:

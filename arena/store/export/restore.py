@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, inspect, select
 from sqlmodel import SQLModel
 
 from arena.errors import ArenaError
-from arena.store.database import NoRecord, connect, looking, reading, version_of, upgrade_here, url_of
+from arena.store.database import NoRecord, connect, looking, reading, upgrade_here, url_of, version_of
 from arena.store.export.forms import form_of
 from arena.store.export.forms.faults import MEND
 from arena.store.export.load import load

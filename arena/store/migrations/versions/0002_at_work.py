@@ -88,11 +88,14 @@ def upgrade() -> None:
         sa.Column("tries", _whole(), nullable=False),
         sa.Column("next_try_at", arena.store.types.UtcTime(), nullable=True),
         sa.Column("told_at", arena.store.types.UtcTime(), nullable=True),
+        sa.Column("ended_at", arena.store.types.UtcTime(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("kind", "subject"),
         sqlite_strict=True,
     )
     op.create_index("ix_reservation_provider", "reservation", ["provider"])
+    op.create_index("ix_turn_verdict", "turn", ["verdict"])
+    op.create_index("ix_set_aside_last_seen_at", "set_aside", ["last_seen_at", "venue", "kind", "code"])
 
 
 def _guard(dialect: str) -> list[str]:

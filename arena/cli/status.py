@@ -1,0 +1,53 @@
+"""`arena status`: how the arena stands."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from arena.cli.options import ConfigFile, Database, Json, Options, options
+from arena.cli.output import print_json
+
+if TYPE_CHECKING:
+    from arena.status import Status
+
+
+def status(
+    context: typer.Context,
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """How the arena stands: who is on duty, what was played and is due, what it cost, what is old or broken.
+
+    The first word is its health: ok; waiting for what comes by itself or was put off; late with a round; or
+    trouble that does not mend itself. The lines after it say why. The exit status is 0 whatever the word is.
+    Without a config it is what the record alone tells: no budgets, and no cohorts to come.
+
+    Example: arena status --json
+
+    Next: arena watch list shows what has happened and who was told.
+    """
+    from arena.cli.status_words import print_status
+    from arena.status_data import as_data
+
+    found = read_status(options(context, config, database))
+    if as_json:
+        print_json(as_data(found))
+    else:
+        print_status(found)
+
+
+def read_status(chosen: Options) -> "Status":
+    """How the arena of the command line stands now."""
+    from arena.clock import now
+    from arena.expected import Expected, expected_of
+    from arena.standing import look
+    from arena.store.database import looking, reading
+    from arena.store.status import read_starts
+
+    config, at = chosen.known(), now()
+    address = chosen.record() if config is None else config.database
+    with looking(address) as engine, reading(engine) as connection:
+        began = next((starts_at for _, starts_at in read_starts(connection)), None)
+        wanted = Expected() if config is None else expected_of(config, at, began)
+        return look(connection, at, wanted)

@@ -1,0 +1,196 @@
+"""What an operator should hear of is noted once, and what lasts ends."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.model import Agent, Call, CallError, Prompt
+from arena.incidents import (
+    Incident,
+    RoundEnd,
+    Told,
+    note_error,
+    note_missed,
+    note_rounds,
+    note_venue,
+    note_verify,
+    of_round,
+)
+from arena.round import play_round
+from arena.season import end_if_over
+from arena.store.database import reading
+from arena.store.incidents import MOST_TRIES, let_go, recent, to_tell, tried
+from arena.store.record import Record
+from arena.store.verify import Difference
+from markets.canonical import stamp
+from markets.venue import VenueError
+from tests.arena.little_world import (
+    WEEK,
+    LittleModel,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    asks,
+    begun,
+    live,
+    says,
+)
+from tests.builders import NOW
+
+HOUR = timedelta(hours=1)
+SAYS = says("0.7")
+END = RoundEnd(2, 3, NOW, False, {"ann": "failed", "bob": None}, frozenset({"ann"}), {})
+DOWN = VenueError("timeout", "sky did not answer within 20 s")
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def noted(record: Record) -> list[Told]:
+    """All incidents, oldest first."""
+    with reading(record.engine) as connection:
+        return recent(connection, 99)[::-1]
+
+
+def told(record: Record) -> list[tuple[str, str, bool]]:
+    """Kind and subject of each, and whether it goes on."""
+    return [(x.incident.kind, x.incident.subject, x.ended_at is None) for x in noted(record)]
+
+
+def kinds(found: list[Incident]) -> list[str]:
+    return [incident.kind for incident in found]
+
+
+def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
+    """A live cohort that plays a round in which no model answers."""
+    cohort = live(a_cohort(list(agents)))
+    entrants = tuple(replace(x, settings={"model": "m"} if x.name in models else {}) for x in cohort.entrants)
+    stored = begun(record, replace(cohort, entrants=entrants))
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), agents, LittleModel(9)), record))
+    note_rounds(record, NOW)
+
+
+def test_models_that_all_fail_are_told_once_and_until_a_newer_round_is_played(record: Record) -> None:
+    play(record, {"ann": asks, "null": SAYS}, {"ann"})
+    assert told(record) == [("all_agents_failed", "1/1", True)]
+    note_rounds(record, NOW + HOUR)
+    assert told(record) == [("all_agents_failed", "1/1", True)]
+
+
+def test_a_newer_round_in_which_they_answer_ends_it_and_tells_what_was_lost(record: Record) -> None:
+    play(record, {"ann": asks, "null": SAYS}, {"ann"})
+    stored, agents = record.cohorts()[0], {"ann": asks, "null": SAYS}
+    later = NOW + WEEK
+    asyncio.run(play_round(stored, 2, a_world(LittleVenue(), agents, LittleModel(), later), record))
+    note_rounds(record, later)
+    assert told(record) == [("all_agents_failed", "1/1", False), ("round_failed", "1/1", False)]
+    assert noted(record)[0].ended_at == later
+
+
+def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tried_again() -> None:
+    assert kinds(of_round(replace(END, models=frozenset({"ann", "bob"})), NOW, newest=True)) == []
+    over = replace(END, done=True, models=frozenset({"ann", "bob"}))
+    assert kinds(of_round(over, NOW, newest=True)) == ["round_failed"]
+
+
+def test_where_nobody_asks_a_model_all_must_have_failed() -> None:
+    assert not replace(END, models=frozenset()).all_failed
+    assert replace(END, models=frozenset(), verdicts={"ann": "failed"}).all_failed
+
+
+def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record) -> None:
+    async def refused(prompt: Prompt) -> Call:
+        words = "a call may cost $0.0200, and $19.9900 of today's $20.0000 is spent"
+        return Call(prompt, None, cost=0, error=CallError("budget", words, retry=False))
+
+    stored = begun(record, live(a_cohort(["ann", "null"])))
+    world = a_world(LittleVenue(), {"ann": asks, "null": SAYS}, refused)
+    for _ in range(2):
+        asyncio.run(play_round(stored, 1, world, record))
+        note_rounds(record, NOW)
+    (only,) = noted(record)
+    assert (only.incident.kind, only.incident.subject) == ("budget_reached", stamp(NOW))
+    assert only.incident.data["agents"] == ["ann"]
+    assert "today's $20.0000 is spent" in only.incident.data["message"]
+
+
+def test_an_outage_is_told_once_and_the_next_one_again(record: Record) -> None:
+    for hour in (0, 1):
+        note_venue(record, "sky", NOW + hour * HOUR, DOWN)
+    note_venue(record, "sky2", NOW, DOWN)
+    note_venue(record, "sky", NOW + 2 * HOUR, None)
+    note_venue(record, "sky", NOW + 3 * HOUR, DOWN)
+    assert told(record) == [
+        ("venue_down", f"sky@{stamp(NOW)}", False),
+        ("venue_down", f"sky2@{stamp(NOW)}", True),
+        ("venue_down", f"sky@{stamp(NOW + 3 * HOUR)}", True),
+    ]
+
+
+def test_a_venue_of_an_odd_name_ends_no_other(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    note_venue(record, "s_y", NOW, None)
+    note_venue(record, "%", NOW, None)
+    assert told(record) == [("venue_down", f"sky@{stamp(NOW)}", True)]
+
+
+def test_the_same_differences_are_told_once_and_end_when_the_record_agrees(record: Record) -> None:
+    one = Difference("turn", "7", "hash", "a", "b", "it was changed")
+    for differences in ([one], [one], [], [one, replace(one, key="8")]):
+        note_verify(record, NOW, differences)
+    assert [(kind, goes_on) for kind, _, goes_on in told(record)] == [
+        ("verify_failed", False),
+        ("verify_failed", True),
+    ]
+    assert noted(record)[1].incident.data["differences"] == 2
+
+
+def test_no_text_of_the_record_gets_into_what_is_told_of_a_difference(record: Record) -> None:
+    note_verify(record, NOW, [Difference("turn", "7", "note", "<b>found", "<b>meant", "<b>why")])
+    assert "<b>" not in str(noted(record)[0])
+
+
+def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:
+    for _ in range(2):
+        note_missed(record, 2, 3, NOW, NOW + WEEK)
+        note_error(record, NOW, NOW, VenueError("disk_full", "there is no room left"))
+    assert told(record) == [
+        ("round_failed", "2/3", False),
+        ("round_failed", f"{stamp(NOW)}/disk_full", False),
+    ]
+
+
+def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) -> None:
+    stored = begun(record, replace(a_cohort(["ann"]), rounds=1))
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": SAYS}), record))
+    for _ in range(2):
+        end_if_over(stored, NOW, True, record)
+    (only,) = noted(record)
+    assert only.incident.data == {"cohort": 1, "rounds": 1, "agents": 1}
+    assert record.cohorts()[0].ended_at == NOW
+
+
+def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record: Record) -> None:
+    for name in ("a", "b", "c"):
+        note_venue(record, name, NOW, DOWN)
+    first, second, third = (x.id for x in to_tell(record.engine, NOW, 9))
+    tried(record.engine, first, NOW, None)
+    tried(record.engine, second, None, NOW + HOUR)
+    assert [x.id for x in to_tell(record.engine, NOW, 9)] == [third]
+    assert [(x.id, x.tries) for x in to_tell(record.engine, NOW + HOUR, 9)] == [(second, 1), (third, 0)]
+
+
+def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not(record: Record) -> None:
+    note_venue(record, "a", NOW, DOWN)
+    let_go(record.engine)
+    note_venue(record, "b", NOW, DOWN)
+    assert [x.incident.subject for x in to_tell(record.engine, NOW, 9)] == [f"b@{stamp(NOW)}"]
+    assert [x.tries for x in noted(record)] == [MOST_TRIES, 0]

@@ -1,0 +1,254 @@
+"""How an arena stands, read from records that were played: every figure worked by hand."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.expected import Expected, rounds_of
+from arena.lease import holder
+from arena.round import play_round
+from arena.standing import look
+from arena.status import Limit, Playing, Status, UnderWay
+from arena.status_data import as_data
+from arena.store.database import connect, reading
+from arena.store.record import Record
+from arena.store.tables import JOB, LEASE, RESERVATION
+from markets.venue import SetAside
+from tests.arena.little_world import (
+    WEEK,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    asks,
+    begun,
+    breaks,
+    live,
+    says,
+)
+from tests.builders import NOW, RAIN, a_resolution
+
+HOUR = timedelta(hours=1)
+AGENTS = {"ann": says("0.7", ("500", RAIN), ("300", "sim:snow")), "bob": asks, "eve": breaks}
+FAR = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=999)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def played(record: Record, at: datetime = NOW) -> None:
+    """A live cohort whose first round is played: one buys twice, one asks a model, one fails."""
+    stored = begun(record, live(a_cohort(list(AGENTS))))
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS, now=at), record))
+
+
+def seen(record: Record, at: datetime = NOW, **expected: Any) -> Status:
+    with reading(record.engine) as connection:
+        return look(connection, at, Expected(**expected))
+
+
+def put(record: Record, table: Any, **values: Any) -> None:
+    with record.engine.begin() as connection:
+        connection.execute(table.insert(), values)
+
+
+def test_a_new_record_has_nothing_and_waits(record: Record) -> None:
+    status = seen(record)
+    assert (status.word, status.calendar.cohorts, status.last, status.duty) == ("waiting", 0, (), None)
+    assert as_data(status)["reasons"][0]["code"] == "nothing_begun"
+
+
+def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
+    played(record)
+    status = seen(record, NOW + HOUR)
+    (last,) = status.last
+    assert (last.cohort, last.number, last.turns, last.missing) == (1, 1, {"failed": 1, "played": 2}, 0)
+    assert not last.done
+    assert (status.calendar.due, status.calendar.done) == (1, 0)
+    assert status.calendar.next_round == NOW + WEEK
+    assert status.turns == {"failed": 1, "played": 2}
+    assert [reason.code for reason in status.reasons] == ["failed_turns", "nobody_on_duty"]
+
+
+def test_positions_are_those_that_are_still_held(record: Record) -> None:
+    played(record)
+    held = seen(record).held
+    assert (held.positions, held.markets, held.stale, held.oldest) == (2, 2, 0, NOW)
+
+
+def test_what_was_settled_is_held_no_more(record: Record) -> None:
+    stored, venue = begun(record, a_cohort(["ann"])), LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
+    world = a_world(venue, AGENTS)
+    for number in (1, 2):
+        asyncio.run(play_round(stored, number, world, record))
+    assert seen(record, live=False).held.positions == 1
+
+
+def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> None:
+    stored, venue = begun(record, live(a_cohort(["ann"]))), LittleVenue()
+    asyncio.run(play_round(stored, 1, a_world(venue, AGENTS), record))
+    venue.silent.add(RAIN)
+    asyncio.run(play_round(stored, 2, a_world(venue, AGENTS, now=NOW + WEEK), record))
+    held = seen(record, NOW + WEEK).held
+    assert (held.markets, held.stale, held.oldest) == (2, 1, NOW)
+
+
+def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record) -> None:
+    played(record)
+    limits = {"call": 9, "day": 100, "round": 50, "agent": 40, "arena": 30}
+    spend = seen(record, NOW + HOUR, limits=limits).spend
+    assert (spend.today, spend.month) == (5, 5)
+    assert spend.limits == (
+        Limit("day", "", 5, 100),
+        Limit("round", "round 1 of cohort 1", 5, 50),
+        Limit("agent", "bob in cohort 1", 5, 40),
+        Limit("arena", "", 5, 30),
+    )
+    tomorrow, next_month = (seen(record, NOW + timedelta(days=days)).spend for days in (1, 31))
+    assert (tomorrow.today, tomorrow.month, next_month.month) == (0, 5, 0)
+
+
+def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_database(record: Record) -> None:
+    played(record)
+    call = {"round_id": 1, "entrant_id": 2, "provider": "demo", "holder": "me", "made_at": NOW}
+    put(record, RESERVATION, **call, worst=900, expires_at=FAR)
+    put(record, RESERVATION, **call, worst=None, expires_at=FAR)
+    put(record, RESERVATION, **call, worst=70, expires_at=NOW - 9999 * HOUR)
+    assert seen(record).under_way == UnderWay(2, 900, 1, 70)
+
+
+def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
+    played(record)
+    put(record, LEASE, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
+    duty = seen(record).duty
+    assert duty is not None
+    assert (duty.host, duty.process, duty.alive) == ("elsewhere", "4711", True)
+    with record.engine.begin() as connection:
+        connection.execute(LEASE.update().values(expires_at=NOW - 9999 * HOUR))
+    late = seen(record).duty
+    assert late is not None
+    assert not late.alive
+
+
+def test_a_process_of_this_machine_that_has_ended_is_not_on_duty_and_oneself_is(record: Record) -> None:
+    me = holder()
+    put(record, LEASE, name="scheduler", token=1, holder=me, expires_at=FAR)
+    assert [duty.alive for x in ("", me) if (duty := seen(record, me=x).duty)] == [False, True]
+
+
+def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> None:
+    played(record)
+    later = NOW + 2 * HOUR
+    put(
+        record,
+        JOB,
+        name="quotes",
+        due_at=later,
+        started_at=later,
+        ended_at=later,
+        failures=0,
+        note="9 prices",
+    )
+    put(record, JOB, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note="")
+    status = seen(record, later, next_jobs={"quotes": later + HOUR})
+    assert [(job.name, job.next_at) for job in status.jobs] == [("backup", None), ("quotes", later + HOUR)]
+    assert status.looked_at == later
+    assert status.backup is not None
+    assert status.backup.ended_at == NOW
+
+
+def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
+    asides = [SetAside("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
+    record.keep_asides(asides, NOW)
+    record.keep_asides([SetAside("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
+    assert [(x.kind, x.records) for x in seen(record, NOW + 23 * HOUR).asides] == [("page", 1), ("quote", 2)]
+    assert [(x.kind, x.records) for x in seen(record, NOW + 25 * HOUR).asides] == [("page", 1)]
+
+
+def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
+    one = Playing(1, 1, NOW, WEEK, 5, "live", "sky", HOUR, 3, None, None)
+    starts = [(number + 1, NOW + number * WEEK) for number in range(3)]
+    assert [number for number, _ in rounds_of(one, starts, keep=2)] == [1, 2]
+    assert len(rounds_of(one, starts, keep=5)) == 5
+    assert len(rounds_of(replace(one, stopped_at=NOW + WEEK), starts, keep=5)) == 1
+    assert len(rounds_of(replace(one, paused_at=NOW + 3 * WEEK), starts, keep=5)) == 3
+
+
+def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
+    stored = begun(record, a_cohort(["ann"]))
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS), record))
+    record.end_cohort(stored.id, NOW)
+    status = seen(record, live=False)
+    assert (status.calendar.due, status.calendar.done, status.playing) == (1, 1, ())
+    assert status.word == "ok"
+
+
+SMALL = {
+    *("cohort", "round", "lease", "job", "incident", "reservation", "CONSTANT"),
+    "turn",  # by its index on verdicts
+    "anon_1",
+}
+"""What may be read whole: there are few of them, whatever a year brings."""
+
+
+@contextmanager
+def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
+    """Every question that is put to the database."""
+    found: list[tuple[str, Any]] = []
+
+    def note(_: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
+        found.append((statement, parameters))
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield found
+    event.remove(engine, "before_cursor_execute", note)
+
+
+def test_every_question_goes_by_an_index(copy: Path) -> None:
+    """Of marks, quotes, calls, forecasts, entries, snapshots: nothing is read from end to end."""
+    engine = connect(copy)
+    limits = {"day": 1, "round": 1, "agent": 1}
+    with asked(engine) as questions, reading(engine) as connection:
+        look(connection, NOW, Expected(limits=limits))
+    with engine.connect() as connection:
+        plans = [
+            (row[3], statement)
+            for statement, parameters in questions
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+    engine.dispose()
+    assert len(questions) > 15
+    assert [plan for plan in plans if plan[0].split()[0] == "SCAN" and plan[0].split()[1] not in SMALL] == []
+    assert all("COVERING INDEX" in plan for plan, _ in plans if plan.startswith("SCAN turn"))
+
+
+def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path) -> None:
+    played(record)
+    database = ["--database", str(tmp_path / "arena.db")]
+    told = CliRunner().invoke(app, ["status", *database])
+    assert told.exit_code == 0, told.output
+    assert told.output.startswith("late\n")
+    assert "1 of cohort 1: 1 failed, 2 played" in told.output
+    found = json.loads(CliRunner().invoke(app, ["status", *database, "--json"]).output)
+    assert found["health"] == "late"
+    assert found["positions"] == {"open": 2, "markets": 2, "stale_markets": 0}
+    assert found["rounds"]["last"][0]["turns"] == {"failed": 1, "played": 2}
+
+
+def test_without_a_record_the_command_says_what_makes_one(tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["status", "--database", str(tmp_path / "no.db"), "--json"])
+    assert told.exit_code == 1
+    assert json.loads(told.output)["error"]["code"] == "no_record"

@@ -1,0 +1,120 @@
+"""When an arena is well, waits, is late or in trouble."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from arena.condition import judged
+from arena.incidents import Incident, Told
+from arena.status import Calendar, Duty, JobLine, Limit, Playing, RoundState, Spend, Status
+from tests.arena.little_world import WEEK
+from tests.builders import NOW
+
+ALIVE = Duty("host", "1", True, NOW + WEEK)
+GONE = replace(ALIVE, alive=False)
+COHORT = Playing(1, 2, NOW, WEEK, 5, "live", "sky", timedelta(minutes=15), 3, None, None)
+BEGUN = RoundState(7, 2, 1, NOW, NOW + timedelta(seconds=9), False, 3, {"played": 1})
+DUE = {2: (1, NOW)}
+
+
+def minutes(count: float) -> datetime:
+    return NOW + timedelta(minutes=count)
+
+
+def after(
+    length: float, *rounds: RoundState, duty: Duty | None = ALIVE, one: Playing = COHORT, **more: object
+) -> Status:
+    """How an arena stands so many minutes after its only round was due."""
+    shape = {"at": minutes(length), "duty": duty, "calendar": Calendar(1), "playing": (one,)}
+    return judged(Status(**shape | {"rounds": rounds} | more), DUE)  # type: ignore[arg-type]
+
+
+def codes(status: Status) -> list[str]:
+    return [reason.code for reason in status.reasons]
+
+
+def test_a_round_that_is_done_leaves_all_well() -> None:
+    status = after(9999, replace(BEGUN, done=True))
+    assert (status.word, status.reasons, status.lag) == ("ok", (), timedelta())
+
+
+@pytest.mark.parametrize(
+    ("length", "word", "code"),
+    [(5, "waiting", "due"), (20, "late", "late"), (359, "late", "late"), (361, "waiting", "missed")],
+)
+def test_a_round_that_has_not_begun_is_due_then_late_then_missed(length: int, word: str, code: str) -> None:
+    status = after(length)
+    assert (status.word, codes(status)) == (word, [code])
+
+
+def test_with_nobody_on_duty_a_round_is_late_for_as_long_as_that_lasts() -> None:
+    for nobody in (None, GONE):
+        status = after(9999, duty=nobody)
+        assert (status.word, codes(status)) == ("late", ["late", "nobody_on_duty"])
+        assert status.lag == timedelta(minutes=9999)
+
+
+def test_nobody_on_duty_is_no_fault_while_nothing_is_due() -> None:
+    status = after(30, replace(BEGUN, done=True), duty=None)
+    assert (status.word, codes(status)) == ("waiting", ["nobody_on_duty"])
+
+
+@pytest.mark.parametrize(
+    ("length", "turns", "word", "code"),
+    [
+        (30, {"played": 1}, "waiting", "playing"),
+        (90, {"played": 1}, "late", "unfinished"),
+        (90, {"played": 1, "failed": 2}, "waiting", "failed_turns"),
+        (400, {"played": 1, "failed": 2}, "late", "unfinished"),
+    ],
+)
+def test_a_round_that_goes_on_has_its_time(length: int, turns: dict[str, int], word: str, code: str) -> None:
+    status = after(length, replace(BEGUN, turns=turns))
+    assert (status.word, codes(status)) == (word, [code])
+
+
+def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again() -> None:
+    assert after(30, BEGUN).lag == timedelta(minutes=30)
+    assert after(30, replace(BEGUN, turns={"failed": 3})).lag == timedelta()
+
+
+def test_a_world_that_is_made_up_is_never_late() -> None:
+    status = after(9999, BEGUN, one=replace(COHORT, stamp="simulated"), duty=None)
+    assert (status.word, codes(status), status.lag) == ("waiting", ["unfinished"], timedelta())
+
+
+def test_a_cohort_that_is_paused_waits() -> None:
+    status = after(9999, one=replace(COHORT, paused_at=NOW))
+    assert (status.word, codes(status)) == ("waiting", ["paused"])
+
+
+def test_before_anything_has_begun_the_arena_waits() -> None:
+    assert codes(judged(Status(NOW), {})) == ["nothing_begun"]
+
+
+def test_what_goes_on_is_trouble_until_it_ends() -> None:
+    outage = Told(1, Incident("venue_down", "sky@1", NOW, "sky gives no answer"), None, None, 0, None)
+    done = replace(BEGUN, done=True)
+    assert after(30, done, incidents=(outage,)).word == "trouble"
+    assert after(30, done, incidents=(replace(outage, ended_at=NOW),)).word == "ok"
+
+
+def test_a_job_that_fails_again_and_again_is_trouble() -> None:
+    job = JobLine("quotes", NOW, NOW, NOW, 2, "timeout")
+    done = replace(BEGUN, done=True)
+    assert after(30, done, jobs=(job,)).word == "ok"
+    assert codes(after(30, done, jobs=(replace(job, failures=3),))) == ["job_failing"]
+
+
+def test_a_budget_that_is_spent_is_said() -> None:
+    spend = Spend(20, 20, (Limit("day", "", 20, 20), Limit("agent", "ann in cohort 2", 1, 20)))
+    status = after(30, replace(BEGUN, done=True), spend=spend)
+    assert [reason.text for reason in status.reasons] == ["the budget per day is spent"]
+
+
+def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
+    job = JobLine("quotes", NOW, NOW, NOW, 3, "")
+    status = after(20, duty=None, jobs=(job,))
+    assert codes(status) == ["job_failing", "late", "nobody_on_duty"]
+    assert status.word == "trouble"
