@@ -2,15 +2,28 @@
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from agents.model import Ask, Call, CallError, Prompt
+from arena.reserving import Place
 
 WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
 MOST_WAIT = 120.0
 """Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attempt that has ended, and the place that was reserved for it."""
+
+    call: Call
+    place: Place | None = None
+
+
+Attempt = Callable[[Prompt], Awaitable[Tried]]
 
 
 class NotKept(BaseException):  # no agent's `except Exception` may hide it
@@ -27,9 +40,9 @@ BROKEN = CallError("other", "the answer was not waited for", retry=True)
 class BrokenOff(asyncio.CancelledError):
     """Whoever asked has gone while the call was under way: it may have to be paid for all the same."""
 
-    def __init__(self, call: Call):
+    def __init__(self, tried: Tried):
         super().__init__()
-        self.call = call
+        self.tried = tried
 
 
 @contextmanager
@@ -41,31 +54,31 @@ def no_fault_hidden() -> Iterator[None]:
         raise NotKept(error) from error
 
 
-def recorded(ask: Ask, stored: Sequence[Call], keep: Callable[[int, Call], None]) -> Ask:
-    """`ask`, but a question with a stored answer gets it, and every new attempt is kept by its number."""
+def recorded(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, Tried], None]) -> Ask:
+    """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number."""
     answers, attempts = _memory(stored)
 
-    def kept(prompt: Prompt, call: Call) -> None:
+    def kept(prompt: Prompt, tried: Tried) -> None:
         attempts[prompt.stage, prompt.sample] += 1
         with no_fault_hidden():
-            keep(attempts[prompt.stage, prompt.sample], call)
+            keep(attempts[prompt.stage, prompt.sample], tried)
 
-    async def attempt(prompt: Prompt) -> Call:
+    async def tried(prompt: Prompt) -> Call:
         try:
-            call = await ask(prompt)
+            ended = await attempt(prompt)
         except BrokenOff as broken:
-            kept(prompt, broken.call)
+            kept(prompt, broken.tried)
             raise asyncio.CancelledError from broken
-        kept(prompt, call)
-        return call
+        kept(prompt, ended)
+        return ended.call
 
     async def asked(prompt: Prompt) -> Call:
         if answers[prompt]:
             return answers[prompt].popleft()
-        call, waits = await attempt(prompt), list(WAITS)
+        call, waits = await tried(prompt), list(WAITS)
         while call.error is not None and (wait := _pause(call.error, waits)) is not None:
             await asyncio.sleep(wait)
-            call = await attempt(prompt)
+            call = await tried(prompt)
         return call
 
     return asked

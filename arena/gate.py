@@ -1,56 +1,59 @@
-"""How many calls are under way at once: in all, at each provider, and whose turn it is when there is room."""
+"""How many calls of this process are under way at once, in all and at each provider, and whose turn it is."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 
-from agents.model import Ask, Call, CallError, Prompt
-
-FIRST_PAUSE = 1.0
-"""Seconds that a provider is left alone for when it had too many calls and doesn't say for how long."""
-LONGEST_PAUSE = 120.0
+FIRST_LOOK, LONGEST_LOOK = 0.1, 1.0
+"""Seconds until it is looked again whether other processes have left room, at least and at most."""
 
 
 @dataclass
 class Lane:
-    """One provider: how many calls it may have now, how many it has, and until when it is left alone."""
+    """One provider: how many calls this process has there, and may have as far as it knows.
 
-    most: float
-    limit: float
+    What other processes have is learnt with each reservation; `misses` counts looks in vain.
+    """
+
+    most: int
+    limit: int
     running: int = 0
     pauses: int = 0
+    misses: int = 0
+    looking: bool = False
 
     @property
     def open(self) -> bool:
         """Whether one more call may go there now."""
-        return not self.pauses and self.running < int(self.limit)
+        return not self.pauses and self.running < self.limit
+
+
+Waiting = deque[tuple[Lane, "asyncio.Future[None]"]]
 
 
 @dataclass
 class Gate:
-    """Lets calls through in turn: every agent that waits gets one before any gets its next.
-
-    A provider that says "too many" gets half as many from then on and none for as long as it asks;
-    each answer that comes through makes room for a little more again.
-    """
+    """Lets calls through in turn: every agent that waits gets one before any gets its next."""
 
     at_once: int = 50
     per_provider: int = 20
+    chance: Random = field(default_factory=lambda: Random("gate"))
     running: int = 0
     lanes: dict[str, Lane] = field(default_factory=dict)
-    waiting: dict[str, deque[tuple[Lane, asyncio.Future[None]]]] = field(default_factory=dict)
+    waiting: OrderedDict[str, Waiting] = field(default_factory=OrderedDict)
 
     def lane(self, provider: str) -> Lane:
         """The lane of a provider."""
         return self.lanes.setdefault(provider, Lane(self.per_provider, self.per_provider))
 
     @asynccontextmanager
-    async def through(self, provider: str, agent: str) -> AsyncIterator[Lane]:
-        """Wait for room, and take it for as long as the block lasts."""
+    async def through(self, provider: str, agent: str, again: bool = False) -> AsyncIterator[Lane]:
+        """Wait for room, and take it for as long as the block lasts; `again` goes before all others."""
         lane, turn = self.lane(provider), asyncio.get_running_loop().create_future()
-        self.waiting.setdefault(agent, deque()).append((lane, turn))
+        self._line_up(agent, lane, turn, again)
         self._let_in()
         try:
             await turn
@@ -63,20 +66,45 @@ class Gate:
         finally:
             self._leave(lane)
 
-    def told(self, lane: Lane, error: CallError | None) -> None:
-        """Learn from how a call ended."""
-        if error is None:
-            lane.limit = min(lane.most, lane.limit + 1 / lane.limit)
-        elif error.code == "rate_limit" or error.wait:
-            if not lane.pauses:  # of many calls at once, only the first halves it
-                lane.limit = max(1.0, lane.limit / 2)
-            lane.pauses += 1
-            pause = min(error.wait or FIRST_PAUSE, LONGEST_PAUSE)
-            asyncio.get_running_loop().call_later(pause, self._reopen, lane)
+    def found(self, lane: Lane, free: int) -> None:
+        """Learn for how many more the provider has room, now that one has taken its place there."""
+        lane.limit, lane.misses = min(lane.most, lane.running + free), 0
+        self._let_in()
+
+    def full(self, lane: Lane, pause: float | None) -> None:
+        """Learn that there is no room for the one who asks; it looks again soon, or after a pause."""
+        lane.limit = lane.running - 1
+        if pause is not None:
+            self.shut(lane, pause)
+        elif not lane.looking:
+            longest = min(LONGEST_LOOK, FIRST_LOOK * 2 ** (1 + lane.misses))
+            lane.looking, lane.misses = True, lane.misses + 1
+            asyncio.get_running_loop().call_later(self.chance.uniform(FIRST_LOOK, longest), self._look, lane)
+
+    def shut(self, lane: Lane, pause: float) -> None:
+        """Leave a provider alone for some seconds."""
+        lane.pauses += 1
+        asyncio.get_running_loop().call_later(pause, self._reopen, lane)
 
     def _reopen(self, lane: Lane) -> None:
         lane.pauses -= 1
+        self._try_one_more(lane)
+
+    def _look(self, lane: Lane) -> None:
+        lane.looking = False
+        self._try_one_more(lane)
+
+    def _try_one_more(self, lane: Lane) -> None:
+        lane.limit = max(lane.limit, min(lane.most, lane.running + 1))
         self._let_in()
+
+    def _line_up(self, agent: str, lane: Lane, turn: "asyncio.Future[None]", again: bool) -> None:
+        line = self.waiting.setdefault(agent, deque())
+        if again:
+            line.appendleft((lane, turn))
+            self.waiting.move_to_end(agent, last=False)
+        else:
+            line.append((lane, turn))
 
     def _leave(self, lane: Lane) -> None:
         lane.running -= 1
@@ -97,15 +125,3 @@ class Gate:
 
     def _next(self) -> str | None:
         return next((agent for agent, line in self.waiting.items() if line[0][0].open), None)
-
-
-def gated(ask: Ask, gate: Gate, provider: str, agent: str) -> Ask:
-    """`ask`, but a call waits until there is room for it."""
-
-    async def asked(prompt: Prompt) -> Call:
-        async with gate.through(provider, agent) as lane:
-            call = await ask(prompt)
-            gate.told(lane, call.error)
-            return call
-
-    return asked

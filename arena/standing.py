@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from arena.budget import midnight
 from arena.condition import Due, judged
 from arena.expected import KEEP_DECIDING, Expected, Starts, next_cohort, next_round, rounds_of
 from arena.incidents import Told
@@ -81,7 +82,7 @@ def _spend(
     connection: "Connection", now: datetime, expected: Expected, rounds: Sequence[RoundState]
 ) -> Spend:
     """What was spent, also of each budget; of those that there are several of, of the one that is nearest."""
-    day = datetime.combine(now.date(), time(), UTC)
+    day = midnight(now)
     today = costs.spent_since(connection, day)
     limits = list[Limit]()
     for scope, limit in expected.limits.items():

@@ -10,12 +10,13 @@ from itertools import takewhile
 from agents.decision import sound
 from agents.model import Ask, Call, Decision, Prompt, View
 from agents.text import printable
-from arena.asking import NotKept, recorded
-from arena.budget import Payer, budgeted
+from arena.asking import NotKept, Tried, recorded
+from arena.budget import Payer
 from arena.cohort import leaders, seed_for, waves
-from arena.gate import gated
+from arena.desk import reserved
 from arena.lease import LEASE, heartbeat, is_gone
 from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.reserving import Wish
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
 from arena.store.turns import Claimed
@@ -88,7 +89,7 @@ async def play_turns(
             for seat in take_seats(ready, stored, round, found[1], world, record)
         ]
         held = {seat.entrant_id: seat.token for seat in seats}
-        async with heartbeat(partial(record.renew_claims, round.id, held, LEASE)):
+        async with heartbeat(partial(renew, round.id, held, world, record)):
             tasks = [asyncio.create_task(take_turn(seat, round.number)) for seat in seats]
             try:
                 async for ended in in_order(tasks):
@@ -115,6 +116,14 @@ async def by_crew(
 
     await world.crew(stored, round, names, missing)
     return record.turns(round.id, [stored.entrant_ids[name] for name in names])
+
+
+def renew(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
+    """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
+    world.desk.renew()
+    mine = record.renew_claims(round_id, held, LEASE)
+    for lost in held.keys() - mine:
+        del held[lost]
 
 
 def barred(entrant: Entrant, failed: Collection[str], late: bool) -> str:
@@ -192,13 +201,9 @@ def take_seats(
         if key not in tokens:
             continue
 
-        def keep(attempt: int, call: Call, key: int = key) -> None:
-            record.keep_call(round.id, key, attempt, call, world.now())
-
         mind = mind_of(entrant, cohort, world)
-        paid = budgeted(mind.ask, world.budget, Payer(round.id, key), mind.worst_case)
-        let_in = gated(world.under_way.counted(paid), world.gate, mind.provider, entrant.name)
-        ask = recorded(let_in, calls.get(key, ()), keep)
+        payer = Payer(round.id, key, tokens[key])
+        ask = asking(mind, payer, entrant.name, calls.get(key, ()), world, record)
         view = View(
             snapshot=snapshot,
             holdings=account,
@@ -212,6 +217,19 @@ def take_seats(
             since=since,
         )
         yield Seat(entrant, key, tokens[key], mind, ask, view, floor)
+
+
+def asking(mind: Mind, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record) -> Ask:
+    """An entrant's way to its model: past what the record knows already, and past the desk."""
+
+    def wish(worst: int | None) -> Wish:
+        return Wish(payer, mind.provider, worst, world.holder, world.now())
+
+    def keep(attempt: int, tried: Tried) -> None:
+        record.keep_call(payer.round_id, payer.entrant_id, attempt, tried.call, world.now(), tried.place)
+
+    attempt = reserved(mind.ask, world.desk, mind.provider, name, wish, mind.worst_case)
+    return recorded(attempt, stored, keep)
 
 
 def mind_of(entrant: Entrant, cohort: Cohort, world: World) -> Mind:

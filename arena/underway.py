@@ -1,9 +1,9 @@
 """The calls to models that are under way, and an end to new ones when the arena is to stop."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-
-from agents.model import Ask, Call, Prompt
 
 
 @dataclass
@@ -19,20 +19,20 @@ class UnderWay:
         self.closed = True
         self._look()
 
-    def counted(self, ask: Ask) -> Ask:
-        """`ask`, but a call is counted for as long as it takes, and none is made once it is closed."""
+    async def let_in(self) -> None:
+        """Go on where calls are still made; else wait until broken off."""
+        if self.closed:
+            await asyncio.get_running_loop().create_future()
 
-        async def asked(prompt: Prompt) -> Call:
-            if self.closed:
-                await asyncio.get_running_loop().create_future()
-            self.running += 1
-            try:
-                return await ask(prompt)
-            finally:
-                self.running -= 1
-                self._look()
-
-        return asked
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count a call for as long as it takes."""
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self._look()
 
     def _look(self) -> None:
         if self.closed and not self.running:

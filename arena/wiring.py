@@ -1,12 +1,12 @@
 """The composition root: the only place where the doors to the world are opened."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time
 from functools import partial
 from pathlib import Path
+from random import Random
 from types import ModuleType
 from typing import Any
 
@@ -20,9 +20,10 @@ from agents.llm import close, make_ask
 from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, asked
 from agents.registry import kind
 from arena.answers import NoAnswer
-from arena.budget import WHAT, Budget, Payer, Scope
+from arena.budget import WHAT, Budget, Scope
 from arena.clock import Clock, Real, timer
 from arena.config import Config, environment
+from arena.desk import Desk
 from arena.gate import Gate
 from arena.lease import holder
 from arena.model import Cohort, Entrant
@@ -45,15 +46,14 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        doors = Doors(config, record, stack, Models(stack))
+        doors, name = Doors(config, record, stack, Models(stack)), holder()
         yield World(
             venue=doors.venue,
             mind=doors.mind,
             now=now,
-            holder=holder(),
-            budget=_budget(config, record, now),
+            holder=name,
             code_version=code_version(),
-            gate=Gate(config.calls.at_once, config.calls.per_provider),
+            desk=_desk(config, record, name),
             research=doors.research,
             asides=doors.asides,
         )
@@ -200,24 +200,16 @@ class Doors:
         return Mind(agent, self.models.ask(model), lambda prompt: worst_case(prompt, model), lane(model))
 
 
-def _budget(config: Config, record: Record, now: Callable[[], datetime]) -> Budget:
-    """The config's limits, held against what the record says was spent."""
+def _desk(config: Config, record: Record, name: str) -> Desk:
+    """Where calls are reserved: in the record, within the config's limits."""
     limits: dict[Scope, int] = {
         scope: config.budget.limits[scope] for scope in WHAT if scope in config.budget.limits
     }
-
-    def spent(payer: Payer, scopes: Collection[Scope]) -> Mapping[Scope, int]:
-        return record.spent(payer.round_id, payer.entrant_id, midnight(now()), scopes)
-
-    return Budget(spent, config.budget.call, limits)
+    gate = Gate(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
+    return Desk(Budget(config.budget.call, limits), gate, record)
 
 
 async def _nobody(prompt: Prompt) -> Call:
     """The `ask` of agents without a model."""
     error = CallError("other", "this kind of agent has no model to ask: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)
-
-
-def midnight(at: datetime) -> datetime:
-    """When a day began (UTC): what its budget is counted from."""
-    return datetime.combine(at.date(), time(), UTC)

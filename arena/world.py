@@ -7,8 +7,7 @@ from datetime import datetime
 from agents.evidence import Found, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
-from arena.budget import Budget
-from arena.gate import Gate
+from arena.desk import Desk
 from arena.model import Cohort, Entrant
 from arena.store.read import StoredCohort, StoredRound
 from arena.underway import UnderWay
@@ -51,12 +50,15 @@ class World:
     mind: Callable[[Cohort, Entrant], Mind]
     now: Callable[[], datetime]
     holder: str
-    budget: Budget
     code_version: str
-    gate: Gate = field(default_factory=Gate)
-    under_way: UnderWay = field(default_factory=UnderWay)
+    desk: Desk = field(default_factory=Desk)
     research: Callable[[Cohort], Research] = nothing
     asides: list[SetAside] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], Answers] = field(default_factory=dict)
     crew: Crew | None = None
+
+    @property
+    def under_way(self) -> UnderWay:
+        """The calls to models that are being made, and whether more may be."""
+        return self.desk.calls

@@ -1,9 +1,9 @@
 """What it costs to ask many models at once: 200 calls of 1 second, 50 at a time, over HTTP.
 
-The calls of 200 `llm` agents as the arena makes them: gate, budgets read from the record, every answer kept
-in a transaction of its own. The provider runs in a process of its own. Against the ideal of four waves of a
-second, and, by CPU, against litellm alone with the same messages and nothing kept. A whole round of these
-agents, with its snapshot, prompts, fills and turns, is told below the table.
+The calls of 200 `llm` agents as the arena makes them: gate, room and money reserved in the record, every
+answer kept in a transaction of its own. The provider runs in a process of its own. Against the ideal of
+four waves of a second, and, by CPU, against litellm alone with the same messages and nothing kept. A whole
+round of these agents, with its snapshot, prompts, fills and turns, is told below the table.
 
 python -m benchmarks.fanout
 """
@@ -20,15 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from agents.llm import close
-from agents.model import Ask, Call, Prompt
-from arena.asking import recorded
-from arena.budget import Payer, budgeted
+from agents.model import Ask, Prompt
+from arena.budget import Payer
 from arena.config import Config, load
-from arena.gate import gated
 from arena.plan import plan_of
 from arena.season import play_time
 from arena.store.read import StoredCohort
 from arena.store.record import Record
+from arena.turns import asking
 from arena.wiring import open_world
 from arena.world import World
 from benchmarks.measure import Row, Timed, options, report, row
@@ -102,12 +101,7 @@ def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[
         key = stored.entrant_ids[entrant.name]
         [before] = record.calls(round.id, [key])[key]
         mind = world.mind(stored.cohort, entrant)
-        paid = budgeted(mind.ask, world.budget, Payer(round.id, key), mind.worst_case)
-
-        def keep(attempt: int, call: Call, key: int = key) -> None:
-            record.keep_call(round.id, key, attempt, call, world.now())
-
-        ask = recorded(gated(paid, world.gate, mind.provider, entrant.name), [before], keep)
+        ask = asking(mind, Payer(round.id, key), entrant.name, [before], world, record)
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
 
 

@@ -85,20 +85,21 @@ def say_beforehand(targets: "Sequence[Target]") -> None:
 async def ask_all(config: "Config", targets: "Sequence[Target]") -> list[Probe]:
     """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
     from agents.cost import worst_case
-    from arena.budget import Budget, Payer, budgeted
-    from arena.gate import Gate, gated
+    from arena.budget import Budget
+    from arena.desk import Desk, alone
+    from arena.gate import Gate
     from arena.probe import probe
     from arena.wiring import lane, open_models
 
     gate = Gate(config.calls.at_once, config.calls.per_provider)
-    budget = Budget(lambda _payer, _scopes: {}, config.budget.call)
+    desk = Desk(Budget(config.budget.call), gate)
 
     async with open_models(config) as asks:
 
         async def one(target: "Target") -> Probe:
             settings = target.settings
-            ask = budgeted(asks(settings), budget, Payer(0, 0), lambda prompt: worst_case(prompt, settings))
-            return Probe(target, await probe(gated(ask, gate, lane(settings), target.agents[0])))
+            ask = alone(asks(settings), desk, lane(settings), lambda prompt: worst_case(prompt, settings))
+            return Probe(target, await probe(ask))
 
         return list(await asyncio.gather(*map(one, targets)))
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from arena.cli.markets_show import plain
 from arena.cli.output import print_table, program
-from arena.setup import in_words
 
 SHORT = 16
 """How much of a time is shown: to the minute."""
@@ -53,6 +52,8 @@ def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
     >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
     'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
     """
+    from arena.setup import in_words
+
     said = [f"{' and '.join(each['versions'])} from round {each['from_round']}" for each in versions]
     return f"version {', then '.join(said)}"
 

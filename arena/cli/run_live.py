@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.board import Board, Event
+from arena.budget import midnight
 from arena.cli.markets_show import plain
 from arena.clock import timer
 from arena.store.figures import Figures
-from arena.wiring import midnight
 from markets.millionths import ONE
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select
 
 from agents.model import Call
+from arena.reserving import Place
 from arena.store.codec import call_fact
+from arena.store.reservations import free
 from arena.store.rows import columns, insert_rows
 from arena.store.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
 from markets.canonical import canonical, encoded
@@ -42,9 +44,15 @@ ALONE = (
 
 
 def add_call(
-    connection: Connection, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime
+    connection: Connection,
+    round_id: int,
+    entrant_id: int,
+    attempt: int,
+    call: Call,
+    made_at: datetime,
+    place: Place | None = None,
 ) -> None:
-    """One attempt, whole, before anything is done with its answer.
+    """One attempt, whole, before anything is done with its answer; with that its place is free again.
 
     It has the next number if another worker, late but paid, has used this one meanwhile.
     """
@@ -52,8 +60,8 @@ def add_call(
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
         connection.execute(ALONE, ids)
-    place: dict[str, Any] = dict(connection.execute(PLACE, ids | part).mappings().one())
-    last = place.pop("last") or 0
+    part_of: dict[str, Any] = dict(connection.execute(PLACE, ids | part).mappings().one())
+    last = part_of.pop("last") or 0
     messages = canonical(call.prompt.messages)
     error = call.error
     row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)
@@ -65,8 +73,10 @@ def add_call(
         "error_message": error.message if error else None,
         "error_retry": int(error.retry) if error else 0,
     }
-    fact = sha256(encoded(call_fact(row, place)))
+    fact = sha256(encoded(call_fact(row, part_of)))
     insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
+    if place is not None:
+        free(connection, place, error)
 
 
 def prompt_hash(messages: str, seed: int) -> str:

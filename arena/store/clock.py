@@ -7,7 +7,7 @@ pretended, has no part in this.
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import literal
+from sqlalchemy import Float, literal
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -41,3 +41,22 @@ NOW: FromNow = FromNow(literal(0.0))
 def seconds(length: timedelta) -> float:
     """A length as the database takes it."""
     return length.total_seconds()
+
+
+class Until(FunctionElement[float]):
+    """For how many seconds from now an instant is still to come; negative when it has passed."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(Until, "sqlite")
+def _until_on_sqlite(element: Until, compiler: SQLCompiler, **more: Any) -> str:
+    instant = compiler.process(element.clauses, **more)
+    return f"((julianday({instant}) - julianday('now')) * 86400.0)"
+
+
+@compiles(Until, "postgresql")
+def _until_on_postgresql(element: Until, compiler: SQLCompiler, **more: Any) -> str:
+    instant = compiler.process(element.clauses, **more)
+    return f"CAST(extract(epoch FROM {instant} - clock_timestamp()) AS double precision)"

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine, inspect
 from agents.model import Article, Call, ErrorCode, Forecast
 from arena.budget import Scope
 from arena.model import Cohort, JobState, Turn
-from arena.store import jobs, leases, read, write
+from arena.reserving import Answer, Place, Terms, Wish
+from arena.store import jobs, leases, read, reservations, write
 from arena.store.aside import put_aside
 from arena.store.asof import listings_as_of
 from arena.store.calls import add_call
@@ -334,10 +335,32 @@ class Record:
         with reading(self.engine) as connection:
             return read_turns(connection, round_id, entrant_ids)
 
-    def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
-        """One attempt, in a transaction of its own."""
+    def reserve(self, wish: Wish, terms: Terms) -> Answer:
+        """A place for a call, taken in the transaction that has looked for room and money."""
         with self.engine.begin() as connection:
-            add_call(connection, round_id, entrant_id, attempt, call, made_at)
+            return reservations.reserve(connection, wish, terms)
+
+    def renew_places(self, places: Collection[int], length: timedelta) -> None:
+        """Calls that are still under way keep their places for so long from now."""
+        with self.engine.begin() as connection:
+            reservations.renew(connection, places, length)
+
+    def lose(self, place: Place) -> None:
+        """A call that ended and can't be kept: it takes no room any more, and goes on counting as spent."""
+        self.renew_places([place.id], timedelta())
+
+    def keep_call(
+        self,
+        round_id: int,
+        entrant_id: int,
+        attempt: int,
+        call: Call,
+        made_at: datetime,
+        place: Place | None = None,
+    ) -> None:
+        """One attempt, in a transaction of its own, in which the place that it had is free again."""
+        with self.engine.begin() as connection:
+            add_call(connection, round_id, entrant_id, attempt, call, made_at, place)
 
     def keep_turns(
         self, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], code_version: str
@@ -380,7 +403,7 @@ class Record:
     def spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
-        """What calls cost, at their worst where it is unknown: in a round, an agent's, since then, of all."""
+        """What counts as spent: what calls cost, at their worst where that is unknown, also of lost ones."""
         with reading(self.engine) as connection:
             return spent(connection, round_id, entrant_id, since, tuple(scopes))
 

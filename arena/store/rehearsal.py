@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine
 
 from agents.model import Article, Call
-from arena.budget import Scope
+from arena.budget import Scope, midnight
+from arena.reserving import Answer, Place, Terms, Wish, weigh
 from arena.store.database import NoRecord, connect, looking, upgrade
 from arena.store.evidence import Gathered
 from arena.store.record import Record
@@ -27,12 +28,14 @@ class Rehearsal(Record):
     """The record as one entrant finds it, and what would have come to it since, kept only while it is tried.
 
     `owned` is what the entrants own, `texts` the prompts that are not in the record yet; `made` are the
-    calls, `looks` the snapshots and `news` the evidence that were new.
+    calls, `looks` the snapshots and `news` the evidence that were new. `held` is what
+    calls under way may cost.
     """
 
     owned: Mapping[str, Holdings] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     made: list[Call] = field(default_factory=list)
+    held: dict[int, int] = field(default_factory=dict)
     looks: list[Snapshot] = field(default_factory=list)
     news: list[Gathered] = field(default_factory=list)
 
@@ -79,9 +82,34 @@ class Rehearsal(Record):
         """No answer is known yet: the model shall be asked."""
         return {}
 
-    def keep_call(self, round_id: int, entrant_id: int, attempt: int, call: Call, made_at: datetime) -> None:
+    def reserve(self, wish: Wish, terms: Terms) -> Answer:
+        """A place for a call, of which the record learns nothing: others don't know that it is taken."""
+        limits, payer = terms.budget.limits, wish.payer
+        today = midnight(wish.made_at)
+        spent = self.spent(payer.round_id, payer.entrant_id, today, limits)
+        verdict = weigh(terms.budget, wish.worst, spent, dict.fromkeys(limits, sum(self.held.values())))
+        if verdict is not None:
+            return verdict
+        id = len(self.made) + len(self.held)
+        self.held[id] = wish.worst or 0
+        return Place(id, wish.provider, terms.per_provider, terms.per_provider, narrow=False)
+
+    def renew_places(self, places: Collection[int], length: timedelta) -> None:
+        """Nobody else waits for them."""
+
+    def keep_call(
+        self,
+        round_id: int,
+        entrant_id: int,
+        attempt: int,
+        call: Call,
+        made_at: datetime,
+        place: Place | None = None,
+    ) -> None:
         """Remember one attempt."""
         self.made.append(call)
+        if place is not None:
+            del self.held[place.id]
 
     def keep_asides(self, asides: Sequence[SetAside], at: datetime) -> None:
         """Forget what a venue sent in vain."""

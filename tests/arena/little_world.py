@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
-from arena.budget import Budget
 from arena.lease import holder
 from arena.model import Cohort, Entrant
 from arena.store.read import StoredCohort
@@ -103,7 +102,6 @@ def a_world(
         mind=lambda cohort, entrant: Mind(agents[entrant.name], answer, lambda prompt: 0),
         now=lambda: now,
         holder=holder(),
-        budget=Budget(lambda payer, scopes: {}),
         code_version="test",
     )
 

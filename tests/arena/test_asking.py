@@ -7,7 +7,7 @@ import pytest
 
 from agents.model import Call, CallError, Message, Prompt
 from arena import asking
-from arena.asking import NotKept, recorded
+from arena.asking import NotKept, Tried, recorded
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
@@ -21,10 +21,10 @@ class Provider:
     def __init__(self, *errors: CallError | None):
         self.errors, self.asked = list(errors), 0
 
-    async def __call__(self, prompt: Prompt) -> Call:
+    async def __call__(self, prompt: Prompt) -> Tried:
         self.asked += 1
         error = self.errors.pop(0) if self.errors else None
-        return Call(prompt, None if error else f"answer {self.asked}", error=error)
+        return Tried(Call(prompt, None if error else f"answer {self.asked}", error=error))
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def play(
     provider: Provider, stored: list[Call], *prompts: Prompt
 ) -> tuple[list[Call], list[tuple[int, Call]]]:
     kept: list[tuple[int, Call]] = []
-    ask = recorded(provider, stored, lambda attempt, call: kept.append((attempt, call)))
+    ask = recorded(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)))
 
     async def all_of_them() -> list[Call]:
         return [await ask(prompt) for prompt in prompts]

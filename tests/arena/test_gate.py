@@ -4,16 +4,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model import Call, CallError, Message, Prompt
-from arena import gate as gates
-from arena.gate import Gate, gated
+from arena.desk import Desk, reserved
+from arena.gate import Gate
+from arena.reserving import Wish
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
-TOO_MANY = CallError("rate_limit", "slow down", retry=True)
+
+
+def unbooked(worst: int | None) -> Wish:
+    raise AssertionError("nothing is to be reserved: there is no book")
 
 
 class Provider:
@@ -37,7 +40,8 @@ class Provider:
             return Call(prompt, "yes", error=self.errors.pop(0) if self.errors else None)
 
         async def asked() -> Call:
-            return await gated(one, gate, provider, agent)(QUESTION)
+            attempt = reserved(one, Desk(gate=gate), provider, agent, unbooked, lambda prompt: 0)
+            return (await attempt(QUESTION)).call
 
         return asyncio.ensure_future(asked())
 
@@ -84,28 +88,6 @@ def test_a_provider_that_is_busy_keeps_no_other_one_waiting() -> None:
     assert provider.served.index("b") == 1
 
 
-def test_too_many_halves_a_lane_once_and_answers_widen_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "FIRST_PAUSE", 0.0)
-    gate = Gate(50, 8)
-    play(gate, Provider(*[TOO_MANY] * 8), [("x", f"a{n}") for n in range(8)])
-    assert gate.lanes["x"].limit == 4
-    provider = Provider()
-    play(gate, provider, [("x", f"a{n}") for n in range(12)])
-    assert provider.most["x"] in (4, 5)
-    assert 6 < gate.lanes["x"].limit < 7
-    play(gate, Provider(), [("x", f"a{n}") for n in range(100)])
-    assert gate.lanes["x"].limit == 8
-
-
-def test_a_lane_is_never_narrower_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "FIRST_PAUSE", 0.0)
-    gate = Gate(50, 2)
-    for _ in range(5):
-        play(gate, Provider(TOO_MANY), [("x", "a")])
-    assert gate.lanes["x"].limit == 1
-    assert play(gate, Provider(), [("x", "a")])[0].error is None
-
-
 def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
     gate = Gate(50, 8)
     waits = CallError("rate_limit", "slow down", retry=True, wait=0.05)
@@ -138,3 +120,30 @@ def test_who_stops_waiting_takes_no_room() -> None:
 
     assert asyncio.run(go()) == "yes"
     assert (gate.running, gate.waiting) == (0, {})
+
+
+def test_where_others_have_all_the_room_one_looks_again_and_nobody_else_waits_for_it() -> None:
+    """What others leave is found by the first who looks; who waits for another provider isn't held up."""
+    gate = Gate(50, 4)
+    looks: list[str] = []
+
+    async def visit(provider: str, name: str, free: int | None) -> None:
+        again = False
+        while True:
+            async with gate.through(provider, name, again) as lane:
+                looks.append(name)
+                if provider == "y" or looks.count("a0") == 3:
+                    gate.found(lane, free or 0)
+                    return
+                gate.full(lane, None)
+            again = True
+
+    async def go() -> None:
+        waiting = [asyncio.ensure_future(visit("x", f"a{n}", 3 - n)) for n in range(4)]
+        await asyncio.wait_for(visit("y", "b", 4), 10)
+        assert looks == ["a0", "b"], "of four only one asked in vain"
+        await asyncio.wait_for(asyncio.gather(*waiting), 10)
+
+    asyncio.run(go())
+    assert looks == ["a0", "b", "a0", "a0", "a1", "a2", "a3"]
+    assert (gate.running, dict(gate.waiting)) == (0, {})
