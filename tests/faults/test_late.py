@@ -1,0 +1,149 @@
+"""Workers that come late, or whose clocks are wrong: every turn is played once, and paid answers are kept."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from agents.model import Ask, Call, Decision, Message, Prompt, View
+from arena.budget import Budget
+from arena.desk import Desk
+from arena.gate import Gate
+from arena.model import RoundReport
+from arena.round import look, play_round, settle
+from arena.store.database import reading
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.store.verify import verify
+from arena.world import Mind, World
+from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
+from tests.builders import NOW, RAIN, a_bet
+
+HOUR = timedelta(hours=1)
+LONG, OVER = timedelta(minutes=5), timedelta()
+
+
+async def asks_and_bets(view: View, ask: Ask) -> Decision:
+    """An agent that asks twice, and then buys."""
+    for number in (1, 2):
+        await ask(Prompt((Message("user", f"question {number}"),), view.seed))
+    return Decision(bets=(a_bet(500, "YES", RAIN),))
+
+
+def worker(record: Record, name: str, model: "Model", ahead: timedelta = timedelta()) -> World:
+    """A worker on some machine, whose clock is ahead by so much."""
+    world = a_world(LittleVenue(), {}, now=NOW + ahead)
+    mind = Mind(asks_and_bets, model, lambda prompt: 10, "somewhere")
+    return replace(
+        world,
+        mind=lambda cohort, entrant: mind,
+        holder=f"{name}.invalid/1/x",
+        desk=Desk(Budget(limits={"arena": 10**6}), Gate(), record),
+    )
+
+
+class Model:
+    """Answers for 5 millionths of a dollar; something may happen while the first answer is waited for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def meanwhile(self) -> None:
+        """Nothing happens."""
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked.append(prompt.messages[0].content)
+        if len(self.asked) == 1:
+            await self.meanwhile()
+        await asyncio.sleep(0)
+        return Call(prompt, f"answer {len(self.asked)}", cost=5)
+
+
+@contextmanager
+def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]:
+    """A record with a live round that has its snapshot and waits for its turns; it agrees with itself."""
+    with closing(Record.open(database)) as record:
+        stored = begun(record, live(a_cohort(names)))
+        world = a_world(LittleVenue(), {})
+
+        async def opened() -> None:
+            await settle(stored, NOW, world, record)
+            record.keep_snapshot(stored.id, 1, await look(stored, NOW, world, record, 1), 1)
+
+        asyncio.run(opened())
+        yield record, stored
+        with reading(record.engine) as connection:
+            assert verify(connection) == []
+
+
+def facts(record: Record) -> dict[str, int]:
+    with reading(record.engine) as connection:
+        tables = ("call", "turn", "fill", "entry", "reservation")
+        return {
+            name: connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in tables
+        }
+
+
+def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more(database: str) -> None:
+    """Its lease runs out while it waits for an answer; another plays the turn; then the answer comes."""
+    with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
+        quick, reports = Model(), list[RoundReport]()
+
+        class Slow(Model):
+            async def meanwhile(self) -> None:
+                record.renew_claims(1, {1: 1}, OVER)
+                reports.append(await play_round(stored, 1, worker(other, "b", quick), other))
+
+        slow = Slow()
+        late = asyncio.run(play_round(stored, 1, worker(record, "a", slow), record))
+        assert [turn.entrant for report in reports for turn in report.turns] == ["ann"]
+        assert (late.turns, late.done) == ((), True)
+        assert (slow.asked, quick.asked) == (["question 1"], ["question 1", "question 2"])
+        assert facts(record) == {"call": 3, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
+        assert record.spent(1, 1, NOW, ["arena"]) == {"arena": 15}
+
+
+def test_workers_whose_clocks_are_an_hour_apart_play_each_turn_once(database: str) -> None:
+    names = [f"a{number}" for number in range(12)]
+    with waiting(database, *names) as (record, stored):
+        model = Model()
+        others = [Record.open(database) for _ in range(3)]
+        workers = [
+            (one, worker(one, f"w{number}", model, number * HOUR))
+            for number, one in enumerate([record, *others], -2)
+        ]
+
+        async def all_at_once() -> list[RoundReport]:
+            return await asyncio.gather(*(play_round(stored, 1, world, one) for one, world in workers))
+
+        reports = asyncio.run(all_at_once())
+        assert sorted(turn.entrant for report in reports for turn in report.turns) == sorted(names)
+        assert len(model.asked) == 2 * len(names)
+        whole = {"call": 2 * len(names), "turn": len(names), "fill": len(names), "entry": 2 * len(names)}
+        assert facts(record) == whole | {"reservation": 0}
+        for one in others:
+            one.close()
+
+
+@pytest.mark.parametrize("want", ["turns", "duty"])
+def test_of_many_that_come_at_the_same_moment_one_gets_it(want: str, database: str) -> None:
+    """Nobody ever held it, so that there is no row that one could wait for."""
+    with waiting(database, *(f"a{number}" for number in range(20))) as (_, _):
+        ids, others = [*range(1, 21)], [Record.open(database) for _ in range(6)]
+
+        def take(number: int) -> list[int]:
+            holder = f"w{number}.invalid/1/x"
+            if want == "turns":
+                return sorted(others[number].claim(1, ids, holder, LONG, lambda _: False))
+            token = others[number].take_lease("scheduler", holder, LONG, lambda _: False)
+            return [] if token is None else [token]
+
+        with ThreadPoolExecutor(len(others)) as pool:
+            taken = list(pool.map(take, range(len(others))))
+        assert sorted(id for some in taken for id in some) == (ids if want == "turns" else [1])
+        for one in others:
+            one.close()
