@@ -37,6 +37,8 @@ def _which(stay: Mapping[str, Any]) -> str:
 
 
 def _say_stay(stay: Mapping[str, Any]) -> None:
+    from arena.setup import in_words
+
     turns = ", ".join(f"{count:,} {verdict}" for verdict, count in stay["verdicts"].items())
     start = f", from {_minute(stay['starts_at'])}" if stay["starts_at"] else ""
     print(f"{_which(stay)}{start}: " + (f"turns: {turns}" if turns else "no turns yet"))
@@ -52,8 +54,6 @@ def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
     >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
     'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
     """
-    from arena.setup import in_words
-
     said = [f"{' and '.join(each['versions'])} from round {each['from_round']}" for each in versions]
     return f"version {', then '.join(said)}"
 
