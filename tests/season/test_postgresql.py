@@ -9,10 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from arena.cohorts import glances as seen
 from arena.store.aside import read_aside
 from arena.store.asof import quotes_as_of
 from arena.store.database import reading
+from arena.store.overview import read_turns
 from arena.store.record import Record
+from arena.store.seal import heads
 from arena.store.statehash import state_hash
 from arena.store.verify import verify
 from tests.arena.store.build import DEW, FOG, MIST, build, watch
@@ -100,8 +103,10 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
             connection.execute(change)
 
 
-def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, new_database: Callable[[], str]) -> None:
-    """The small record, in which articles are shown."""
+def test_evidence_and_cohorts_read_the_same_on_both_databases(
+    tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    """The small record, in which articles are shown. What was frozen stays, and a stop is for good."""
     there = new_database()
     found = []
     for database in (str(tmp_path / "here.db"), there):
@@ -109,10 +114,23 @@ def test_evidence_reads_the_same_on_both_databases(tmp_path: Path, new_database:
             rounds = [round for stored in record.cohorts() for round in record.rounds(stored.id)]
             with reading(record.engine) as opened:
                 assert verify(opened) == []
-                found.append((state_hash(opened), [record.evidence(round.id) for round in rounds]))
+                evidence = [record.evidence(round.id) for round in rounds]
+                sealed = [heads(opened, stored.id) for stored in record.cohorts()]
+                glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
+                turns = [read_turns(opened, stored.id) for stored in record.cohorts()]
+                found.append((state_hash(opened), evidence, sealed, glances, turns))
+            record.stop_cohort(record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
     assert any(found[0][1])
-    for change in ("UPDATE article SET text = ''", "DELETE FROM evidence", "UPDATE gathering SET found = 0"):
+    for change in (
+        "UPDATE article SET text = ''",
+        "DELETE FROM evidence",
+        "UPDATE gathering SET found = 0",
+        "UPDATE cohort SET stopped_at = NULL WHERE number = 2",
+        "UPDATE entrant SET settings = '{}'",
+        "INSERT INTO cohort SELECT * FROM cohort ON CONFLICT (id) DO UPDATE SET frozen = '{}'",
+        "INSERT INTO prompt SELECT * FROM prompt ON CONFLICT (hash) DO UPDATE SET text = ''",
+    ):
         with (
             psycopg.connect(driven(there)) as connection,
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),

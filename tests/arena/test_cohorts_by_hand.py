@@ -1,0 +1,280 @@
+"""Cohorts that are started, paused and stopped by hand, beside those of the weekly schedule."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.model import Agent
+from arena.cohorts import check_start, glances, start_by_hand
+from arena.due import next_start, next_time
+from arena.errors import ArenaError
+from arena.model import Cohort
+from arena.season import Plan, as_begun, play_season, play_time, start
+from arena.store.database import reading
+from arena.store.read import StoredCohort
+from arena.store.record import Record
+from arena.store.verify import verify
+from arena.world import World
+from tests.arena.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
+from tests.builders import NOW, RAIN, a_resolution
+
+DAY = timedelta(days=1)
+AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    with reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
+
+
+def a_plan(rounds: int = 2, count: int | None = 2, keep: int = 5, every: timedelta = WEEK) -> Plan:
+    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        shape = {"number": number, "starts_at": at, "rounds": rounds, "every": every}
+        return replace(a_cohort(["ann"]), **shape), {}
+
+    return Plan(NOW, every, rounds, count, keep, freeze)
+
+
+def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
+    asyncio.run(play_time(at, plan, world, record))
+
+
+def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[datetime]:
+    """So many decision times, one after another as `arena round` finds them."""
+    played = []
+    for _ in range(times):
+        played.append(next_time(plan, record, live=False, now=NOW))
+        play(played[-1], plan, world, record)
+    return played
+
+
+def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
+    return start(at, as_begun(plan, record), record)
+
+
+def decided(record: Record) -> dict[int, list[datetime]]:
+    """The times at which each cohort has decided."""
+    return {x.cohort.number: [round.at for round in record.rounds(x.id)] for x in record.cohorts()}
+
+
+def one(record: Record, number: int) -> StoredCohort:
+    return record.cohorts()[number - 1]
+
+
+def doing(record: Record, keep: int = 5) -> list[str]:
+    """What each cohort is doing."""
+    with reading(record.engine) as connection:
+        return [each.state for each in glances(connection, keep, NOW)]
+
+
+def ended(record: Record) -> list[datetime | None]:
+    return [each.ended_at for each in record.cohorts()]
+
+
+# Started
+
+
+def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_goes_on(
+    record: Record,
+) -> None:
+    venue, plan = LittleVenue(), a_plan()
+    world = a_world(venue, AGENTS)
+    play_next(plan, world, record)
+    assert by_hand(NOW + 3 * DAY, plan, record).number == 2
+    assert play_next(plan, world, record, 4) == [NOW + n * DAY for n in (3, 7, 10, 14)]
+    assert decided(record) == {
+        1: [NOW, NOW + WEEK],
+        2: [NOW + 3 * DAY, NOW + 10 * DAY],
+        3: [NOW + WEEK, NOW + 2 * WEEK],
+    }
+    assert [(each.cohort.number, each.cohort.by_hand) for each in record.cohorts()] == [
+        (1, False), (2, True), (3, False),
+    ]  # fmt: skip
+    venue.endings.append(a_resolution("1", at=NOW + 3 * WEEK))
+    assert play_next(plan, world, record) == [NOW + 3 * WEEK]
+    assert ended(record) == [NOW + 3 * WEEK] * 3
+    with pytest.raises(ArenaError, match="every round has been played"):
+        next_time(plan, record, live=False, now=NOW)
+
+
+def test_a_whole_season_plays_it_too(record: Record) -> None:
+    plan = a_plan()
+    by_hand(NOW + 10 * DAY, plan, record)
+    world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + 3 * WEEK)]), AGENTS)
+    asyncio.run(play_season(plan, world, record, played=lambda done, of: None))
+    assert decided(record) == {
+        1: [NOW + 10 * DAY, NOW + 17 * DAY],
+        2: [NOW, NOW + WEEK],
+        3: [NOW + WEEK, NOW + 2 * WEEK],
+    }
+    assert None not in ended(record)
+
+
+def test_the_calendar_is_not_counted_from_a_start_by_hand(record: Record) -> None:
+    """Else all later cohorts would start on Wednesdays."""
+    by_hand(NOW - 4 * DAY, a_plan(), record)
+    assert record.began() is None
+    play(NOW, a_plan(), a_world(LittleVenue(), AGENTS), record)
+    assert record.began() == NOW
+
+
+def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
+    plan = a_plan(count=None)
+    world = a_world(LittleVenue(), AGENTS)
+    play_next(plan, world, record)
+    assert not by_hand(NOW + WEEK, plan, record).by_hand
+    assert play_next(plan, world, record, 2) == [NOW + WEEK, NOW + 2 * WEEK]
+    assert [each.cohort.starts_at for each in record.cohorts()] == [NOW, NOW + WEEK, NOW + 2 * WEEK]
+
+
+def test_the_next_start_is_the_schedules_whatever_was_started_by_hand(record: Record) -> None:
+    plan = a_plan(count=2)
+    play_next(plan, a_world(LittleVenue(), AGENTS), record)
+    by_hand(NOW + DAY, plan, record)
+    starts = [each.cohort.starts_at for each in record.cohorts()]
+    assert next_start(plan, starts, NOW, live=False, now=NOW) == NOW + WEEK
+
+
+def test_one_more_cohort_is_among_the_newest(record: Record) -> None:
+    plan = a_plan(rounds=5, count=1, keep=1)
+    world = a_world(LittleVenue(), AGENTS)
+    play_next(plan, world, record)
+    by_hand(NOW + DAY, plan, record)
+    assert doing(record, keep=1) == ["playing", "playing"]  # the day has not come yet
+    play_next(plan, world, record, 3)
+    assert doing(record, keep=1) == ["tracked", "playing"]
+    assert decided(record)[1] == [NOW]
+
+
+def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(record: Record) -> None:
+    world = a_world(LittleVenue(), AGENTS)
+    before, after = a_plan(3, 1, every=2 * DAY), a_plan(3, 1)
+    play_next(before, world, record)
+    assert play_next(after, world, record, 2) == [NOW + 2 * DAY, NOW + 4 * DAY]
+    assert as_begun(after, record).next_after(NOW + 4 * DAY) is None
+
+
+def test_without_a_time_it_is_the_next_decision_or_now(record: Record) -> None:
+    plan, noon = a_plan(), NOW + timedelta(hours=3, seconds=17)
+    assert start_by_hand(plan, [], None, live=False, now=noon) == NOW
+    assert start_by_hand(plan, [], None, live=True, now=noon) == NOW + timedelta(hours=3)
+    assert start_by_hand(plan, [], noon, live=True, now=noon) == NOW + timedelta(hours=3, minutes=1)
+    play_next(plan, a_world(LittleVenue(), AGENTS), record)
+    begun = as_begun(plan, record)
+    assert start_by_hand(begun, record.cohorts(), NOW, live=False, now=noon) == NOW + WEEK
+    last = NOW + 2 * WEEK
+    assert start_by_hand(begun, record.cohorts(), last, live=False, now=noon) == last + WEEK
+
+
+@pytest.mark.parametrize(
+    ("at", "live", "words"),
+    [
+        (NOW, False, "cohort 1 starts on 2026-01-04T12:00Z already"),
+        (NOW, True, "cohort 1 starts on"),
+        (NOW - DAY, False, "the season was played until 2026-01-04T12:00Z"),
+        (NOW + timedelta(hours=1), True, "is over: prices as they were then"),
+    ],
+)
+def test_a_start_that_makes_no_sense_is_refused(at: datetime, live: bool, words: str, record: Record) -> None:
+    play_next(a_plan(), a_world(LittleVenue(), AGENTS), record)
+    with pytest.raises(ArenaError, match=words):
+        check_start(at, record.cohorts(), NOW, live, now=NOW + timedelta(hours=2))
+
+
+# Paused
+
+
+def test_a_paused_cohort_misses_its_rounds_and_decides_again_once_it_is_resumed(record: Record) -> None:
+    plan = a_plan(rounds=4, count=1)
+    world = a_world(LittleVenue(), AGENTS)
+    play_next(plan, world, record)
+    record.pause_cohort(one(record, 1).id, NOW)
+    assert doing(record) == ["paused"]
+    assert play_next(plan, world, record) == [NOW + WEEK]
+    record.pause_cohort(one(record, 1).id, None)
+    assert doing(record) == ["playing"]
+    play(NOW + WEEK, plan, world, record)  # it was looked at then, so it is too late to decide
+    assert play_next(plan, world, record) == [NOW + 2 * WEEK]
+    assert decided(record) == {1: [NOW, NOW + 2 * WEEK]}
+
+
+def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: Record) -> None:
+    plan = a_plan(rounds=4, count=1)
+    world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + DAY)]), AGENTS)
+    play_next(plan, world, record)
+    record.pause_cohort(one(record, 1).id, NOW)
+    play_next(plan, world, record, 2)
+    assert ended(record) == [None]
+    play_next(plan, world, record)
+    assert ended(record) == [NOW + 3 * WEEK]
+
+
+@pytest.mark.parametrize("halt", [Record.pause_cohort, Record.stop_cohort])
+def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_halted(
+    halt: Callable[[Record, int, datetime], None], record: Record
+) -> None:
+    plan = a_plan(rounds=2, count=1)
+
+    def interrupted(record: Record) -> None:
+        raise KeyboardInterrupt
+
+    world = a_world(LittleVenue(), {"ann": asks}, LittleModel())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.round.finish", lambda *_: interrupted(record))
+        with pytest.raises(KeyboardInterrupt):
+            play(NOW, plan, world, record)
+    assert next_time(plan, record, live=False, now=NOW) == NOW
+    halt(record, one(record, 1).id, NOW)
+    assert play_next(plan, world, record, 2) == [NOW, NOW + WEEK]
+    (round,) = record.rounds(one(record, 1).id)
+    assert set(record.verdicts(round.id).values()) == {"failed"}
+    assert round.done
+
+
+# Stopped
+
+
+def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Record) -> None:
+    venue, plan = LittleVenue(), a_plan(rounds=4, count=1)
+    world = a_world(venue, AGENTS)
+    play_next(plan, world, record)
+    record.stop_cohort(one(record, 1).id, NOW)
+    play_next(plan, world, record)
+    assert (doing(record), ended(record), decided(record)) == (["stopped"], [None], {1: [NOW]})
+    venue.endings.append(a_resolution("1", at=NOW + 2 * WEEK))
+    play_next(plan, world, record)
+    assert (doing(record), ended(record)) == (["ended"], [NOW + 2 * WEEK])
+    assert record.holdings(1)["ann"].cash > one(record, 1).cohort.bankroll
+
+
+def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_been(record: Record) -> None:
+    plan = a_plan(count=1)
+    by_hand(NOW + DAY, plan, record)
+    record.stop_cohort(one(record, 1).id, NOW)
+    play_next(plan, a_world(LittleVenue(), AGENTS), record, 2)
+    assert ended(record)[0] == NOW + DAY
+
+
+def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Record) -> None:
+    plan = a_plan(rounds=9, count=2, keep=1)
+    world = a_world(LittleVenue(), AGENTS)
+    play_next(plan, world, record, 2)
+    record.stop_cohort(one(record, 2).id, NOW)
+    play_next(plan, world, record)
+    assert decided(record) == {1: [NOW], 2: [NOW + WEEK]}
+    assert doing(record, keep=1) == ["tracked", "stopped"]
+
+
+def test_stopping_twice_keeps_the_first_time(record: Record) -> None:
+    by_hand(NOW, a_plan(), record)
+    for at in (NOW, NOW + DAY):
+        record.stop_cohort(one(record, 1).id, at)
+    assert one(record, 1).stopped_at == NOW
