@@ -18,6 +18,7 @@ from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.older import old_record
 from tests.arena.store.test_statehash import changed, renumbered
 from tests.arena.store.test_verify import tamper
+from tests.oracles.heads import heads_by_the_page
 
 TABLES = SQLModel.metadata.tables
 DECIDED = "snapshot_id IN (SELECT snapshot_id FROM round)"
@@ -120,6 +121,11 @@ def test_what_is_not_sealed_changes_no_head(table: str, whole: Heads, copy: Path
     for column in (column for name, column in FREE if name == table):
         changed(copy, table, column, "done = 0" if (table, column) == ("round", "done") else "1")
     assert heads_of(copy) == whole
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_heads_are_those_that_anyone_can_work_out_by_the_page(number: int, built: Path, whole: Heads) -> None:
+    assert heads_by_the_page(built, number) == whole[number]
 
 
 def test_ids_and_the_order_of_rows_do_not_count(whole: Heads, copy: Path) -> None:
