@@ -6,7 +6,7 @@ export PYTHON
 unexport PYTHONPATH PYTHONHOME
 
 packages := markets portfolio agents arena dashboard
-checks := check-lint check-format check-types check-imports check-lock check-docs
+checks := check-lint check-format check-types check-imports check-lock check-docs check-deploy
 
 .PHONY: help setup demo test check $(checks) format docs lock clean
 
@@ -43,6 +43,9 @@ check-lock: setup
 check-docs: setup
 	@.venv/bin/python scripts/cli_docs.py --check && .venv/bin/python scripts/settings_docs.py --check && \
 		.venv/bin/python scripts/data_docs.py --check && echo "docs: ok"
+
+check-deploy: setup
+	@.venv/bin/python scripts/check_deploy.py && echo "deploy: ok"
 
 format: setup ## lay out the code, and mend what can be mended by itself
 	@.venv/bin/ruff check --fix --quiet; .venv/bin/ruff format --quiet

@@ -1,0 +1,221 @@
+"""Says where Dockerfile, compose.yaml and the units in deploy/ don't fit the program, or are too open."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from ruamel.yaml import YAML, YAMLError
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from arena.cli.dashboard import PORT
+from arena.cli.init import ENV_EXAMPLE
+from arena.cli.main import app
+from arena.cli.options import Options
+from arena.config import load
+
+ROOT = Path(__file__).resolve().parent.parent
+HEALTH = 8780
+"""Where `arena run` answers how it is."""
+UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+YAML_RULES = "{extends: default, rules: {line-length: {max: 110}, document-start: disable, braces: disable}}"
+
+
+def faults(root: Path) -> Iterator[str]:
+    """Each thing that is wrong, said in a line."""
+    yield from dockerfile(root)
+    yield from compose(root)
+    for path in sorted((root / "deploy").glob("*.service")):
+        yield from unit(path)
+    yield from secrets(root)
+
+
+def dockerfile(root: Path) -> Iterator[str]:
+    """The image: its bases, its user, its ports, and what it runs."""
+    text = (root / "Dockerfile").read_text("utf-8")
+    lines = [line.split(maxsplit=1) for line in re.sub(r"\\\n", " ", text).splitlines() if line[:1].isalpha()]
+    said = [(word, rest.strip()) for word, rest in lines]
+    for base in (rest.split()[0] for word, rest in said if word == "FROM"):
+        yield from image("Dockerfile", base)
+        version = re.match(r"python:([\d.]+)", base)
+        if version is None or version[1] not in SpecifierSet(">=3.11"):
+            yield f"Dockerfile: {base} is no Python that the arena runs on"
+    last = dict(said)
+    if last.get("USER", "root").split(":")[0] in ("root", "0"):
+        yield "Dockerfile: it runs as root: end with another USER"
+    if last.get("EXPOSE", "").split() != [str(PORT), str(HEALTH)]:
+        yield f"Dockerfile: EXPOSE {PORT} {HEALTH} are the ports of the dashboard and of the health endpoint"
+    if f"http://127.0.0.1:{HEALTH}/health" not in last.get("HEALTHCHECK", ""):
+        yield f"Dockerfile: HEALTHCHECK asks for http://127.0.0.1:{HEALTH}/health"
+    words = [*listed(last.get("ENTRYPOINT", "")), *listed(last.get("CMD", ""))]
+    yield from (f"Dockerfile: {fault}" for fault in command_line(words))
+
+
+def listed(text: str) -> list[str]:
+    """The words of an instruction in its JSON form."""
+    return re.findall(r'"([^"]*)"', text)
+
+
+def compose(root: Path) -> Iterator[str]:
+    """The services: what they run, ask, listen at and wait for."""
+    try:
+        whole = YAML(typ="safe").load(root / "compose.yaml")
+    except YAMLError as error:
+        yield f"compose.yaml: {error}"
+        return
+    services: dict[str, dict[str, Any]] = whole["services"]
+    if missing := {"db", "run", "worker", "dashboard"} - services.keys():
+        yield f"compose.yaml: there is no service {', '.join(sorted(missing))}"
+    for name, service in services.items():
+        found = [*image(name, service["image"]), *service_faults(service, services, whole["volumes"])]
+        yield from (f"compose.yaml: {name}: {fault}" for fault in found)
+
+
+def service_faults(
+    service: dict[str, Any], services: dict[str, Any], volumes: dict[str, Any]
+) -> Iterator[str]:
+    """What is wrong with one service."""
+    if "build" in service:
+        yield from command_line(["arena", *service["command"]], services, service)
+        yield from patient(service["command"], seconds(service.get("stop_grace_period", "10s")))
+        if "PGPASSWORD" not in (service.get("environment") or {}):
+            yield "it has no PGPASSWORD"
+    if service.get("privileged") or str(service.get("user", "")).split(":")[0] in ("0", "root"):
+        yield "it runs as root"
+    for other in set(service.get("depends_on", {})) - services.keys():
+        yield f"it depends on {other}, which is no service"
+    for port in (port for port in service.get("ports", []) if not str(port).startswith("127.0.0.1:")):
+        yield f"port {port} is open to all: begin it with 127.0.0.1:"
+    for source in (volume.split(":")[0] for volume in service.get("volumes", [])):
+        if source not in volumes and not source.startswith("./"):
+            yield f"{source} is no volume"
+
+
+def image(place: str, name: str) -> Iterator[str]:
+    """Whether an image is of a version that is said."""
+    tag = name.rpartition("/")[2].partition(":")[2]
+    if not tag or tag.startswith("latest"):
+        yield f"{place}: the image {name} is another one from day to day: name its version"
+
+
+def unit(path: Path) -> Iterator[str]:
+    """A unit of systemd: what it runs, as whom, and for how long it may end."""
+    lines = [line.partition("=") for line in path.read_text("utf-8").splitlines() if "=" in line]
+    said = {key: value for key, _, value in lines if key.isalnum()}
+    program, *words = said.get("ExecStart", "").split()
+    if not program.endswith("/bin/arena"):
+        yield f"{path.name}: ExecStart runs {program}, not arena"
+    found = [*command_line(["arena", *words]), *patient(words, seconds(said.get("TimeoutStopSec", "90s")))]
+    yield from (f"{path.name}: {fault}" for fault in found)
+    if said.get("User", "root") == "root":
+        yield f"{path.name}: it runs as root: name another User"
+    for key in ("Restart", "NoNewPrivileges", "ProtectSystem", "WantedBy"):
+        if key not in said:
+            yield f"{path.name}: there is no {key}"
+
+
+def command_line(
+    words: list[str], services: dict[str, Any] | None = None, service: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """What the program itself says of a command line, and whether its database is one of the services."""
+    if words[:1] != ["arena"]:
+        yield f"{' '.join(words)} does not run arena"
+        return
+    try:
+        context, _ = parsed(words[1:])
+    except TyperException as error:
+        yield f"{' '.join(words)}: {error.format_message()}"
+        return
+    if services is None or service is None:
+        return
+    host = re.match(r"postgresql\+psycopg://arena@([\w.]+)/arena$", str(context.params.get("database")))
+    on_host = service.get("network_mode") == "host"
+    if host is None or host[1] not in (("127.0.0.1",) if on_host else services):
+        yield f"no service is at {context.params.get('database')}"
+
+
+def parsed(words: list[str]) -> tuple[Any, Any]:
+    """The contexts of the program and of the command that a command line asks for, without running it."""
+    command: Any = get_command(app)
+    first = inner = command.make_context("arena", list(words), obj=Options())
+    while isinstance(command, TyperGroup):
+        name, command, left = command.resolve_command(inner, [*inner._protected_args, *inner.args])
+        inner = command.make_context(name, left, parent=inner)
+    return first, inner
+
+
+def patient(words: list[str], allowed: float) -> Iterator[str]:
+    """Whether what is stopped has the time that it takes to end."""
+    try:
+        _, inner = parsed(words)
+    except TyperException:
+        return
+    grace = inner.params.get("grace")
+    if inner.info_name == "run":
+        grace = load(ROOT / "config.yaml").run.grace
+    if grace is not None and allowed <= grace:
+        yield f"it is killed after {allowed:g} s, and takes up to {grace:g} s to end"
+
+
+def seconds(text: str) -> float:
+    """The length of a time.
+
+    >>> seconds("3min"), seconds("1m"), seconds("90")
+    (180.0, 60.0, 90.0)
+    """
+    match = re.fullmatch(r"([\d.]+)\s*([a-z]*)", text)
+    if match is None or match[2] not in {"", *UNITS}:
+        raise ValueError(f"{text!r} is no time such as 90s or 3min")
+    return float(match[1]) * UNITS.get(match[2], 1)
+
+
+def secrets(root: Path) -> Iterator[str]:
+    """That what may not be known is asked for, listed, and kept out of the repository and the image."""
+    example = (root / ".env.example").read_text("utf-8")
+    listed_here = set(re.findall(r"(?m)^(?:# )?([A-Z_]+)=", example))
+    asked = set(re.findall(r"\$\{([A-Z_]+)", (root / "compose.yaml").read_text("utf-8")))
+    keys = set(re.findall(r"(?m)^# ([A-Z_]+)=", ENV_EXAMPLE))
+    if listed_here != asked | keys:
+        yield f".env.example: it differs from what is asked for in {sorted(listed_here ^ (asked | keys))}"
+    if re.search(r"(?m)^[^#\s][^=]*=.", example):
+        yield ".env.example: it gives a value"
+    if ".env" not in (root / ".gitignore").read_text("utf-8").split():
+        yield ".gitignore: .env is not in it"
+    if not {"*", "**/.env"} <= set((root / ".dockerignore").read_text("utf-8").split()):
+        yield ".dockerignore: only what is named may go into the image, and no .env"
+
+
+def linters(root: Path) -> Iterator[str]:
+    """What others' linters say, those that are on this machine."""
+    beside = Path(sys.executable).parent
+    for name, words in (
+        ("hadolint", [root / "Dockerfile"]),
+        ("yamllint", ["--strict", "-d", YAML_RULES, root / "compose.yaml"]),
+    ):
+        if (beside / name).exists():
+            yield from complaints([beside / name, *words])
+    if verify := shutil.which("systemd-analyze"):
+        with TemporaryDirectory() as folder:
+            for path in (root / "deploy").glob("*.service"):
+                text = re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", path.read_text("utf-8"))
+                (Path(folder) / path.name).write_text(text, "utf-8")
+            yield from complaints([verify, "verify", "--man=no", *sorted(Path(folder).iterdir())])
+
+
+def complaints(words: list[Any]) -> Iterator[str]:
+    """What a linter prints where it is not content."""
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    if done.returncode:
+        yield (done.stdout + done.stderr).strip() or f"{words[0]} ended with {done.returncode}"
+
+
+if __name__ == "__main__":
+    if found := [*faults(ROOT), *linters(ROOT)]:
+        sys.exit("\n".join(found))

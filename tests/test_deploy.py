@@ -1,0 +1,90 @@
+"""What the image, compose and the units say agrees with the program; where it would not, that is found."""
+
+import shutil
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = ("Dockerfile", "compose.yaml", ".env.example", ".gitignore", ".dockerignore", "config.yaml")
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = spec_from_file_location("check_deploy", ROOT / "scripts" / "check_deploy.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Callable[[str, str, str], Path]:
+    """The files in a folder of their own, with some words of one of them changed."""
+
+    def change(name: str, old: str, new: str) -> Path:
+        for file in FILES:
+            shutil.copy(ROOT / file, tmp_path / file)
+        shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+        text = (tmp_path / name).read_text("utf-8")
+        assert old in text, f"{name} has no {old!r}"
+        (tmp_path / name).write_text(text.replace(old, new), "utf-8")
+        return tmp_path
+
+    return change
+
+
+def test_all_is_well(script: ModuleType) -> None:
+    assert [*script.faults(ROOT), *script.linters(ROOT)] == []
+
+
+MISTAKES = [
+    ("Dockerfile", "python:3.11-slim-bookworm AS", "python:latest AS", "from day to day"),
+    ("Dockerfile", "python:3.11-slim-bookworm AS", "python AS", "from day to day"),
+    ("Dockerfile", "python:3.11", "python:3.9", "no Python that the arena runs on"),
+    ("Dockerfile", "USER 10001\n", "", "runs as root"),
+    ("Dockerfile", "USER 10001", "USER 0", "runs as root"),
+    ("Dockerfile", "8780/health", "9999/health", "HEALTHCHECK"),
+    ("Dockerfile", "EXPOSE 8501", "EXPOSE 80", "EXPOSE"),
+    ("Dockerfile", 'CMD ["run"]', 'CMD ["walk"]', "No such command 'walk'"),
+    ("compose.yaml", "postgres:18-bookworm", "postgres:latest", "from day to day"),
+    ("compose.yaml", '"worker"]', '"worker", "--fast"]', "No such option: --fast"),
+    ("compose.yaml", "@db/arena", "@database/arena", "no service is at"),
+    ("compose.yaml", "127.0.0.1:5432", "5432", "open to all"),
+    ("compose.yaml", "stop_grace_period: 3m", "stop_grace_period: 20s", "it is killed after 20 s"),
+    ("compose.yaml", "run: {condition: service_started}", "walk: {condition: service_started}", "walk"),
+    ("compose.yaml", "      PGPASSWORD: ${POSTGRES_PASSWORD:?give one in .env}\n", "", "PGPASSWORD"),
+    ("compose.yaml", "  record:\n", "", "record is no volume"),
+    (
+        "compose.yaml",
+        "restart: unless-stopped\n  init",
+        "restart: no\n  restart: no\n  init",
+        "duplicate key",
+    ),
+    (".env.example", "# GEMINI_API_KEY=", "", "GEMINI_API_KEY"),
+    (".env.example", "POSTGRES_PASSWORD=", "POSTGRES_PASSWORD=secret", "gives a value"),
+    (".gitignore", ".env\n", "", ".env is not in it"),
+    (".dockerignore", "**/.env", "", "no .env"),
+    ("deploy/arena-run.service", "arena run", "arena walk", "No such command 'walk'"),
+    ("deploy/arena-run.service", "User=arena\n", "", "runs as root"),
+    ("deploy/arena-run.service", "TimeoutStopSec=3min", "TimeoutStopSec=10s", "it is killed after 10 s"),
+    ("deploy/arena-worker@.service", "Restart=on-failure", "", "there is no Restart"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "words"), MISTAKES)
+def test_a_mistake_is_named(
+    name: str,
+    old: str,
+    new: str,
+    words: str,
+    script: ModuleType,
+    changed: Callable[[str, str, str], Path],
+) -> None:
+    found = [*script.faults(changed(name, old, new))]
+    assert found
+    assert any(words in fault and fault.startswith(Path(name).name) for fault in found), found
