@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import numpy as np
 from sqlalchemy import Connection, select
 
-from arena.frame import NO_SCORE, OPEN, Account, Bets, Floats, Ints, Stated, take
+from arena.frame import NO_SCORE, OPEN, Account, Bets, Floats, Stated, take
 from arena.leaderboard import Row as Scores
 from arena.leaderboard import board
 from arena.positions import positions
@@ -102,8 +102,10 @@ SCORE_COLUMNS = (
     Column("round", "whole", "the round's number in its cohort, from 1"),
     Column("agent", "text", "the agent's name in the line-up"),
     Column("market_id", "text", MARKET_ID),
+    Column("event_id", "text", "the market's event", "", "of a bet: as of the stated forecast"),
     Column("reading", "text", "stated, implied or anchored: see docs/scoring.md"),
     Column("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
+    Column("side", "text", "the side of the bet: YES or NO", "", "of no bet"),
     Column("said", "whole", "whether the agent stated it, or left the market out", FLAG, "of a bet"),
     Column("forecast", "number", "the probability of YES", ONES),
     Column("mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"),
@@ -128,36 +130,27 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
 
 
 def _stated(rows: Stated) -> Iterator[Row]:
-    own, market = brier.each(rows.forecast / ONE, rows.outcome), brier.each(rows.mid / ONE, rows.outcome)
-    said = rows.stated.astype(np.int64)
-    for place, chance, mid, flag, *scores in zip(
-        _places(rows, rows.outcome), rows.forecast, rows.mid, said, own, market, strict=True
-    ):
-        (*key, outcome) = place
-        yield (
-            *key,
-            "stated",
-            None,
-            int(flag),
-            int(chance) / ONE,
-            int(mid),
-            None,
-            outcome,
-            *map(_known, scores),
-        )
+    own, market = (brier.each(chances / ONE, rows.outcome) for chances in (rows.forecast, rows.mid))
+    events, said = (rows.events[event] for event in rows.event), rows.stated.astype(np.int64)
+    columns = zip(_places(rows), events, said, rows.forecast, rows.mid, own, market, strict=True)
+    for (*key, outcome), event, flag, chance, mid, score, price_score in columns:
+        belief = ("stated", None, None, int(flag), int(chance) / ONE, int(mid), None)
+        yield (*key, event, *belief, outcome, _known(score), _known(price_score))
 
 
 def _read(reading: str, rows: Bets, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
     scores = brier.each(forecast, rows.outcome)
-    columns = zip(_places(rows, rows.outcome), fills, forecast, rows.price, scores, strict=True)
-    for (*key, outcome), fill, chance, price, score in columns:
-        yield (*key, reading, fill, None, float(chance), None, float(price), outcome, _known(score), None)
+    columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
+    for (*key, outcome), fill, yes, chance, price, score in columns:
+        belief = (reading, fill, "YES" if yes else "NO", None, float(chance), None, float(price))
+        yield (*key, None, *belief, outcome, _known(score), None)
 
 
-def _places(rows: Stated | Bets, outcomes: Ints) -> Iterator[tuple[Any, ...]]:
+def _places(rows: Stated | Bets) -> Iterator[tuple[Any, ...]]:
     """Cohort, round, agent, market and outcome of each row."""
-    columns = zip(rows.cohort, rows.round, rows.agent, rows.market, outcomes, strict=True)
-    for cohort, number, agent, market, outcome in columns:
+    for cohort, number, agent, market, outcome in zip(
+        rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True
+    ):
         yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
 
 
