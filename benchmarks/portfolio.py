@@ -4,12 +4,10 @@ python -m benchmarks.portfolio
 """
 
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -170,44 +168,7 @@ def on_disk(folder: Path) -> list[Row]:
         took, reference = timed(ours, parts, repeat=1), timed(plain, parts, repeat=1)
         rows.append(row(f"{name} on disk", took, "published", REFERENCE[name], wanted))
         rows.append(row("", took, "plain sqlite3, this run", reference.per_second, 1))
-    return [*rows, persisted(folder)]
-
-
-def persisted(folder: Path) -> Row:
-    """The rows of 500 fills a transaction, against sqlite3 itself writing the same rows."""
-    ours = workload.opened(folder / "ours.db")
-    turns = workload.decided(ours)
-    bets = workload.AGENTS * workload.MARKETS
-    took = timed(lambda: workload.keep(ours, turns), bets, repeat=1)
-    raw = workload.opened(folder / "raw.db")
-    workload.decided(raw)
-    raw.record.close()
-    with closing(sqlite3.connect(folder / "raw.db", isolation_level=None)) as base:
-        written = rows_by_turn(folder / "ours.db")
-        plain = timed(lambda: write_raw(base, written), bets, repeat=1)
-    return row("fills and ledger kept, 500 fills a turn", took, "sqlite3, same rows", plain.per_second, 0.3)
-
-
-def rows_by_turn(path: Path) -> list[dict[str, list[tuple[object, ...]]]]:
-    """What each turn has put into each table."""
-    of_turn = {
-        "turn": 'SELECT * FROM "turn" WHERE id = ?',
-        "fill": 'SELECT * FROM "fill" WHERE turn_id = ?',
-        "fill_level": 'SELECT l.* FROM fill_level l JOIN "fill" f ON l.fill_id = f.id WHERE f.turn_id = ?',
-        "entry": 'SELECT e.* FROM entry e JOIN "turn" t USING (entrant_id) WHERE t.id = ? AND e.number > 1',
-    }
-    with closing(sqlite3.connect(path)) as base:
-        turns = [key for (key,) in base.execute('SELECT id FROM "turn" ORDER BY id')]
-        return [{name: base.execute(of_turn[name], (key,)).fetchall() for name in of_turn} for key in turns]
-
-
-def write_raw(base: sqlite3.Connection, turns: Sequence[Mapping[str, Sequence[tuple[object, ...]]]]) -> None:
-    """The rows of each turn in one transaction."""
-    for rows in turns:
-        base.execute("BEGIN IMMEDIATE")
-        for table, lines in rows.items():
-            base.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(lines[0]))})', lines)
-        base.execute("COMMIT")
+    return rows
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a fill and a ledger entry say, as a hash: the SHA-256 of the canonical JSON of their fields.
 
-There are very many of them, so their JSON is put together here field by field, as in `markets.hashes`;
-the tests hold it against `canonical`.
+There are very many of them, so their JSON is put together here field by field, as in `markets.hashes`, and
+so is that of wishes; the tests hold it against `canonical`.
 """
 
 from datetime import datetime
@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from markets.canonical import stamp
 from markets.hashes import sha256
-from portfolio.model import Entry, Fill, FillLevel
+from portfolio.model import Bet, Entry, Fill, FillLevel, Sale
 
 _said = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
 
@@ -57,3 +57,24 @@ def fill_hash(fill: Fill) -> str:
 
 def _level(level: FillLevel) -> str:
     return f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
+
+
+def bet_text(bet: Bet) -> str:
+    """The canonical JSON of a bet."""
+    return (
+        f'{{"amount":{bet.amount},"limit":{_whole(bet.limit)},"market_id":{text(bet.market_id)},'
+        f'"reason":{text(bet.reason)},"side":{text(bet.side)}}}'
+    )
+
+
+def sale_text(sale: Sale) -> str:
+    """The canonical JSON of a sale."""
+    return (
+        f'{{"fraction":{_whole(sale.fraction)},"limit":{_whole(sale.limit)},'
+        f'"market_id":{text(sale.market_id)},"reason":{text(sale.reason)},'
+        f'"shares":{_whole(sale.shares)},"side":{text(sale.side)}}}'
+    )
+
+
+def _whole(number: int | None) -> str:
+    return "null" if number is None else str(number)

@@ -13,6 +13,7 @@ from arena.model import Cohort, Entrant, Turn
 from markets.canonical import canonical, encoded, plain
 from markets.model import Level, Quote
 from markets.universe import Universe
+from portfolio.hashes import bet_text, sale_text
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
@@ -47,7 +48,8 @@ def cohort_of(text: str) -> Cohort:
 
 def wishes_text(decision: Decision) -> str:
     """The bets and sales of a decision, as they were asked for."""
-    return canonical({"bets": decision.bets, "sales": decision.sales})
+    bets, sales = ",".join(map(bet_text, decision.bets)), ",".join(map(sale_text, decision.sales))
+    return f'{{"bets":[{bets}],"sales":[{sales}]}}'
 
 
 def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:

@@ -1,0 +1,179 @@
+"""How fast the record is: a turn's rows against sqlite3 itself, and `arena status` on a record a year old.
+
+python -m benchmarks.store --scale 1      # a whole year: 2 GB, made in a minute, kept with --record PATH
+"""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from agents.model import Decision, Forecast
+from arena.store.record import Record
+from arena.store.turns import Claimed
+from benchmarks import workload, year
+from benchmarks.measure import Row, Timed, options, report, row, timed
+
+SAME_ROWS = {
+    "turn": 'SELECT * FROM "turn" WHERE id = ?',
+    "forecast": "SELECT * FROM forecast WHERE turn_id = ?",
+    "fill": "SELECT * FROM fill WHERE turn_id = ?",
+    "fill_level": "SELECT l.* FROM fill_level l JOIN fill f ON l.fill_id = f.id WHERE f.turn_id = ?",
+    "entry": 'SELECT e.* FROM entry e JOIN "turn" t USING (entrant_id) WHERE t.id = ? AND e.number > 1',
+}
+REASON = "Such things seldom come to pass within a week, and the news says nothing new."
+RUNS = 5
+LONGEST = 0.1
+"""The seconds that a status may take."""
+
+Written = Sequence[Mapping[str, Sequence[tuple[object, ...]]]]
+
+
+def persisted(folder: Path) -> list[Row]:
+    """The rows of 500 fills a transaction, without and with 500 forecasts: ours, and sqlite3 itself."""
+    arena = workload.opened(folder / "new.db")
+    turns = workload.decided(arena)
+    arena.record.close()
+    stating = [replace(each, turn=replace(each.turn, decision=_stating(each))) for each in turns]
+    return [
+        against_sqlite(folder, turns, "turns of 500 fills kept, with their ledgers", 0.3),
+        against_sqlite(folder, stating, "turns of 500 fills and 500 forecasts kept", 0.3),
+    ]
+
+
+def _stating(each: Claimed) -> Decision:
+    """The decision with a forecast for every market."""
+    said = tuple(Forecast(market, 400_000, reason=REASON) for market in workload.IDS)
+    return replace(each.turn.decision, forecasts=said)
+
+
+def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: float) -> Row:
+    """Turns written by the record, and the rows that came of it by sqlite3, each on copies of one database.
+
+    sqlite3 is given its rows ready, has no keys to check, and syncs as often as the record does. The first
+    turn, for which a process makes its statements, is left out on both sides.
+    """
+    ours, raw = list[Timed](), list[Timed]()
+    for _ in range(RUNS):
+        record = Record.open(str(shutil.copy(folder / "new.db", folder / "ours.db")))
+        keep(record, turns[:1])
+        ours.append(timed(partial(keep, record, turns[1:]), len(turns) - 1, repeat=1))
+        record.close()
+        written = rows_by_turn(folder / "ours.db")
+        shutil.copy(folder / "new.db", folder / "raw.db")
+        with closing(sqlite3.connect(folder / "raw.db", isolation_level=None)) as base:
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = NORMAL")
+            write_raw(base, written[:1])
+            raw.append(timed(partial(write_raw, base, written[1:]), len(turns) - 1, repeat=1))
+    best, reference = min(ours, key=lambda x: x.wall), min(raw, key=lambda x: x.wall)
+    return row(what, best, "sqlite3, same rows", reference.per_second, wanted)
+
+
+def keep(record: Record, turns: workload.Decided) -> None:
+    """Each turn in a transaction of its own."""
+    for turn in turns:
+        record.keep_turns(1, (1, 1), [turn], "bench")
+
+
+def rows_by_turn(path: Path) -> Written:
+    """What each turn has put into each table."""
+    with closing(sqlite3.connect(path)) as base:
+        turns = [key for (key,) in base.execute('SELECT id FROM "turn" ORDER BY id')]
+        return [
+            {name: base.execute(SAME_ROWS[name], (key,)).fetchall() for name in SAME_ROWS} for key in turns
+        ]
+
+
+def write_raw(base: sqlite3.Connection, turns: Written) -> None:
+    """The rows of each turn in one transaction."""
+    for rows in turns:
+        base.execute("BEGIN IMMEDIATE")
+        for table, lines in ((table, lines) for table, lines in rows.items() if lines):
+            base.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(lines[0]))})', lines)
+        base.execute("COMMIT")
+
+
+STATUS = """
+import sys, time
+from arena.cli.output import print_json
+from arena.expected import Expected
+from arena.standing import look
+from arena.status_data import as_data
+from arena.store.database import looking, reading
+from benchmarks.year import NOW
+limits = {"day": 20_000_000, "round": 5_000_000, "agent": 10_000_000, "arena": 500_000_000}
+for _ in range(int(sys.argv[2])):
+    began, cpu = time.perf_counter(), time.process_time()
+    with looking(sys.argv[1]) as engine, reading(engine) as connection:
+        print_json(as_data(look(connection, NOW, Expected(limits=limits))))
+    print(time.perf_counter() - began, time.process_time() - cpu, file=sys.stderr)
+"""
+
+
+def status(record: Path) -> list[Row]:
+    """All that `arena status --json` does once modules are loaded: first in a process, and again."""
+    first, again = list[Timed](), list[Timed]()
+    for _ in range(RUNS):
+        said = subprocess.run(
+            [sys.executable, "-c", STATUS, record, "3"], capture_output=True, text=True, check=True
+        )
+        times = [Timed(*map(float, line.split())) for line in said.stderr.splitlines()]
+        first.append(times[0])
+        again += times[1:]
+    wanted = ("0.1 s", 1 / LONGEST, 1)
+    return [
+        row("arena status on that record, first in a process", min(first, key=lambda x: x.wall), *wanted),
+        row("arena status on that record, again", min(again, key=lambda x: x.wall), *wanted),
+    ]
+
+
+def whole(record: Path) -> str:
+    """How long the command takes with all that Python loads for it, and how long `arena --help` does."""
+    took = []
+    for arguments in (["status", "--database", str(record)], ["--help"]):
+        walls = []
+        for _ in range(RUNS):
+            began = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "arena.cli.main", *arguments], capture_output=True, check=True
+            )
+            walls.append(time.perf_counter() - began)
+        took.append(min(walls))
+    return f"the whole command: {took[0]:.2f} s, of which arena --help would take {took[1]:.2f} s"
+
+
+def counted(record: Path) -> str:
+    """How much there is in a record."""
+    tables = ("mark", "quote", "snapshot", "turn", "forecast", "call", "entry")
+    with closing(sqlite3.connect(record)) as base:
+        counts = {name: base.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}
+    size = record.stat().st_size / 1e6
+    return "that record: " + ", ".join(f"{n:,} of {name}" for name, n in counts.items()) + f"; {size:,.0f} MB"
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--scale", type=float, default=0.1, help="how much of a year; default %(default)s")
+    parser.add_argument("--record", type=Path, help="a record of `benchmarks.year`, made there if missing")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        record = chosen.record or Path(folder, "year.db")
+        notes = []
+        if not record.exists():
+            began = time.perf_counter()
+            year.make(record, chosen.scale)
+            notes.append(f"made in {time.perf_counter() - began:.0f} s")
+        rows = [*persisted(Path(folder)), *status(record)]
+        report(rows, chosen.json, [counted(record), *notes, whole(record)])
+
+
+if __name__ == "__main__":
+    main()
