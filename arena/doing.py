@@ -1,6 +1,6 @@
 """One thing that is due, done: a cohort's start, round or look, or a job."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,12 @@ from arena.model import RoundReport
 from arena.plan import plan_of
 from arena.round import close_round, play_round, track
 from arena.season import end_if_over, start_due
+from arena.store.courses import Course
 from arena.store.read import StoredCohort
+from arena.store.record import Record
+
+Seen = tuple[datetime | None, datetime | None]
+"""When a cohort was last looked at, and since when it is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +43,32 @@ async def do_due(due: Due, config: Config, site: Site) -> Done:
     if due.stored is None:
         return _start(due.at, config, site)
     try:
-        done = await _play(due, due.stored, site)
+        return await _play(due, due.stored, site)
     except ArenaError as error:
         if error.code != "busy":
             raise
         return Done(error.message, busy=True)
-    known = site.record.cohorts()
-    among = newest(known, due.at, config.cohorts.keep_deciding)
-    stored = next(one for one in known if one.id == due.stored.id)
-    end_if_over(stored, due.at, stored.cohort.number in among, site.record)
-    return done
+
+
+def end_cohorts(courses: Sequence[Course], known: dict[int, Seen], keep: int, record: Record) -> list[int]:
+    """End the cohorts that are over, at the time of their last look; their numbers.
+
+    `known` are looks after which a cohort was not over: only a later one, or a stop, can make it so.
+    """
+    everyone, ended = [course.stored for course in courses], list[int]()
+    for stored, looked in ((course.stored, course.looked) for course in courses if _may_be_over(course)):
+        seen = looked, stored.stopped_at
+        if looked is None or known.get(stored.id) == seen:
+            continue
+        among = newest(everyone, looked, keep)
+        if end_if_over(stored, looked, stored.cohort.number in among, record):
+            ended.append(stored.cohort.number)
+        known[stored.id] = seen
+    return ended
+
+
+def _may_be_over(course: Course) -> bool:
+    return course.stored.ended_at is None and course.marked and all(round.done for round in course.rounds)
 
 
 def _start(at: datetime, config: Config, site: Site) -> Done:

@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 
 from agents.text import one_line
 from arena.answers import as_error
-from arena.cohort import newest
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.round import track
-from arena.season import end_if_over, open_cohorts
+from arena.season import open_cohorts
 from arena.store.backup import Backup
 from arena.store.backup import backup as make_backup
 from arena.store.database import looking
@@ -78,15 +77,12 @@ async def resolutions(site: Site, at: datetime) -> str:
 async def marks(site: Site, at: datetime) -> str:
     """Settle and value every open cohort that has nothing earlier to do."""
     done, troubles = 0, list[str]()
-    known = site.record.cohorts()
-    among = newest(known, at, site.config.cohorts.keep_deciding)
     for stored in open_cohorts(site.record):
         number = stored.cohort.number
         if number in site.blocked or not _behind(stored, at, site.record):
             continue
         try:
             await track(stored, at, site.world, site.record)
-            end_if_over(stored, at, number in among, site.record)
             done += 1
         except Superseded:
             raise

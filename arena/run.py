@@ -12,7 +12,7 @@ from arena.agenda import Agenda, Due, Missed, Situation, agenda, blocked
 from arena.board import Board, Event, Stop, Tell
 from arena.clock import Clock, rest, timer
 from arena.config import Config
-from arena.doing import Done, do_due, do_job
+from arena.doing import Done, Seen, do_due, do_job, end_cohorts
 from arena.duty import DUTY, LEASE, on_duty, stand_by
 from arena.errors import ArenaError
 from arena.jobs import Site, in_words
@@ -37,7 +37,7 @@ class Run:
     """What a run is given, and what it remembers of itself; all else the record knows.
 
     `unwritten` are notes that could not be kept, `resting` what another process has in hand, `passed` the
-    missed rounds that were told of.
+    missed rounds that were told of, `looks` those after which a cohort was not over.
     """
 
     config: Config
@@ -50,6 +50,7 @@ class Run:
     unwritten: dict[str, JobState] = field(default_factory=dict)
     resting: dict[str, float] = field(default_factory=dict)
     passed: set[Missed] = field(default_factory=set)
+    looks: dict[int, Seen] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ async def step(shift: Shift) -> bool:
     """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
     run, now = shift.run, shift.clock.now()
     states = {**shift.site.record.jobs(), **run.unwritten}
-    todo = agenda(situation(run.config, shift.site.record, states, now))
+    todo = agenda(_situation(shift, states, now))
     waiting = pieces(todo, jobs(run.config.run), states, now)
     _show(run, todo, states, now)
     ready = [piece for piece in waiting if timer() >= run.resting.get(piece.name, 0.0)]
@@ -143,11 +144,16 @@ async def step(shift: Shift) -> bool:
     return await _sleep(todo, states, shift)
 
 
-def situation(config: Config, record: Record, states: Mapping[str, JobState], now: datetime) -> Situation:
-    """All that decides on what is due of the cohorts."""
-    plan = plan_of(config, now, record.began())
-    live = stamp_of(config) == "live"
-    return Situation(plan, record.courses(), states, live, config.cohorts.catch_up, now)
+def _situation(shift: Shift, states: Mapping[str, JobState], now: datetime) -> Situation:
+    """All that decides on what is due of the cohorts. Those that are over end first."""
+    run, record = shift.run, shift.site.record
+    config, courses = run.config, record.courses()
+    if ended := end_cohorts(courses, run.looks, config.cohorts.keep_deciding, record):
+        courses = record.courses()
+    for number in ended:
+        _say(run, "ended", f"cohort {number} has ended", cohort=number)
+    plan, live = plan_of(config, now, record.began()), stamp_of(config) == "live"
+    return Situation(plan, courses, states, live, config.cohorts.catch_up, now)
 
 
 def pieces(todo: Agenda, known: list[Job], states: Mapping[str, JobState], now: datetime) -> list[Piece]:

@@ -171,21 +171,22 @@ def start(at: datetime, plan: Plan, record: Record) -> Cohort:
     return cohort
 
 
-def end_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> None:
-    """A cohort has ended when it has no round to come, none that is not done, and nobody holds anything.
+def end_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
+    """End a cohort that has no round to come, none that is not done, and where nobody holds anything.
 
     One that is `newest` may still decide, also after a pause, unless it was stopped. A round that was never
     begun is past once the cohort was looked at, at its time or later, without it.
     """
-    rounds, looked = record.rounds(stored.id), record.newest_time(stored.id)
-    if not all(round.done for round in rounds):
-        return
+    if not all(round.done for round in record.rounds(stored.id)):
+        return False
     if newest and stored.stopped_at is None:
-        last = stored.cohort.decides_at(stored.cohort.rounds)
+        last, looked = stored.cohort.decides_at(stored.cohort.rounds), record.newest_time(stored.id)
         if last > at or looked is None or looked < last:
-            return
-    if not any(account.lots for account in record.holdings(stored.id, until=at).values()):
-        record.end_cohort(stored.id, at)
+            return False
+    if any(account.lots for account in record.holdings(stored.id, until=at).values()):
+        return False
+    record.end_cohort(stored.id, at)
+    return True
 
 
 def open_cohorts(record: Record) -> list[StoredCohort]:

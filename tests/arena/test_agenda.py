@@ -1,0 +1,250 @@
+"""What is due of the cohorts: starts, rounds, looks; what was missed, what is tried again, what is over."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.agenda import Agenda, CatchUp, Due, Situation, agenda, blocked, coming
+from arena.model import Cohort, JobState
+from arena.season import Plan
+from arena.store.courses import Begun, Course
+from arena.store.read import StoredCohort
+from tests.arena.little_world import WEEK, a_cohort, live
+from tests.builders import NOW
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def cohort(number: int = 1, rounds: int = 5, real: bool = True) -> Cohort:
+    shape = replace(a_cohort(["ann", "bob"]), number=number, rounds=rounds)
+    shape = replace(shape, starts_at=NOW + (number - 1) * WEEK)
+    return live(shape) if real else shape
+
+
+def course(
+    one: Cohort,
+    *rounds: Begun,
+    looked: datetime | None = None,
+    marked: bool = True,
+    ended: datetime | None = None,
+    paused: datetime | None = None,
+    stopped: datetime | None = None,
+) -> Course:
+    stored = StoredCohort(one.number, one, {"ann": 1, "bob": 2}, ended, paused, stopped)
+    return Course(stored, rounds, looked or max((x.at for x in rounds), default=None), marked)
+
+
+def played(
+    number: int, done: bool = True, silent: int = 0, failed: int = 0, taken: timedelta = DAY * 0
+) -> Begun:
+    at = NOW + (number - 1) * WEEK
+    return Begun(number, at, at + taken, done, silent, failed)
+
+
+def at_work(
+    now: datetime,
+    *courses: Course,
+    catch_up: CatchUp = "latest",
+    count: int | None = 1,
+    keep: int = 5,
+    jobs: Sequence[JobState] = (),
+    real: bool = True,
+) -> Situation:
+    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        raise AssertionError("nobody starts in this test")
+
+    plan = Plan(NOW, WEEK, 5, count, keep, freeze)
+    return Situation(plan, courses, {job.name: job for job in jobs}, real, catch_up, now)
+
+
+def steps(found: Agenda) -> list[tuple[str, str, int]]:
+    """What may be done: whose, what, and how many days after NOW it was due."""
+    return [(one.name, one.step, (one.at - NOW).days) for one in found.due]
+
+
+def tried(name: str, at: datetime, ended: datetime, failures: int = 1) -> JobState:
+    return JobState(name, at, ended, ended, failures, "in vain")
+
+
+def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due() -> None:
+    assert steps(agenda(at_work(NOW))) == [("start", "start", 0)]
+    assert steps(agenda(at_work(NOW, course(cohort())))) == [("cohort 1", "play", 0)]
+    between = agenda(at_work(NOW + DAY, course(cohort(), played(1))))
+    assert (between.due, between.next_at, between.next_round) == ((), NOW + WEEK, NOW + WEEK)
+    assert steps(agenda(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
+
+
+def test_at_one_time_starts_come_first_and_then_cohorts_by_number() -> None:
+    found = agenda(at_work(NOW + WEEK, course(cohort(), played(1)), count=None))
+    assert steps(found) == [("start", "start", 7), ("cohort 1", "play", 7)]
+    both = (course(cohort(), played(1)), course(cohort(2)))
+    assert steps(agenda(at_work(NOW + WEEK, *both, count=2))) == [
+        ("cohort 1", "play", 7),
+        ("cohort 2", "play", 7),
+    ]
+
+
+def test_who_is_overtaken_or_decides_nothing_at_a_time_is_tracked() -> None:
+    both = (course(cohort(), played(1)), course(cohort(2)))
+    assert steps(agenda(at_work(NOW + WEEK, *both, count=2, keep=1))) == [
+        ("cohort 1", "track", 7),
+        ("cohort 2", "play", 7),
+    ]
+
+
+LATE = NOW + 3 * WEEK + DAY
+"""A day after round 4, of which and of the two before nothing is there."""
+MISSED: list[tuple[CatchUp, list[tuple[str, str, int]], list[int | None]]] = [
+    ("latest", [("cohort 1", "play", 21)], [2, 3]),
+    ("all", [("cohort 1", "play", 7)], []),
+    ("none", [], [2, 3, 4]),
+]
+
+
+@pytest.mark.parametrize(("policy", "due", "missed"), MISSED)
+def test_missed_rounds_are_caught_up_as_the_config_says(
+    policy: CatchUp, due: list[tuple[str, str, int]], missed: list[int | None]
+) -> None:
+    found = agenda(at_work(LATE, course(cohort(), played(1)), catch_up=policy))
+    assert steps(found) == due
+    assert [one.number for one in found.missed] == missed
+
+
+@pytest.mark.parametrize("policy", ["latest", "all", "none"])
+def test_within_six_hours_nothing_was_missed_and_in_a_made_up_world_never(policy: CatchUp) -> None:
+    soon = NOW + WEEK + 6 * HOUR
+    assert steps(agenda(at_work(soon, course(cohort(), played(1)), catch_up=policy))) == [
+        ("cohort 1", "play", 7)
+    ]
+    made_up = course(cohort(real=False), played(1))
+    found = agenda(at_work(LATE, made_up, catch_up=policy, real=False))
+    assert (steps(found), found.missed) == ([("cohort 1", "play", 7)], ())
+
+
+def test_a_round_that_was_passed_over_by_a_later_look_is_past() -> None:
+    looked = course(cohort(), played(1), looked=NOW + WEEK + 2 * DAY)
+    found = agenda(at_work(NOW + WEEK + 3 * DAY, looked, catch_up="all"))
+    assert (found.due, found.missed) == ((), ())
+
+
+STARTS: list[tuple[CatchUp, list[int], list[int]]] = [
+    ("latest", [21], [7, 14]),
+    ("all", [7], []),
+    ("none", [], [7, 14, 21]),
+]
+
+
+@pytest.mark.parametrize(("policy", "starts", "missed"), STARTS)
+def test_missed_starts_too(policy: CatchUp, starts: list[int], missed: list[int]) -> None:
+    begun = course(cohort(rounds=1), played(1))
+    found = agenda(at_work(LATE, begun, catch_up=policy, count=None))
+    assert [(one.at - NOW).days for one in found.due if one.step == "start"] == starts
+    assert [(one.at - NOW).days for one in found.missed if one.cohort is None] == missed
+    made_up = agenda(at_work(LATE, course(cohort(rounds=1, real=False), played(1)), count=None, real=False))
+    assert steps(made_up)[:1] == [("start", "start", 7)]
+
+
+def test_failed_turns_are_tried_again_with_growing_pauses_until_their_time_is_over() -> None:
+    left, at = played(1, done=False, failed=1, taken=HOUR), NOW + 2 * HOUR
+    once = tried("cohort 1", NOW, at, 4)
+    waits = agenda(at_work(at, course(cohort(), left), jobs=[once]))
+    assert [one.after for one in waits.due] == [at + timedelta(minutes=8)]
+    assert waits.next_at == at + timedelta(minutes=8)
+    almost = tried("cohort 1", NOW, NOW + 7 * HOUR, 9)
+    last = agenda(at_work(NOW + 7 * HOUR, course(cohort(), left), jobs=[almost]))
+    over = NOW + 7 * HOUR + timedelta(microseconds=1)  # six hours after the prices were looked at
+    assert [(one.step, one.after) for one in last.due] == [("play", over)]
+    assert steps(agenda(at_work(over, course(cohort(), left), jobs=[almost]))) == [("cohort 1", "close", 0)]
+    failed = tried("cohort 1", NOW, over, 10)
+    again = agenda(at_work(over, course(cohort(), left), jobs=[failed]))
+    assert [one.after for one in again.due] == [over + HOUR], "closing has failed, and waits as well"
+
+
+def test_a_venue_that_is_down_is_asked_again_after_a_pause() -> None:
+    down = tried("cohort 1", NOW, NOW + HOUR, 2)
+    found = agenda(at_work(NOW + HOUR, course(cohort()), jobs=[down]))
+    assert [(one.step, one.after) for one in found.due] == [("play", NOW + HOUR + timedelta(minutes=2))]
+    next_week = agenda(at_work(NOW + WEEK, course(cohort(), played(1)), jobs=[down]))
+    assert [one.after for one in next_week.due] == [None], "another round has no pauses to keep"
+
+
+def test_turns_that_are_missing_are_played_at_once_and_live_ones_not_on_old_prices() -> None:
+    broken = played(1, done=False, silent=2)
+    soon, late = NOW + HOUR, NOW + 7 * HOUR
+    assert steps(agenda(at_work(soon, course(cohort(), broken)))) == [("cohort 1", "play", 0)]
+    assert steps(agenda(at_work(late, course(cohort(), broken)))) == [("cohort 1", "close", 0)]
+    made_up = course(cohort(real=False), broken)
+    assert steps(agenda(at_work(late, made_up, real=False))) == [("cohort 1", "play", 0)]
+    tried_all = course(cohort(real=False), played(1, done=False, failed=1))
+    assert steps(agenda(at_work(late, tried_all, real=False))) == [("cohort 1", "close", 0)]
+
+
+def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
+    left = played(1, done=False, failed=1, taken=WEEK - HOUR)
+    jobs = [tried("cohort 1", NOW, NOW + WEEK)]
+    found = agenda(at_work(NOW + WEEK, course(cohort(), left), jobs=jobs))
+    assert steps(found) == [("cohort 1", "play", 7)]
+
+
+def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> None:
+    at = NOW + WEEK
+    for state in ({"paused": NOW}, {"stopped": NOW}):
+        assert steps(agenda(at_work(at, course(cohort(), played(1), **state)))) == [("cohort 1", "track", 7)]
+    broken, soon = played(1, done=False, silent=1), NOW + HOUR
+    halted = agenda(at_work(soon, course(cohort(), broken, stopped=soon)))
+    assert steps(halted) == [("cohort 1", "close", 0)]
+    rests = agenda(at_work(soon, course(cohort(), broken, paused=soon)))
+    assert [(one.step, (one.after or NOW) > NOW + 6 * HOUR) for one in rests.due] == [("close", True)]
+
+
+def test_a_look_that_was_broken_off_is_finished_first() -> None:
+    found = agenda(at_work(NOW + 2 * WEEK, course(cohort(), played(1), looked=NOW + DAY, marked=False)))
+    assert steps(found) == [("cohort 1", "track", 1)]
+
+
+def test_while_anything_earlier_is_to_be_done_a_cohort_is_not_marked() -> None:
+    due = [Due(NOW, "play", course(cohort()).stored, 1, after=NOW + DAY), Due(NOW, "start")]
+    assert blocked(due, NOW + HOUR) == {1}
+    assert blocked(due, NOW - HOUR) == frozenset()
+
+
+def test_it_is_over_when_no_cohort_is_open_and_none_will_start() -> None:
+    ended = course(cohort(), ended=NOW + 5 * WEEK)
+    assert agenda(at_work(NOW + 6 * WEEK, ended)).over
+    assert not agenda(at_work(NOW + 6 * WEEK, ended, count=None)).over
+    assert not agenda(at_work(NOW + 6 * WEEK, course(cohort(), played(5)))).over
+
+
+def test_what_is_coming_is_said_by_time() -> None:
+    found = coming(at_work(NOW + HOUR, course(cohort(rounds=3), played(1)), count=2), 5)
+    assert [((at - NOW).days, what) for at, what in found] == [
+        (7, "a cohort starts, cohort 1 decides"),
+        (14, "cohort 1 decides"),
+    ]
+
+
+@given(
+    weeks=st.integers(0, 12),
+    hours=st.integers(0, 167),
+    begun=st.integers(0, 5),
+    policy=st.sampled_from(["latest", "all", "none"]),
+    real=st.booleans(),
+)
+def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
+    weeks: int, hours: int, begun: int, policy: CatchUp, real: bool
+) -> None:
+    now = NOW + weeks * WEEK + hours * HOUR
+    rounds = [played(number) for number in range(1, begun + 1) if NOW + (number - 1) * WEEK <= now]
+    found = agenda(at_work(now, course(cohort(real=real), *rounds), catch_up=policy, real=real))
+    last = max((one.at for one in rounds), default=NOW - DAY)
+    assert all(last < one.at <= now for one in found.due)
+    assert all(last < one.at <= now for one in found.missed)
+    assert len(found.due) <= 1
+    assert found.next_at is None or found.next_at > now
+    if not found.due:
+        left = [at for at in map(cohort().decides_at, range(1, 6)) if last < at <= now]
+        assert not left or (real and policy == "none")

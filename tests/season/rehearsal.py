@@ -1,0 +1,69 @@
+"""`arena run` in this process, on a pretended clock: a folder with a config, a record and a clock."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from arena.board import Board, Event
+from arena.clock import Pretended
+from arena.config import load
+from arena.run import Run, run
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from arena.store.verify import verify
+
+SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
+
+
+def clock_at(folder: Path, at: datetime = SUNDAY) -> Path:
+    """The folder's clock, set to a time."""
+    file = folder / "clock"
+    file.write_text(f"{at.isoformat()}\n", "utf-8")
+    return file
+
+
+def rehearse(
+    folder: Path,
+    record: str = "arena.db",
+    once: bool = False,
+    tell: Callable[[Run, Event], None] = lambda _run, _event: None,
+) -> tuple[Board, list[Event]]:
+    """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
+    opened, events = Record.open(str(folder / record)), list[Event]()
+
+    def told(event: Event) -> None:
+        events.append(event)
+        tell(running, event)
+
+    running = Run(load(folder / "config.yaml"), opened, lambda: Pretended.read(folder / "clock"), told, once)
+    try:
+        asyncio.run(run(running))
+    finally:
+        opened.close()
+    return running.board, events
+
+
+def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
+    """What is in a record: its hash, how much of everything, which cohorts have ended, what is wrong."""
+    opened = Record.open(str(folder / record))
+    try:
+        with reading(opened.engine) as connection:
+            found = {"hash": state_hash(connection), "differences": verify(connection)}
+            marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
+        ended = [(stored.cohort.number, stored.ended_at) for stored in opened.cohorts()]
+        return found | opened.counts() | {"marks": tuple(marks), "ended": ended}
+    finally:
+        opened.close()
+
+
+def rows(folder: Path, query: str, record: str = "arena.db") -> list[tuple[Any, ...]]:
+    """The answer of a folder's record to a question in SQL."""
+    opened = Record.open(str(folder / record))
+    try:
+        with reading(opened.engine) as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(query)]
+    finally:
+        opened.close()

@@ -1,0 +1,170 @@
+"""`arena run` over whole seasons on a pretended clock: nothing is forgotten, nothing is done twice."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.config import load
+from arena.plan import plan_of
+from arena.season import play_season
+from arena.store.record import Record
+from arena.wiring import open_world
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
+
+WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
+WEEKLY = "{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, backup: off}"
+BUSY = (
+    "{marks: 1d, catalogue: 1d, quotes: 36h, resolutions: 12h, backup: off, retention: 1w, keep_quotes: 5d}"
+)
+CONFIG = """\
+markets: {{venue: simulator, show: 8, closes_within: 20d, simulator: {world}}}
+cohorts: {{rounds: {rounds}, count: {count}, bankroll: 1000}}
+run: {run}
+agents:
+{agents}
+"""
+AGENTS = """\
+  - kind: market
+  - {kind: oracle, noise: 0.2}
+  - {kind: kelly, of: oracle}
+"""
+HOLDS = "  - kind: market\n"
+"""An agent that never bets."""
+WEEK = timedelta(weeks=1)
+WRITES = ("add_cohort", "end_cohort", "keep_snapshot", "keep_resolutions", "keep_entries", "claim",
+          "keep_turns", "keep_marks", "keep_job", "keep_quotes", "keep_catalogue", "prune")  # fmt: skip
+
+
+class Killed(BaseException):
+    """What no code of ours can catch."""
+
+
+def an_arena(folder: Path, run: str = WEEKLY, agents: str = AGENTS, rounds: int = 3, count: int = 2) -> None:
+    folder.mkdir(exist_ok=True)
+    text = CONFIG.format(world=WORLD, run=run, agents=agents, rounds=rounds, count=count)
+    (folder / "config.yaml").write_text(text, "utf-8")
+    clock_at(folder)
+
+
+def play_as_the_demo_does(folder: Path) -> None:
+    config, record = load(folder / "config.yaml"), Record.open(str(folder / "demo.db"))
+
+    async def season() -> None:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.began())
+            await play_season(plan, world, record, None, lambda done, whole: None)
+
+    asyncio.run(season())
+    record.close()
+
+
+def test_a_season_on_the_clock_is_the_one_that_the_demo_plays(tmp_path: Path) -> None:
+    an_arena(tmp_path)
+    play_as_the_demo_does(tmp_path)
+    board, events = rehearse(tmp_path)
+    ran = content(tmp_path)
+    assert ran == content(tmp_path, "demo.db")
+    assert (board.rounds, board.turns, board.failed) == (6, 18, 0)
+    assert ran["differences"] == []
+    assert all(ended for _, ended in ran["ended"])
+    assert events[-1].kind == "over"
+
+
+def test_run_again_when_all_is_over_it_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    an_arena(tmp_path, rounds=1, count=1)
+    rehearse(tmp_path)
+    before = content(tmp_path)
+    board, events = rehearse(tmp_path)
+    assert content(tmp_path) == before
+    assert (board.rounds, [event.kind for event in events]) == (0, ["started", "over"])
+
+
+def killing(place: int) -> Callable[[], None]:
+    """Raises Killed the time it is called that often."""
+    left = [place]
+
+    def kill() -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Killed
+
+    return kill
+
+
+def announced(write: Any, before: Callable[[], None]) -> Any:
+    def first(*words: Any, **more: Any) -> Any:
+        before()
+        return write(*words, **more)
+
+    return first
+
+
+def rehearse_until(folder: Path, record: str, before: Callable[[], None]) -> None:
+    """Run with something called ahead of each write."""
+    with pytest.MonkeyPatch.context() as patch:
+        for write in WRITES:
+            patch.setattr(Record, write, announced(getattr(Record, write), before))
+        rehearse(folder, record)
+
+
+def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: Path, thorough: bool) -> None:
+    """Before some writes, as they come; before each of the first hundreds with THOROUGH=1."""
+    an_arena(tmp_path, BUSY, rounds=1)
+    writes = [0]
+
+    def count() -> None:
+        writes[0] += 1
+
+    rehearse_until(tmp_path, "whole.db", count)
+    whole = content(tmp_path, "whole.db")
+    assert whole["differences"] == []
+    places = range(1, writes[0] + 1)
+    for place in places if thorough else [*places[3::31], *places[-4:]]:
+        clock_at(tmp_path)
+        name = f"{place}.db"
+        with pytest.raises(Killed):
+            rehearse_until(tmp_path, name, killing(place))
+        rehearse(tmp_path, name)
+        assert content(tmp_path, name) == whole, f"killed before write {place} of {writes[0]}"
+
+
+@pytest.fixture(scope="module")
+def refusing() -> Iterator[FaultyProvider]:
+    with faulty() as server:
+        yield server
+
+
+@pytest.mark.parametrize("all_fail", [False, True])
+def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
+    tmp_path: Path, refusing: FaultyProvider, all_fail: bool
+) -> None:
+    eve = f"  - {{name: eve, model: openai/nobody, base_url: '{refusing.url}'}}\n"
+    an_arena(tmp_path, agents=eve if all_fail else HOLDS, rounds=2, count=1)
+    for weeks, rounds in ((0, 1), (1, 2)):
+        for hours in (0, 7):  # at the round's time, and when nothing of it can be tried again
+            if all_fail or (weeks, hours) != (1, 7):
+                assert rows(tmp_path, "SELECT ended_at FROM cohort") == [(None,)] * (weeks + hours > 0)
+            clock_at(tmp_path, SUNDAY + weeks * WEEK + timedelta(hours=hours))
+            rehearse(tmp_path, once=True)
+        assert rows(tmp_path, "SELECT done FROM round") == [(1,)] * rounds
+    verdict = "failed" if all_fail else "played"
+    assert rows(tmp_path, "SELECT verdict FROM turn") == [(verdict,)] * 2
+    assert [ended is not None for _, ended in content(tmp_path)["ended"]] == [True]
+
+
+def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path) -> None:
+    an_arena(tmp_path, agents=HOLDS, rounds=1, count=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Record, "keep_turns", announced(Record.keep_turns, killing(1)))
+        with pytest.raises(Killed):
+            rehearse(tmp_path)
+    assert rows(tmp_path, "SELECT count(*) FROM claim") == [(1,)]
+    assert rows(tmp_path, "SELECT ended_at FROM cohort") == [(None,)]
+    rehearse(tmp_path)
+    assert rows(tmp_path, "SELECT verdict FROM turn") == [("played",)]
+    assert content(tmp_path)["ended"] == [(1, SUNDAY)]
