@@ -268,7 +268,7 @@ class Frame(Section):
     """Where articles come from, and which of them are shown."""
     backup: Backup = Backup()
     """Where backups of the record go, and how many of them are kept."""
-    run: Run = Run()
+    run: Run = Field(default_factory=Run)
     """What `arena run` does between rounds, and how often."""
 
 
