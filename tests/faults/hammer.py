@@ -1,0 +1,79 @@
+"""A worker that asks as fast as it can: four of them share a record, a budget and a provider."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from agents.model import Call, Message, Prompt
+from arena.budget import Budget, Payer, Scope
+from arena.desk import Desk
+from arena.gate import Gate
+from arena.lease import holder
+from arena.store.record import Record
+from arena.turns import asking
+from arena.world import Mind
+from tests.arena.little_world import LittleVenue, a_world, asks
+
+COST = 1_000
+"""What a call costs, and the most that it may."""
+
+
+def work(
+    address: str, number: int, ticks: int, per_provider: int, limits: Mapping[Scope, int], log: str
+) -> None:
+    """So many questions, eight at a time, each told to the log as it starts and as it ends."""
+    record, chance = Record.open(address), Random(f"hammer {number}")
+    desk = Desk(Budget(limits=limits), Gate(8, per_provider, Random(f"waits {number}")), record)
+    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
+    told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    async def answer(prompt: Prompt) -> Call:
+        os.write(told, b"+\n")
+        await asyncio.sleep(chance.uniform(0, 0.004))
+        os.write(told, b"-\n")
+        return Call(prompt, "yes", cost=COST)
+
+    mind = Mind(asks, answer, lambda prompt: COST, "somewhere")
+
+    async def all_of_them() -> None:
+        ways = [asking(mind, Payer(1, entrant), f"a{entrant}", [], world, record) for entrant in (1, 2, 3, 4)]
+        prompts = [Prompt((Message("user", f"{number}/{tick}"),)) for tick in range(ticks)]
+        await asyncio.gather(*(ways[tick % 4](prompt) for tick, prompt in enumerate(prompts)))
+
+    asyncio.run(all_of_them())
+    os.close(told)
+    record.close()
+
+
+def most_at_once(log: Path) -> Counter[str]:
+    """How many calls were made, and how many were under way at once at most."""
+    here, found = 0, Counter[str]()
+    for line in log.read_text("ascii").split():
+        here += 1 if line == "+" else -1
+        found["made"] += line == "+"
+        found["most"] = max(found["most"], here)
+    assert here == 0
+    return found
+
+
+def hang(address: str, sign: str) -> None:
+    """Make one call that never ends, and leave a sign once it is under way."""
+    record = Record.open(address)
+    desk = Desk(Budget(limits={"arena": 10 * COST}), Gate(), record)
+    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
+
+    async def never(prompt: Prompt) -> Call:
+        os.close(os.open(sign, os.O_CREAT))
+        await asyncio.sleep(3_600)
+        raise AssertionError("it was to be killed")
+
+    ask = asking(Mind(asks, never, lambda prompt: COST, "somewhere"), Payer(1, 1), "ann", [], world, record)
+
+    async def asked() -> None:
+        await ask(Prompt((Message("user", "Are you there?"),)))
+
+    asyncio.run(asked())

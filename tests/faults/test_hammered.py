@@ -1,0 +1,44 @@
+"""Four processes on one record ask a thousand times: no call too many, and never too many at once."""
+
+import multiprocessing
+from contextlib import closing
+from pathlib import Path
+
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.verify import verify
+from portfolio.rules import REALISTIC
+from tests.arena.store.build import LEASE, SUN, Season, a_cohort, the_book
+from tests.builders import NOW
+from tests.faults.hammer import COST, most_at_once, work
+
+PROCESSES, TICKS = 4, 1_000
+MOST, MAY = 5, 700
+
+
+def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
+    database: str, tmp_path: Path
+) -> None:
+    with closing(Record.open(database)) as record:
+        season = Season(record)
+        season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
+        season.look(1, NOW, the_book(SUN, NOW))
+        record.claim(1, [1, 2, 3, 4], "one of them", LEASE, lambda _: False)
+    log, context = tmp_path / "calls", multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.hammer"])
+    told = (TICKS // PROCESSES, MOST, {"arena": MAY * COST + COST // 2}, str(log))
+    workers = [context.Process(target=work, args=(database, n, *told)) for n in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
+    assert most_at_once(log) == {"made": MAY, "most": MOST}
+    with closing(Record.open(database)) as record, reading(record.engine) as connection:
+        calls = record.calls(1, [1, 2, 3, 4])
+        kept = [(call.reply, call.cost) for each in calls.values() for call in each]
+        assert kept.count(("yes", COST)) == MAY
+        assert kept.count((None, 0)) == TICKS - MAY
+        assert len({call.prompt.messages for each in calls.values() for call in each}) == TICKS
+        assert connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one() == 0
+        assert verify(connection) == []

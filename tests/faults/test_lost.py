@@ -1,0 +1,94 @@
+"""A call whose worker is lost may have to be paid: it goes on counting, and soon takes no room any more."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from agents.model import Call, Message, Prompt
+from arena.budget import Budget, Payer, Scope
+from arena.lease import holder, is_gone
+from arena.reserving import Answer, Busy, Place, Refused, Terms, Wish
+from arena.store.record import Record
+from portfolio.rules import REALISTIC
+from tests.arena.store.build import SUN, Season, a_cohort, the_book
+from tests.builders import NOW
+from tests.faults.hammer import COST, hang
+
+DAY, LONG, OVER = timedelta(days=1), timedelta(minutes=5), timedelta()
+THERE = Wish(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
+HERE = replace(THERE, holder=holder())
+
+
+@pytest.fixture
+def record(database: str) -> Iterator[Record]:
+    """A record with a round that waits for a turn."""
+    with closing(Record.open(database)) as opened:
+        season = Season(opened)
+        season.start(a_cohort(1, NOW, REALISTIC, "ann"))
+        season.look(1, NOW, the_book(SUN, NOW))
+        yield opened
+
+
+def terms(limits: Mapping[Scope, int], gone: Callable[[str], bool] = is_gone) -> Terms:
+    """One call at a time, within these limits."""
+    return Terms(Budget(limits=limits), 1, LONG, gone)
+
+
+def placed(answer: Answer) -> Place:
+    assert isinstance(answer, Place)
+    return answer
+
+
+def yes(cost: int) -> Call:
+    return Call(Prompt((Message("user", "?"),)), "yes", cost=cost)
+
+
+def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
+    record: Record, database: str, tmp_path: Path
+) -> None:
+    sign, context = tmp_path / "calling", multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.hammer"])
+    worker = context.Process(target=hang, args=(database, str(sign)))
+    worker.start()
+    while not sign.exists():
+        assert worker.is_alive()
+        sleep(0.01)
+    two = terms({"arena": 2 * COST})
+    assert record.reserve(HERE, two) == Busy(), "it lives, and the provider has room for one"
+    worker.kill()
+    worker.join()
+    record.keep_call(1, 1, 1, yes(COST), NOW, placed(record.reserve(HERE, two)))
+    assert record.spent(1, 1, NOW, ["round", "agent", "day", "arena"]) == dict.fromkeys(
+        ("round", "agent", "day", "arena"), 2 * COST
+    )
+    third = record.reserve(HERE, two)
+    assert isinstance(third, Refused)
+    assert "$0.0020 of the arena's $0.0020 is spent" in third.why
+
+
+def test_a_worker_elsewhere_has_its_room_until_its_lease_is_over(record: Record) -> None:
+    three = terms({"day": 3 * COST})
+    lost = placed(record.reserve(THERE, three))
+    assert record.reserve(HERE, three) == Busy()
+    record.renew_places([lost.id], OVER)
+    mine = placed(record.reserve(HERE, three))
+    assert record.reserve(HERE, three) == Busy(), "the one that was lost is forgotten, not this one"
+    record.keep_call(1, 1, 1, yes(COST), NOW, mine)
+    assert isinstance(record.reserve(HERE, terms({"day": 2 * COST})), Refused)
+    tomorrow = replace(HERE, made_at=NOW + DAY)
+    assert isinstance(record.reserve(tomorrow, terms({"arena": 2 * COST})), Refused)
+    placed(record.reserve(tomorrow, terms({"day": COST})))
+
+
+def test_a_late_but_paid_answer_costs_what_it_costs(record: Record) -> None:
+    lost = placed(record.reserve(THERE, terms({})))
+    record.renew_places([lost.id], OVER)
+    assert record.spent(1, 1, NOW, ["arena"]) == {"arena": COST}
+    record.keep_call(1, 1, 1, yes(3), NOW, lost)
+    assert record.spent(1, 1, NOW, ["arena"]) == {"arena": 3}
