@@ -17,6 +17,7 @@ from agents.model import Ask, Call, CallError, ModelSettings, Price, Prompt, Run
 from agents.redact import secrets_in, without
 from agents.schema import schema
 from agents.text import printable
+from markets.collector import for_good
 
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
@@ -77,7 +78,8 @@ def _litellm() -> Any:
     """The library, told to stay at home: no price list from the network, no telemetry, no advice."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env it finds upwards
-    import litellm
+    with for_good():
+        import litellm
 
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)  # they quote answers
     litellm.telemetry = False

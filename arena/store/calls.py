@@ -1,13 +1,13 @@
 """Putting calls in the record, each as soon as it has ended."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select
 
 from agents.model import Call
 from arena.reserving import Place
 from arena.store.codec import call_fact
+from arena.store.quick import run
 from arena.store.reservations import free
 from arena.store.rows import columns, insert_rows
 from arena.store.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
@@ -59,21 +59,20 @@ def add_call(
     ids = {"round_id": round_id, "entrant_id": entrant_id}
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
-        connection.execute(ALONE, ids)
-    part_of: dict[str, Any] = dict(connection.execute(PLACE, ids | part).mappings().one())
-    last = part_of.pop("last") or 0
+        run(connection, ALONE, ids)
+    cohort, round, entrant, last = tuple(run(connection, PLACE, ids | part).one())
     messages = canonical(call.prompt.messages)
     error = call.error
     row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)
     row |= {
-        "attempt": max(attempt, last + 1),
+        "attempt": max(attempt, (last or 0) + 1),
         "messages": messages,
         "prompt_hash": prompt_hash(messages, call.prompt.seed),
         "error_code": error.code if error else None,
         "error_message": error.message if error else None,
         "error_retry": int(error.retry) if error else 0,
     }
-    fact = sha256(encoded(call_fact(row, part_of)))
+    fact = sha256(encoded(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
     if place is not None:
         free(connection, place, error)
