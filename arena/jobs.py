@@ -60,8 +60,7 @@ async def quotes(site: Site, at: datetime) -> str:
     asked, fresh = site.record.may_resolve(at), 0
     for source, venue in venues(site) if asked else ():
         with _told(site, at):
-            listings = await venue.listings(site.when(source, at), asked)
-            fresh += site.record.keep_quotes(listings, site.when(source, at))
+            fresh += site.record.keep_quotes(await venue.listings(site.when(source, at), asked))
     return f"{len(asked):,} markets, {fresh:,} new prices"
 
 

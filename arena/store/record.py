@@ -24,7 +24,7 @@ from arena.store.figures import Figures, spent_since, stale_positions
 from arena.store.folded import Accounts
 from arena.store.leases import Fence
 from arena.store.ledgers import entries_after, heads, read_ledgers
-from arena.store.listings import add_pages, add_quotes
+from arena.store.listings import add_quotes
 from arena.store.prune import Thinned, prune
 from arena.store.read import LineUps, StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
@@ -257,10 +257,12 @@ class Record:
             put_aside(connection, asides, at)
             return add_catalogue(connection, source, listings, at, stored)
 
-    def keep_quotes(self, listings: Sequence[Listing], at: datetime) -> int:
-        """The prices of these markets, and their pages, as far as they are news; how many prices were."""
+    def keep_quotes(self, listings: Sequence[Listing]) -> int:
+        """The prices of markets that are known, as far as they are news; how many were.
+
+        What their pages say is only kept with a snapshot or a whole catalogue, which are its witnesses.
+        """
         with self.writing() as connection:
-            add_pages(connection, listings, at)
             return len(add_quotes(connection, listings).fresh)
 
     def synced_at(self, source: Source) -> datetime | None:

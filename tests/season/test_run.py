@@ -18,9 +18,7 @@ from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
 WEEKLY = "{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, backup: off}"
-BUSY = (
-    "{marks: 1d, catalogue: 1d, quotes: 36h, resolutions: 12h, backup: off, retention: 1w, keep_quotes: 5d}"
-)
+BUSY = "{marks: 3d, catalogue: 5d, quotes: 4d, resolutions: 2d, backup: off, retention: 1w, keep_quotes: 3d}"
 CONFIG = """\
 markets: {{venue: simulator, show: 8, closes_within: 20d, simulator: {world}}}
 cohorts: {{rounds: {rounds}, count: {count}, bankroll: 1000}}
@@ -124,7 +122,7 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
     whole = content(tmp_path, "whole.db")
     assert whole["differences"] == []
     places = range(1, writes[0] + 1)
-    for place in places if thorough else [*places[3::31], *places[-4:]]:
+    for place in places if thorough else [*places[3::45], *places[-3:]]:
         clock_at(tmp_path)
         name = f"{place}.db"
         with pytest.raises(Killed):
