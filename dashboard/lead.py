@@ -26,7 +26,11 @@ def progress(line: CohortLine) -> str:
     rounds = f"{line.played} of {count(line.rounds, 'round')} decided"
     if line.ended_at is not None:
         return f"{rounds}, ended {day(line.ended_at)}"
-    return f"{rounds}, open positions are still tracked" if line.played == line.rounds else rounds
+    if line.stopped:
+        return f"{rounds}, ended by hand, open positions are still tracked"
+    if line.played == line.rounds:
+        return f"{rounds}, open positions are still tracked"
+    return f"{rounds}, paused" if line.paused else rounds
 
 
 def lead(rows: Sequence[Row]) -> str:

@@ -10,7 +10,7 @@ from arena.scoring.calibration import Bin
 
 @dataclass(frozen=True, slots=True)
 class CohortLine:
-    """A cohort in a list: when it started, how far it is, where its markets come from."""
+    """A cohort in a list: when it started, how far it is, where its markets come from, if it is halted."""
 
     number: int
     starts_at: datetime
@@ -18,6 +18,8 @@ class CohortLine:
     rounds: int
     played: int
     stamp: str
+    paused: bool = False
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,16 @@ def _read_season(connection: Connection) -> Season:
 def _line(connection: Connection, stored: StoredCohort) -> CohortLine:
     played = sum(begun.done for begun in rounds(connection, stored.id))
     frozen = stored.cohort
-    return CohortLine(frozen.number, frozen.starts_at, stored.ended_at, frozen.rounds, played, frozen.stamp)
+    return CohortLine(
+        frozen.number,
+        frozen.starts_at,
+        stored.ended_at,
+        frozen.rounds,
+        played,
+        frozen.stamp,
+        paused=stored.paused_at is not None,
+        stopped=stored.stopped_at is not None,
+    )
 
 
 def _read_cohort(connection: Connection, number: int) -> CohortPage:

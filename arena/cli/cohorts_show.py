@@ -7,7 +7,6 @@ import typer
 
 from arena.cli.agents_show import as_versions
 from arena.cli.cohorts_list import Number, as_data, glanced, minute
-from arena.cli.dossier_words import by_rounds
 from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table, program
@@ -82,6 +81,8 @@ def read_all(connection: "Connection", found: "Glance") -> dict[str, Any]:
 
 def say(found: Mapping[str, Any]) -> None:
     """One cohort in words."""
+    from arena.cli.dossier_words import by_rounds
+
     frozen = found["frozen"]
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
     hand = ", started by hand" if found["by_hand"] else ""

@@ -82,6 +82,14 @@ def test_a_cohort_is_deciding_then_tracked_then_ended() -> None:
     assert progress(a_line(played=5, ended_at=START)) == "5 of 5 rounds decided, ended 4 Jan 2026"
 
 
+def test_a_cohort_that_was_halted_says_so() -> None:
+    assert progress(a_line(paused=True)) == "2 of 5 rounds decided, paused"
+    assert progress(a_line(stopped=True, paused=True)) == (
+        "2 of 5 rounds decided, ended by hand, open positions are still tracked"
+    )
+    assert progress(a_line(stopped=True, ended_at=START)) == "2 of 5 rounds decided, ended 4 Jan 2026"
+
+
 @given(st.text(alphabet="`ab \n*_", max_size=20))
 def test_a_code_span_holds_its_text_whatever_ticks_are_in_it(text: str) -> None:
     span_ = code(text)

@@ -20,7 +20,8 @@ LINES = {
         WHERE i.snapshot_id = :snapshot ORDER BY i.position""",
     "evidence": """
         SELECT x.position, x.market_id, a.source, a.url, a.title, a.text, a.published_at, a.dated
-        FROM gathering AS g JOIN evidence AS x ON x.gathering_id = g.id JOIN article AS a ON x.article = a.hash
+        FROM gathering AS g JOIN evidence AS x ON x.gathering_id = g.id
+             JOIN article AS a ON x.article = a.hash
         WHERE g.round_id = :round ORDER BY x.position""",
     "turn": f"""
         SELECT e.position, e.name, t.verdict, t.note, t.cash, t.wishes
@@ -38,8 +39,8 @@ LINES = {
         {OF_TURN} JOIN rejection AS x ON x.turn_id = t.id
         WHERE t.round_id = :round ORDER BY e.position, x.position""",
     "fill": f"""
-        SELECT e.position, x.position, x.market_id, x.side, x.action, x.shares, x.amount, x.fee, x.wanted, x.base,
-               x.quote_at, x.fee_rate, x.left, x.reason
+        SELECT e.position, x.position, x.market_id, x.side, x.action, x.shares, x.amount, x.fee, x.wanted,
+               x.base, x.quote_at, x.fee_rate, x.left, x.reason
         {OF_TURN} JOIN fill AS x ON x.turn_id = t.id
         WHERE t.round_id = :round ORDER BY e.position, x.position""",
     "level": f"""
