@@ -336,7 +336,12 @@ def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Pat
     assert answer.exit_code == 2
     assert "cohort 1 was neither played nor settled: its venue mine is gone" in answer.output
     assert "put mine.py back into extensions/venues/ beside the config" in answer.output
-    assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [1, 1]
+    assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 2
+    assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [1, 2]
+    file.write_text("from markets.venues.simulator import Settings, stamp, venue  # noqa: F401\n", "utf-8")
+    assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 0
+    assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [2, 2]
+    assert said(tmp_path, "verify")["ok"]
 
 
 def test_the_code_is_told_where_it_changes_after_an_upgrade_in_mid_cohort(
