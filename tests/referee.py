@@ -47,7 +47,6 @@ TAKEN, LISTED = by("snapshots", "cohort", "at"), grouped("snapshot_items", "coho
 ENDS, NEWEST = by("resolutions", "market_id", "version"), by("resolutions", "market_id")
 FILLS, LEVELS = by("fills", *TURN, "fill"), grouped("fill_levels", *TURN, "fill")
 LEDGERS, MARKS, CALLS = (grouped(name, *AGENT) for name in ("entries", "marks", "calls"))
-
 # A fill moves shares × price and a fee, rate · shares · p · (1 − p); what is paid is rounded up: -(-a // b).
 for key, fill in FILLS.items():
     for level in LEVELS[key]:

@@ -4,10 +4,13 @@ No path is taken from a file: only the names that a manifest may hold are opened
 unpacked than it says there are.
 """
 
+import errno
 import hashlib
 import shutil
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +23,9 @@ from arena.store.export.manifest import MOST_BYTES, NAME, Manifest, read_manifes
 from arena.store.export.tables import FACTS
 
 CHUNK = 1 << 20
-BROKEN = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError)
-"""What Python's library says of a ZIP that is damaged, encrypted, or packed in a way that it doesn't know."""
+KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
+"""What Python's library says of a ZIP that is damaged or encrypted."""
 
 
 @contextmanager
@@ -68,6 +72,8 @@ def _in_zip(archive: zipfile.ZipFile) -> Manifest:
         kind = stat.S_IFMT(item.external_attr >> 16)
         if item.is_dir() or kind not in (0, stat.S_IFREG):
             raise bad_file(item.filename, "it is no plain file; links are not followed")
+        if item.compress_type not in KNOWN:
+            raise bad_file(item.filename, "it is packed in a way that arena export doesn't use")
     return _may_be_imported(manifest)
 
 
@@ -111,6 +117,10 @@ def _zip(place: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except BROKEN as error:
         raise bad_file(place.name, f"it can't be unpacked: {error}") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place in the file that can't be
+            raise
+        raise bad_file(place.name, "it can't be unpacked: a part of it is not where it says") from error
 
 
 def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> None:

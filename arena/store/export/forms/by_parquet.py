@@ -11,7 +11,7 @@ from arena.store.export.sheet import Column, Kind, Row
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GROUP_ROWS, GROUP_TEXT = 10_000, 8_000_000
+GROUP_ROWS, GROUP_TEXT = 10_000, 4_000_000
 """A group of rows is written when it has so many, or so many characters."""
 READ_ROWS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
