@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from agents.model import Ask, Call, CallError, Prompt
+from arena.errors import ArenaError
 from arena.reserving import Place
 
 WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
+GONE = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+"""Seconds between attempts to keep an answer while the database is away: it was paid for."""
 MOST_WAIT = 120.0
 """Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
 
@@ -59,7 +62,6 @@ def recorded(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, Trie
     answers, attempts = _memory(stored)
 
     def kept(prompt: Prompt, tried: Tried) -> None:
-        attempts[prompt.stage, prompt.sample] += 1
         with no_fault_hidden():
             keep(attempts[prompt.stage, prompt.sample], tried)
 
@@ -67,9 +69,11 @@ def recorded(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, Trie
         try:
             ended = await attempt(prompt)
         except BrokenOff as broken:
+            attempts[prompt.stage, prompt.sample] += 1
             kept(prompt, broken.tried)
             raise asyncio.CancelledError from broken
-        kept(prompt, ended)
+        attempts[prompt.stage, prompt.sample] += 1
+        await _once_it_is_there(lambda: kept(prompt, ended))
         return ended.call
 
     async def asked(prompt: Prompt) -> Call:
@@ -82,6 +86,25 @@ def recorded(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, Trie
         return call
 
     return asked
+
+
+async def _once_it_is_there(keep: Callable[[], None]) -> None:
+    """Keep something; while the database is away, again and again for some time."""
+    for pause in GONE:
+        try:
+            keep()
+        except NotKept as fault:
+            if not _is_away(fault.fault):
+                raise
+            await asyncio.sleep(pause)
+        else:
+            return
+    keep()
+
+
+def _is_away(fault: Exception) -> bool:
+    """Whether the database can't be reached, which may pass."""
+    return isinstance(fault, ArenaError) and fault.code == "unreachable"
 
 
 def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:

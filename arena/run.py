@@ -24,7 +24,7 @@ from arena.stopping import until_stopped
 from arena.store.leases import Superseded
 from arena.store.record import Record
 from arena.store.sync import Source
-from arena.wiring import open_world, visit
+from arena.wiring import crew_of, open_world, visit
 from markets.venue import SetAside
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
@@ -100,6 +100,8 @@ async def _work(run: Run, record: Record) -> None:
     run.board.now = clock.now()
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(open_world(run.config, record, clock))
+        if run.config.run.workers:
+            world = replace(world, crew=await stack.enter_async_context(crew_of(run.config)))
         asides: list[SetAside] = []
         venue = visit(run.config, report=asides.append)
         stack.push_async_callback(venue.close)

@@ -24,12 +24,13 @@ from arena.budget import WHAT, Budget, Scope
 from arena.clock import Clock, Real, timer
 from arena.config import Config, environment
 from arena.desk import Desk
+from arena.errors import ArenaError
 from arena.gate import Gate
 from arena.lease import holder
 from arena.model import Cohort, Entrant
 from arena.plan import code_version
 from arena.store.record import Record
-from arena.world import Mind, World
+from arena.world import Crew, Mind, World
 from markets.canonical import canonical
 from markets.registry import UnknownExtension, load
 from markets.venue import Report, SetAside, Truth, Venue, forget
@@ -57,6 +58,18 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             research=doors.research,
             asides=doors.asides,
         )
+
+
+@asynccontextmanager
+async def crew_of(config: Config) -> AsyncIterator[Crew]:
+    """The workers that play turns; without the library that brings turns to them an error says so."""
+    try:
+        from arena.crew import hire
+    except ModuleNotFoundError as error:
+        mend = 'pip install "paper-arena[postgres]", or set run.workers to false'
+        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+    async with hire(config.database, code_version()) as crew:
+        yield crew
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.config import Config
 from arena.errors import ArenaError
+from arena.jobs import in_words
 from arena.plan import code_version
 from arena.store.queue import TurnJob, open_queue, work
 from arena.store.record import Record
@@ -38,7 +39,10 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
         async with open_queue(config.database) as app, open_world(config, record) as world:
 
             async def play(job: TurnJob) -> None:
-                told(Done(job, await play_job(job, world, record)))
+                try:
+                    told(Done(job, await play_job(job, world, record)))
+                except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
+                    told(Done(job, f"broken off: {in_words(error)}"))
 
             failures = 0
             while not stop.is_set():

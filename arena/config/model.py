@@ -247,6 +247,8 @@ class Run(Section):
     """How old a quote must be for `retention` to let it go."""
     grace: Wait = 30
     """When it is told to stop: how long calls that are under way may take before they are broken off."""
+    workers: bool = False
+    """Whether turns are left to `arena worker`, here or elsewhere; the record must be on PostgreSQL."""
 
 
 class Frame(Section):

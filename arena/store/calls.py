@@ -54,8 +54,11 @@ def add_call(
 ) -> None:
     """One attempt, whole, before anything is done with its answer; with that its place is free again.
 
-    It has the next number if another worker, late but paid, has used this one meanwhile.
+    It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
+    one who could not learn whether it was, it changes nothing.
     """
+    if place is not None and not free(connection, place, call.error):
+        return
     ids = {"round_id": round_id, "entrant_id": entrant_id}
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
@@ -74,8 +77,6 @@ def add_call(
     }
     fact = sha256(encoded(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
-    if place is not None:
-        free(connection, place, error)
 
 
 def prompt_hash(messages: str, seed: int) -> str:

@@ -79,10 +79,15 @@ def reserve(connection: Connection, wish: Wish, terms: Terms) -> Answer:
     return Place(id, wish.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
 
 
-def free(connection: Connection, place: Place, error: CallError | None) -> None:
-    """A call has ended and is kept: room and money are given back, and its provider is learnt from."""
-    run(connection, FREE, {"place": place.id})
+def free(connection: Connection, place: Place, error: CallError | None) -> bool:
+    """A call has ended and is kept: room and money are given back, and its provider is learnt from.
+
+    False where that was done already.
+    """
+    if not run(connection, FREE, {"place": place.id}).rowcount:
+        return False
     learn(connection, place, error)
+    return True
 
 
 def renew(connection: Connection, places: Collection[int], length: timedelta) -> None:
