@@ -81,7 +81,7 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         assert reached[-1] in states, place
     if lost is not with_a_hole:
         assert [states.index(state) for state in reached] == sorted(states.index(state) for state in reached)
-    assert len(set(reached)) > len(places) // 4
+    assert len(set(reached)) >= 4
     with looking(str(database)) as engine:
         assert backup_to(engine, tmp_path / "backup.db").content.state_hash == reached[-1]
     write_config(tmp_path)
