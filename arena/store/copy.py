@@ -81,6 +81,8 @@ def is_empty(target: Connection) -> bool:
 def _tables(source: Connection, target: Connection) -> list[Table]:
     """The tables that both have, as the source has them: what is referred to comes first."""
     there = set(inspect(target).get_table_names()) - {VERSIONS}
+    if not _is_sqlite(target):
+        there &= PROMPT.metadata.tables.keys()  # others', such as a queue's, are none of a record's
     found = MetaData()
     found.reflect(source, only=lambda name, _: name in there)
     return [table for table in found.sorted_tables if table.name in there]

@@ -6,6 +6,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import Engine, inspect
 
@@ -102,15 +103,18 @@ def test_a_database_that_holds_a_record_is_left_alone(built: Path, there: str, t
     assert (tmp_path / "mine").read_text("utf-8") == "mine"
 
 
-def test_other_tables_in_the_database_are_no_matter(built: Path, there: str, tmp_path: Path) -> None:
-    engine = connect(there)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE theirs (id int)")
-        connection.exec_driver_sql("INSERT INTO theirs VALUES (1)")
-    engine.dispose()
-    assert moved(built, there) == hash_of(built)
-    assert moved(there, tmp_path / "back.db") == hash_of(built)
+def test_other_tables_in_a_database_are_no_matter(
+    built: Path, server: str, there: str, tmp_path: Path
+) -> None:
+    other = database(server, "other")
+    for number, address in enumerate((there, other)):
+        with psycopg.connect(address.replace("+psycopg", "")) as connection:
+            connection.execute("CREATE TABLE theirs (id int)")
+            connection.execute(f"INSERT INTO theirs VALUES ({number})")
+    assert moved(built, there) == moved(there, other) == moved(other, tmp_path / "back.db") == hash_of(built)
     assert rows_of(tmp_path / "back.db") == rows_of(built)
+    with psycopg.connect(other.replace("+psycopg", "")) as connection:
+        assert connection.execute("SELECT id FROM theirs").fetchall() == [(1,)]
 
 
 def test_broken_off_in_the_middle_nothing_is_there(
