@@ -207,9 +207,9 @@ class Calls(Section):
     """
 
     at_once: Count = 50
-    """In all."""
+    """In all, of one process."""
     per_provider: Count = 20
-    """At one provider, or one `base_url`."""
+    """At one provider, or one `base_url`, of all processes on the record together."""
 
 
 class Backup(Section):

@@ -1,9 +1,15 @@
 """A database for each test, of both sorts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from arena.store.record import Record
+from portfolio.rules import REALISTIC
+from tests.arena.store.build import SUN, Season, a_cohort, the_book
+from tests.builders import NOW
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -13,3 +19,13 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "arena.db")
     new_database: Callable[[], str] = request.getfixturevalue("new_database")
     return new_database()
+
+
+@pytest.fixture
+def record(database: str) -> Iterator[Record]:
+    """A record with a round that waits for a turn."""
+    with closing(Record.open(database)) as opened:
+        season = Season(opened)
+        season.start(a_cohort(1, NOW, REALISTIC, "ann"))
+        season.look(1, NOW, the_book(SUN, NOW))
+        yield opened

@@ -1,52 +1,18 @@
 """A call whose worker is lost may have to be paid: it goes on counting, and soon takes no room any more."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import sleep
 
-import pytest
-
-from agents.model import Call, Message, Prompt
-from arena.budget import Budget, Payer, Scope
-from arena.lease import holder, is_gone
-from arena.reserving import Answer, Busy, Place, Refused, Terms, Wish
+from arena.reserving import Busy, Refused
 from arena.store.record import Record
-from portfolio.rules import REALISTIC
-from tests.arena.store.build import SUN, Season, a_cohort, the_book
 from tests.builders import NOW
 from tests.faults.hammer import COST, hang
+from tests.faults.places import HERE, THERE, placed, terms, yes
 
-DAY, LONG, OVER = timedelta(days=1), timedelta(minutes=5), timedelta()
-THERE = Wish(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
-HERE = replace(THERE, holder=holder())
-
-
-@pytest.fixture
-def record(database: str) -> Iterator[Record]:
-    """A record with a round that waits for a turn."""
-    with closing(Record.open(database)) as opened:
-        season = Season(opened)
-        season.start(a_cohort(1, NOW, REALISTIC, "ann"))
-        season.look(1, NOW, the_book(SUN, NOW))
-        yield opened
-
-
-def terms(limits: Mapping[Scope, int], gone: Callable[[str], bool] = is_gone) -> Terms:
-    """One call at a time, within these limits."""
-    return Terms(Budget(limits=limits), 1, LONG, gone)
-
-
-def placed(answer: Answer) -> Place:
-    assert isinstance(answer, Place)
-    return answer
-
-
-def yes(cost: int) -> Call:
-    return Call(Prompt((Message("user", "?"),)), "yes", cost=cost)
+DAY, OVER = timedelta(days=1), timedelta()
 
 
 def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(

@@ -1,0 +1,37 @@
+"""Calls that are reserved by hand: what is wanted, on what terms, and what they end in."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from agents.model import Call, CallError, Message, Prompt
+from arena.budget import Budget, Payer, Scope
+from arena.lease import holder, is_gone
+from arena.reserving import Answer, Place, Terms, Wish
+from tests.builders import NOW
+from tests.faults.hammer import COST
+
+THERE = Wish(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
+HERE = replace(THERE, holder=holder())
+
+
+def terms(limits: Mapping[Scope, int], most: int = 1) -> Terms:
+    """So many calls at a time, within these limits."""
+    return Terms(Budget(limits=limits), most, timedelta(minutes=5), is_gone)
+
+
+def placed(answer: Answer) -> Place:
+    """The place, which there must be."""
+    assert isinstance(answer, Place)
+    return answer
+
+
+def yes(cost: int) -> Call:
+    """A call that was answered."""
+    return Call(Prompt((Message("user", "?"),)), "yes", cost=cost)
+
+
+def too_many(wait: float) -> Call:
+    """A call that the provider turned down, and for how long it wants to be left alone."""
+    error = CallError("rate_limit", "slow down", retry=True, wait=wait)
+    return Call(Prompt((Message("user", "?"),)), None, cost=0, error=error)
