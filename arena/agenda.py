@@ -17,6 +17,12 @@ from arena.turns import WINDOW
 
 Step = Literal["start", "play", "close", "track"]
 STEPS: tuple[Step, Step] = ("play", "close")
+SAID: Mapping[Step, str] = {
+    "start": "a cohort starts",
+    "play": "decides",
+    "close": "closes its round",
+    "track": "is settled and marked",
+}
 CatchUp = Literal["latest", "all", "none"]
 """Of the starts and rounds that were missed: play the newest, all, or none."""
 
@@ -154,17 +160,19 @@ def course_due(course: Course, situation: Situation) -> tuple[Due | None, list[M
 
 
 def coming(situation: Situation, most: int) -> list[tuple[datetime, str]]:
-    """The next times at which cohorts start or decide, and which."""
-    now = situation.now
+    """What is due of the cohorts, and the next times at which they start or decide."""
+    now, found = situation.now, list[tuple[datetime, str]]()
+    for one in agenda(situation).due:
+        whose = "" if one.stored is None else f"cohort {one.stored.cohort.number} "
+        found.append(
+            (one.at, f"{whose}{SAID[one.step]}, {'due now' if one.after is None else 'tried again'}")
+        )
     starts = list(islice(starts_after(situation), most))
-    times = sorted({*starts, *(at for at in situation.calendar if at > now)})[:most]
-    found = []
-    for at in times:
-        deciders = [
-            course.stored.cohort.number for course in situation.open if decides(course.stored, at, situation)
-        ]
+    for at in sorted({*starts, *(at for at in situation.calendar if at > now)})[:most]:
         words = ["a cohort starts"] if at in starts else []
-        words += [f"cohort {number} decides" for number in deciders]
+        for stored in (course.stored for course in situation.open):
+            if decides(stored, at, situation):
+                words.append(f"cohort {stored.cohort.number} decides")
         found.append((at, ", ".join(words) or "what is held is settled and marked"))
     return found
 

@@ -58,9 +58,11 @@ async def catalogue(site: Site, at: datetime) -> str:
 async def quotes(site: Site, at: datetime) -> str:
     """Read the prices of all markets that were shown or are held, and of which no end is known."""
     asked, fresh = site.record.may_resolve(at), 0
+    known = set(asked)
     for source, venue in venues(site) if asked else ():
         with _told(site, at):
-            fresh += site.record.keep_quotes(await venue.listings(site.when(source, at), asked))
+            told = await venue.listings(site.when(source, at), asked)
+            fresh += site.record.keep_quotes([listing for listing in told if listing.market.id in known])
     return f"{len(asked):,} markets, {fresh:,} new prices"
 
 
@@ -117,7 +119,7 @@ async def backup(site: Site, at: datetime) -> str:
 
 Doing = Callable[[Site, datetime], Awaitable[str]]
 DO: Mapping[str, Doing] = {
-    job.__name__: job for job in (catalogue, quotes, resolutions, marks, retention, backup)
+    job.__name__: job for job in (quotes, resolutions, marks, catalogue, retention, backup)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -136,7 +136,7 @@ async def step(shift: Shift) -> bool:
     _show(run, todo, states, now)
     ready = [piece for piece in waiting if timer() >= run.resting.get(piece.name, 0.0)]
     if ready:
-        await _do(min(ready, key=lambda piece: (piece.at, piece.place)), todo, states, shift)
+        await _do(min(ready, key=_order), todo, states, shift)
         return True
     if run.once:
         return False
@@ -166,6 +166,11 @@ def pieces(todo: Agenda, known: list[Job], states: Mapping[str, JobState], now: 
         if (at := due(job, states.get(job.name), now)) is not None:
             found.append(Piece(job.name, at, place))
     return found
+
+
+def _order(piece: Piece) -> tuple[bool, datetime, int]:
+    """The oldest first. A catalogue is the witness of its instant, so all other looks at it come before."""
+    return piece.name == "catalogue", piece.at, piece.place
 
 
 async def _sleep(todo: Agenda, states: Mapping[str, JobState], shift: Shift) -> bool:

@@ -75,7 +75,7 @@ def run(
         else:
             say(found)
         return
-    with redirect_stdout(sys.stderr), logger(log, quiet, as_json) as tell:  # an extension may print
+    with logger(log, quiet, as_json) as tell, redirect_stdout(sys.stderr):  # an extension may print
         done = play(settings, once, clock_of(clock), tell)
     board = done.board
     if as_json:

@@ -225,6 +225,8 @@ def test_what_is_coming_is_said_by_time() -> None:
         (7, "a cohort starts, cohort 1 decides"),
         (14, "cohort 1 decides"),
     ]
+    now = coming(at_work(NOW, course(cohort(rounds=1))), 5)
+    assert now == [(NOW, "cohort 1 decides, due now")]
 
 
 @given(

@@ -1,0 +1,215 @@
+"""`arena run` on live markets: a venue and a provider that are down for a while, rounds that were missed."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.clock import Pretended
+from tests.provider.replies import GOOD, fails, says
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
+from tests.venue_server.polymarket import (
+    CLOB,
+    GAMMA,
+    RAIN_BOOK,
+    PolymarketWire,
+    a_book,
+    a_book_end,
+    a_market,
+    an_end,
+)
+from tests.venue_server.server import VenueServer, status, venue_server
+
+MINUTE = timedelta(minutes=1)
+HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+LATER = "2026-12-31T00:00:00Z"
+SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
+CONFIG = """\
+markets:
+  venue: polymarket
+  closes_within: 3000d
+  min_volume: 0
+  polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
+cohorts: {{first: 2026-01-04, rounds: {rounds}, count: {count}, catch_up: {catch_up}}}
+run: {{catalogue: 1d, quotes: 1d, resolutions: 1d, marks: 1d, backup: off}}
+agents:
+  - kind: market
+  - {{name: eve, model: openai/eve, base_url: "{provider}", price: {{input: 1, output: 1}}}}
+"""
+Down = Callable[[datetime], bool]
+
+
+@pytest.fixture
+def venue() -> Iterator[VenueServer]:
+    with venue_server() as server:
+        yield server
+
+
+@pytest.fixture
+def provider() -> Iterator[FaultyProvider]:
+    with faulty() as server:
+        server.script("eve", says(GOOD))
+        yield server
+
+
+def an_arena(
+    folder: Path,
+    venue: VenueServer,
+    provider: FaultyProvider,
+    rounds: int = 2,
+    count: int = 1,
+    catch_up: str = "latest",
+    over_at: datetime = SUNDAY + 4 * WEEK,
+) -> PolymarketWire:
+    """A folder at a venue with two markets, which are both over some time later by the folder's clock."""
+    shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
+    text = CONFIG.format(rounds=rounds, count=count, catch_up=catch_up, **shape)
+    (folder / "config.yaml").write_text(text, "utf-8")
+    clock_at(folder)
+    names = ("1001", "1002")
+    wire = PolymarketWire([a_market(name, endDate=LATER) for name in names], [RAIN_BOOK, SNOW_BOOK])
+    wire.serve(venue)
+    page = venue.answer
+
+    def by_the_clock(asked: Any) -> Any:
+        if time_of(folder) >= over_at and not wire.ends:
+            wire.markets = [an_end(name) for name in names]
+            wire.ends = [a_book_end(name) for name in names]
+        return page(asked)
+
+    venue.answer = by_the_clock  # type: ignore[method-assign]  # the world that the server shows goes on
+    return wire
+
+
+def time_of(folder: Path) -> datetime:
+    return Pretended.read(folder / "clock").now()
+
+
+def venue_is_down(folder: Path, venue: VenueServer, down: Down) -> None:
+    """It turns everyone away at such times."""
+    up = venue.answer
+    venue.answer = lambda asked: status(403) if down(time_of(folder)) else up(asked)  # type: ignore[method-assign]
+
+
+def provider_is_down(folder: Path, provider: FaultyProvider, down: Down) -> None:
+    """Eve's model is refused at such times."""
+    provider.script("eve", lambda _: fails(403) if down(time_of(folder)) else says(GOOD))
+
+
+def between(begin: datetime, length: timedelta) -> Down:
+    return lambda at: begin <= at < begin + length
+
+
+def verdicts(folder: Path) -> list[tuple[int, str]]:
+    query = (
+        "SELECT number, verdict FROM turn JOIN round ON round.id = turn.round_id "
+        "JOIN entrant ON entrant.id = turn.entrant_id WHERE name = 'eve' ORDER BY number"
+    )
+    return [(number, verdict) for number, verdict in rows(folder, query)]
+
+
+def looked(folder: Path) -> list[tuple[int, str]]:
+    """When the prices of each round were looked at."""
+    query = "SELECT number, taken_at FROM round JOIN snapshot ON snapshot.id = snapshot_id ORDER BY number"
+    return [(number, taken_at[:16]) for number, taken_at in rows(folder, query)]
+
+
+def test_a_live_season_is_played_settled_and_ended(
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, venue, provider)
+    board, _ = rehearse(tmp_path)
+    found = content(tmp_path)
+    assert (board.failed, verdicts(tmp_path)) == (0, [(1, "played"), (2, "played")])
+    assert found["differences"] == []
+    assert found["settlements"] > 0
+    assert found["ended"] == [(1, SUNDAY + 4 * WEEK)]
+    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(29,)]
+    days = [day for (day,) in rows(tmp_path, "SELECT DISTINCT at FROM mark ORDER BY at")]
+    assert len(days) == 29
+    assert [made[:16] for (made,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY id")] == [
+        "2026-01-04T00:00",
+        "2026-01-11T00:00",
+    ]
+
+
+def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, venue, provider)
+    venue_is_down(tmp_path, venue, between(SUNDAY + WEEK, 2 * HOUR))
+    board, events = rehearse(tmp_path)
+    assert looked(tmp_path) == [(1, "2026-01-04T00:00"), (2, "2026-01-11T02:03")]
+    pauses = [
+        event.at - SUNDAY - WEEK for event in events if "cohort 1" in event.words and event.kind == "failed"
+    ]
+    assert [int(pause.total_seconds()) // 60 for pause in pauses] == [0, 1, 3, 7, 15, 31, 63]
+    assert board.failed > 7, "other jobs could not reach it either"
+    assert [one for one in events if one.kind == "missed"] == []
+    assert verdicts(tmp_path) == [(1, "played"), (2, "played")]
+    found = content(tmp_path)
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 4 * WEEK)])
+
+
+def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, venue, provider)
+    first, second = between(SUNDAY, 3 * HOUR), between(SUNDAY + WEEK, 7 * HOUR)
+    provider_is_down(tmp_path, provider, lambda at: first(at) or second(at))
+    rehearse(tmp_path)
+    assert verdicts(tmp_path) == [(1, "played"), (2, "failed")]
+    tries = [at for (at,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY made_at")]
+    hours = [at[:13] for at in tries]
+    assert hours.count("2026-01-11T00") > hours.count("2026-01-11T04") == 1
+    assert max(tries) <= "2026-01-11T06:00:01"
+    assert content(tmp_path)["differences"] == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "played"),
+    [
+        ("latest", [(1, "2026-01-04T00:00"), (3, "2026-01-19T05:00")]),
+        ("all", [(1, "2026-01-04T00:00"), (2, "2026-01-19T05:00"), (3, "2026-01-19T05:00")]),
+        ("none", [(1, "2026-01-04T00:00")]),
+    ],
+)
+def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
+    tmp_path: Path,
+    venue: VenueServer,
+    provider: FaultyProvider,
+    policy: str,
+    played: list[tuple[int, str]],
+) -> None:
+    an_arena(tmp_path, venue, provider, rounds=3, catch_up=policy)
+    rehearse(tmp_path, once=True)
+    clock_at(tmp_path, SUNDAY + 2 * WEEK + 29 * HOUR)  # nothing ran for two weeks and more
+    board, events = rehearse(tmp_path)
+    assert (looked(tmp_path), board.failed) == (played, 0)
+    missed = [event.data["round"] for event in events if event.kind == "missed"]
+    assert missed == [number for number in (2, 3) if number not in dict(played)]
+    found = content(tmp_path)
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 4 * WEEK)])
+
+
+def test_a_start_that_was_missed_is_made_late(
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+) -> None:
+    an_arena(tmp_path, venue, provider, rounds=1, count=3)
+    clock_at(tmp_path, SUNDAY + WEEK + DAY)
+    rehearse(tmp_path)
+    starts = rows(tmp_path, "SELECT number, starts_at FROM cohort ORDER BY number")
+    assert [(number, at[:10]) for number, at in starts] == [
+        (1, "2026-01-11"),
+        (2, "2026-01-18"),
+        (3, "2026-01-25"),
+    ]
+    assert sorted(at for _, at in looked(tmp_path)) == [
+        "2026-01-12T00:00",
+        "2026-01-18T00:00",
+        "2026-01-25T00:00",
+    ]
+    assert content(tmp_path)["differences"] == []

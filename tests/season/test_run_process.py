@@ -1,0 +1,216 @@
+"""`arena run` as a process: killed, doubled, told to stop, and what it says."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from time import sleep
+from typing import Any
+
+import pytest
+
+from arena.cli.run import play
+from arena.cli.run_log import Lines
+from arena.clock import Pretended, now, timer
+from arena.config import load
+from tests.provider.replies import GOOD, late, says
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.rehearsal import clock_at, content, rows
+from tests.season.running import arena, arena_json, command, environment, provider
+
+WEEK = timedelta(weeks=1)
+OFF = "catalogue: off, quotes: off, resolutions: off, backup: off"
+SEASON = f"""\
+markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
+cohorts: {{rounds: 2, count: 1}}
+run: {{marks: 3d, {OFF}}}
+agents:
+  - {{name: three, model: demo/sharp, samples: 3}}
+  - {{name: parts, model: demo/hasty, batch: 5}}
+  - {{kind: kelly, of: three}}
+"""
+SLOW = """\
+markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
+cohorts: {{rounds: 1, count: 1}}
+run: {{marks: 1w, {off}, grace: {grace}}}
+agents:
+  - {{name: eve, model: openai/eve, base_url: "{url}", price: {{input: 1, output: 1}}}}
+  - kind: market
+"""
+
+
+def a_folder(folder: Path, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(text, "utf-8")
+    clock_at(folder)
+    return folder
+
+
+def starting(folder: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
+    """`arena run` in a folder, left running, with its lines to be read."""
+    return subprocess.Popen(
+        command("run", "--log", "json", *words),
+        cwd=folder,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def said(run: "subprocess.Popen[str]", kind: str) -> Any:
+    """What it says of that kind next."""
+    assert run.stdout is not None
+    for line in run.stdout:
+        told = json.loads(line)
+        if told["event"] == kind:
+            return told
+    raise AssertionError(f"it ended without a word of {kind}")
+
+
+def test_killed_at_any_time_it_goes_on_and_ends_in_the_same_hash(tmp_path: Path, thorough: bool) -> None:
+    chance = Random("when to kill")
+    whole, killed = (a_folder(tmp_path / name, SEASON) for name in ("whole", "killed"))
+    with provider(tmp_path / "requests") as url:
+        began = timer()
+        arena_json(whole, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
+        length = timer() - began
+        for _ in range(20 if thorough else 2):
+            run = starting(killed, "--clock", "clock", ARENA_DEMO_PROVIDER=url)
+            sleep(chance.uniform(0.4 * length, 0.9 * length))
+            run.kill()
+            run.communicate()
+        arena_json(killed, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
+    ran, resumed = content(whole), content(killed)
+    assert (ran["differences"], [ended is None for _, ended in ran["ended"]]) == ([], [False])
+    assert resumed == ran
+
+
+def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(tmp_path: Path) -> None:
+    this_week = (now() - timedelta(days=now().isoweekday() % 7)).date()
+    folder = a_folder(tmp_path, SEASON.replace("2026-01-04", this_week.isoformat()).replace("sharp", "blind"))
+    with provider(tmp_path / "requests") as url:
+        first = starting(folder, ARENA_DEMO_PROVIDER=url)
+        assert said(first, "play")["round"] == 1
+        second = starting(folder, ARENA_DEMO_PROVIDER=url)
+        assert "standing by" in said(second, "standby")["message"]
+        busy = arena(folder, "run", "--once", "--json")
+        assert (busy.returncode, json.loads(busy.stdout)["error"]["code"]) == (2, "busy")
+        first.kill()
+        first.communicate()
+        said(second, "started")
+        second.send_signal(signal.SIGTERM)
+        second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert rows(folder, "SELECT count(*) FROM round") == [(1,)]
+    assert rows(folder, "SELECT token FROM lease") == [(2,)]
+
+
+@pytest.fixture
+def slow() -> Iterator[FaultyProvider]:
+    with faulty() as server:
+        yield server
+
+
+def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
+    """Sends this process SIGTERM as soon as something is so, and again after each of the pauses."""
+
+    def wait() -> None:
+        while not when():
+            sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+        for pause in pauses:
+            sleep(pause)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def run_here(folder: Path, log: Path) -> Any:
+    """`arena run` in this process, which takes its signals."""
+    with log.open("w", encoding="utf-8") as stream:
+        return play(
+            load(folder / "config.yaml"),
+            False,
+            lambda: Pretended.read(folder / "clock"),
+            Lines(stream, True, False),
+        )
+
+
+def an_arena_with(slow: FaultyProvider, folder: Path, seconds: float, grace: str) -> Path:
+    slow.script("eve", late(says(GOOD), seconds))
+    return a_folder(folder, SLOW.format(url=slow.url, grace=grace, off=OFF))
+
+
+CALLS = "SELECT error_code, worst IS NOT NULL, cost FROM call"
+
+
+def test_told_to_stop_it_lets_calls_end_and_keeps_their_turns(tmp_path: Path, slow: FaultyProvider) -> None:
+    folder = an_arena_with(slow, tmp_path, 0.5, "60s")
+    stops = signalled(lambda: bool(slow.log))
+    ran = run_here(folder, tmp_path / "log")
+    stops.join()
+    assert (ran.stop.asked.is_set(), ran.stop.hurry.is_set()) == (True, False)
+    assert [code for code, _, _ in rows(folder, CALLS)] == [None]
+    assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
+    assert rows(folder, "SELECT count(*) FROM lease WHERE expires_at > strftime('%Y-%m-%dT%H:%M:%fZ')") == [
+        (0,)
+    ]
+
+
+@pytest.mark.parametrize(("grace", "pauses"), [("0s", ()), ("600s", (0.3,))])
+def test_calls_that_take_too_long_or_a_second_signal_are_broken_off_and_no_turn_is_half_there(
+    tmp_path: Path, slow: FaultyProvider, grace: str, pauses: tuple[float, ...]
+) -> None:
+    folder = an_arena_with(slow, tmp_path, 9.0, grace)
+    stops = signalled(lambda: bool(slow.log), *pauses)
+    ran = run_here(folder, tmp_path / "log")
+    stops.join()
+    assert ran.stop.hurry.is_set() is bool(pauses)
+    assert rows(folder, CALLS) == [("other", 1, None)], "it may have to be paid, at its worst"
+    assert rows(folder, "SELECT count(*) FROM turn WHERE verdict IS NULL") == [(0,)]
+    assert rows(folder, "SELECT done FROM round") == [(0,)]
+    slow.script("eve", says(GOOD))
+    run_here(folder, tmp_path / "log")
+    assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
+    assert content(folder)["differences"] == []
+
+
+def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, SEASON)
+    with provider(tmp_path / "requests") as url:
+        ran = arena(folder, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
+        quiet = arena(folder, "run", "--clock", "clock", "--quiet", ARENA_DEMO_PROVIDER=url)
+    assert ran.returncode == quiet.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0] == "2026-01-04 00:00:00 on duty; it is 2026-01-04 00:00 UTC"
+    assert "2026-01-11 00:00:00 cohort 1, 2026-01-11 00:00: round 2: 3 turns" in lines
+    assert "every round has been played" in lines[-3]
+    assert lines[-2].startswith("Stopped: 2 rounds, 6 turns, ")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+
+
+def test_the_list_says_what_is_done_when_without_doing_it(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, SEASON)
+    fresh = arena_json(folder, "run", "--list", "--clock", "clock")
+    assert not (folder / "arena.db").exists()
+    jobs = {job["job"]: job for job in fresh["jobs"]}
+    assert (jobs["marks"]["cadence"], jobs["marks"]["last"]) == ("3d", None)
+    assert (jobs["quotes"]["cadence"], jobs["quotes"]["next"]) == ("off", None)
+    assert [each["what"] for each in fresh["decisions"]] == ["a cohort starts, due now"]
+    for word in ("marks", "off", "due now"):
+        assert word in arena(folder, "run", "--list", "--clock", "clock").stdout
+
+
+def test_a_clock_that_is_none_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, SEASON)
+    refused = arena(folder, "run", "--clock", "nowhere")
+    assert (refused.returncode, "nowhere is no clock" in refused.stderr) == (1, True)
+    assert not (folder / "arena.db").exists()
