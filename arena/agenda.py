@@ -170,9 +170,8 @@ def coming(situation: Situation, most: int) -> list[tuple[datetime, str]]:
     starts = list(islice(starts_after(situation), most))
     for at in sorted({*starts, *(at for at in situation.calendar if at > now)})[:most]:
         words = ["a cohort starts"] if at in starts else []
-        for stored in (course.stored for course in situation.open):
-            if decides(stored, at, situation):
-                words.append(f"cohort {stored.cohort.number} decides")
+        deciders = (one.stored for one in situation.open if decides(one.stored, at, situation))
+        words += [f"cohort {stored.cohort.number} decides" for stored in deciders]
         found.append((at, ", ".join(words) or "what is held is settled and marked"))
     return found
 
