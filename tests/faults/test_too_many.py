@@ -26,15 +26,15 @@ def over(record: Record) -> None:
 def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: Record) -> None:
     places = [placed(record.reserve(THERE, EIGHT)) for _ in range(8)]
     assert [place.free for place in places] == [*range(7, -1, -1)]
-    assert record.reserve(TTHERE, EIGHT) == Busy()
+    assert record.reserve(THERE, EIGHT) == Busy()
     for place, wait in zip(places, (30, 60, *[20] * 6), strict=True):
         record.keep_call(1, 1, 1, too_many(wait), NOW, place)
     assert lane(record) == (4 * ONE, True)
-    rest = record.reserve(TTHERE, EIGHT)
+    rest = record.reserve(THERE, EIGHT)
     assert isinstance(rest, Busy)
     assert 30 < (rest.pause or 0) <= 60, "the longest that any of them was asked for"
     over(record)
-    found = placed(record.reserve(TTHERE, EIGHT))
+    found = placed(record.reserve(THERE, EIGHT))
     assert (found.free, found.narrow) == (3, True)
 
 
