@@ -123,10 +123,11 @@ def agenda(situation: Situation) -> Agenda:
 def starts_due(situation: Situation) -> tuple[list[datetime], list[Missed]]:
     """When the next cohort should have started, if it should have; and which starts are passed over.
 
-    Only starts after the last one count, and in a made-up world those after all that was looked at.
+    Only starts after the schedule's last one count, and in a made-up world those after the last look.
     """
     plan, now = situation.plan, situation.now
-    begun = [course.stored.cohort.starts_at for course in situation.courses]
+    cohorts = [course.stored.cohort for course in situation.courses]
+    begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
     looked = [course.looked for course in situation.courses if course.looked is not None]
     last = max([*begun, *([] if situation.live else looked)], default=None)
     times = [at for at in _weeks(plan, now) if plan.starting(at) and (last is None or at > last)]

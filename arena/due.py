@@ -29,15 +29,23 @@ def next_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime
 
 
 def next_start(
-    plan: Plan, begun: Collection[datetime], newest: datetime | None, live: bool, now: datetime
+    plan: Plan,
+    begun: Collection[datetime],
+    newest: datetime | None,
+    live: bool,
+    now: datetime,
+    catch_up: str = "none",
 ) -> datetime | None:
     """When the next cohort starts, None if none will. `begun` are earlier starts, `newest` was played last.
 
-    A live start is open for as long as its round may be played, and one that was missed is not caught up.
+    A live start is open for as long as its round may be played; of those that were missed after the last one,
+    all are made late, or the latest, or none.
     """
-    start = plan.first
+    start, last = plan.first, max(begun, default=None)
     while plan.starting(start) is not None:
-        to_come = now - start <= WINDOW if live else newest is None or start > newest
+        late = last is None or start > last
+        late = late and (catch_up == "all" or (catch_up == "latest" and now - start < WEEK))
+        to_come = late or now - start <= WINDOW if live else newest is None or start > newest
         if to_come and start not in begun:
             return start
         start += WEEK

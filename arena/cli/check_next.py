@@ -55,16 +55,19 @@ def next_cohort(config: "Config", begun: Begun, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
     from arena.due import next_start
     from arena.plan import plan_of, stamp_of
+    from arena.turns import WINDOW
 
     plan = plan_of(config, at, min(begun.scheduled, default=None))
     starts = [cohort.starts_at for cohort in begun.cohorts]
-    start = next_start(plan, starts, begun.newest, stamp_of(config) == "live", at)
+    live = stamp_of(config) == "live"
+    start = next_start(plan, starts, begun.newest, live, at, config.cohorts.catch_up)
     return {
         "first_start": plan.first.isoformat(),
         "cohorts_begun": len(starts),
         "cohorts_by_hand": len(starts) - len(begun.scheduled),
         "next_cohort": None if start is None else len(starts) + 1,
         "next_start": None if start is None else start.isoformat(),
+        "next_start_missed": start is not None and live and at - start > WINDOW,
         "record_trouble": begun.trouble or None,
     }
 
@@ -78,7 +81,10 @@ def say_next(found: dict[str, Any]) -> str:
         return f"none: {begun} of {count} cohorts have begun{more}, and no start is to come"
     start = datetime.fromisoformat(found["next_start"])
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
-    return f"{start:%Y-%m-%d %H:%M} UTC, cohort {found['next_cohort']}{of}; a new one every week"
+    when = f"{start:%Y-%m-%d %H:%M} UTC"
+    if found["next_start_missed"]:
+        when = f"as soon as arena run is started, in place of {when}, which was missed"
+    return f"{when}, cohort {found['next_cohort']}{of}; a new one every week"
 
 
 MOST = 5

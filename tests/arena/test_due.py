@@ -128,3 +128,15 @@ def test_a_live_start_is_open_for_six_hours_and_then_it_is_next_weeks() -> None:
 
 def test_live_starts_that_were_missed_count_as_used_up() -> None:
     assert starts(a_plan(count=2), 1, live=True, now=NOW + 2 * WEEK, newest=NOW) is None
+
+
+def test_a_live_start_that_was_missed_is_made_late_where_the_config_says_so() -> None:
+    plan = a_plan(count=None)
+    now = NOW + 2 * WEEK + timedelta(days=3)
+    found = {
+        policy: next_start(plan, [NOW - WEEK], None, True, now, policy)
+        for policy in ("latest", "all", "none")
+    }
+    assert found == {"latest": NOW + 2 * WEEK, "all": NOW, "none": NOW + 3 * WEEK}
+    begun = [NOW + 2 * WEEK]
+    assert {next_start(plan, begun, None, True, now, policy) for policy in found} == {NOW + 3 * WEEK}

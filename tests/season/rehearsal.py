@@ -25,6 +25,11 @@ def clock_at(folder: Path, at: datetime = SUNDAY) -> Path:
     return file
 
 
+def address(folder: Path, record: str) -> str:
+    """A record's address: that of a server as it is, a file's in the folder."""
+    return record if "://" in record else str(folder / record)
+
+
 def rehearse(
     folder: Path,
     record: str = "arena.db",
@@ -32,7 +37,7 @@ def rehearse(
     tell: Callable[[Run, Event], None] = lambda _run, _event: None,
 ) -> tuple[Board, list[Event]]:
     """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
-    opened, events = Record.open(str(folder / record)), list[Event]()
+    opened, events = Record.open(address(folder, record)), list[Event]()
 
     def told(event: Event) -> None:
         events.append(event)
@@ -48,7 +53,7 @@ def rehearse(
 
 def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
     """What is in a record: its hash, how much of everything, which cohorts have ended, what is wrong."""
-    opened = Record.open(str(folder / record))
+    opened = Record.open(address(folder, record))
     try:
         with reading(opened.engine) as connection:
             found = {"hash": state_hash(connection), "differences": verify(connection)}
@@ -61,7 +66,7 @@ def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
 
 def rows(folder: Path, query: str, record: str = "arena.db") -> list[tuple[Any, ...]]:
     """The answer of a folder's record to a question in SQL."""
-    opened = Record.open(str(folder / record))
+    opened = Record.open(address(folder, record))
     try:
         with reading(opened.engine) as connection:
             return [tuple(row) for row in connection.exec_driver_sql(query)]

@@ -166,3 +166,12 @@ def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Pa
     rehearse(tmp_path)
     assert rows(tmp_path, "SELECT verdict FROM turn") == [("played",)]
     assert content(tmp_path)["ended"] == [(1, SUNDAY)]
+
+
+def test_on_postgresql_it_is_the_same_season(tmp_path: Path, new_database: Callable[[], str]) -> None:
+    an_arena(tmp_path, BUSY, rounds=1, count=1)
+    rehearse(tmp_path)
+    clock_at(tmp_path)
+    server = new_database()
+    rehearse(tmp_path, server)
+    assert content(tmp_path, server) == content(tmp_path)

@@ -1,0 +1,75 @@
+"""The live status of `arena run`: lines above, how things stand below, and nothing that a terminal obeys."""
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from arena.board import Board, Event
+from arena.cli.run_live import Status, drawn
+from arena.cli.run_log import Lines
+from arena.store.figures import Figures
+from arena.store.record import Record
+from tests.builders import NOW
+
+EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def shown(board: Board, found: Figures) -> str:
+    stream = StringIO()
+    Console(file=stream, width=120).print(drawn(board, found))
+    return stream.getvalue()
+
+
+def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None:
+    board = Board(now=NOW, doing="cohort 2", last_round="cohort 1, round 3: 5 turns", next_round=NOW)
+    board.next_job = ("marks", NOW)
+    for number in range(7):
+        board.trouble(f"trouble {number}")
+    text = shown(board, Figures(spent=1_234_567, positions=12, stale=3))
+    for words in (
+        "cohort 2",
+        "round 3: 5 turns",
+        "marks at 2026-",
+        "$1.23",
+        "12 positions, 3 of them at stale",
+    ):
+        assert words in text
+    assert [f"trouble {number}" in text for number in range(7)] == [False] * 2 + [True] * 5
+    assert "starting" in shown(Board(), Figures())
+
+
+def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Record) -> None:
+    stream = StringIO()
+    status = Status(Live(console=Console(file=stream, width=120)))
+    status.watch(Board(now=NOW, last_round=EVIL, errors=[EVIL]), record)
+    status.told(Event(NOW, "play", EVIL))
+    Console(file=stream, width=120).print(status)
+    assert "\x1b[2J" not in stream.getvalue()
+    assert "\x07" not in stream.getvalue()
+    assert stream.getvalue().count("[bold red]here[/]") == 3
+
+
+def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
+    loud, quiet = StringIO(), StringIO()
+    for event in (Event(NOW, "job", EVIL, {"due": "then"}), Event(NOW, "failed", "no luck")):
+        Lines(loud, as_json=True, quiet=False).told(event)
+        Lines(quiet, as_json=False, quiet=True).told(event)
+    assert '"event": "job"' in loud.getvalue().splitlines()[0]
+    assert '"due": "then"' in loud.getvalue().splitlines()[0]
+    assert "\x1b" not in loud.getvalue()
+    assert quiet.getvalue() == f"{NOW:%Y-%m-%d %H:%M:%S} no luck\n"
+
+
+def test_an_empty_record_has_figures_too(record: Record) -> None:
+    assert record.figures(NOW) == Figures()
