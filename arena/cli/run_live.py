@@ -13,15 +13,14 @@ from rich.text import Text
 from arena.board import Board, Event
 from arena.budget import midnight
 from arena.cli.markets_show import plain
-from arena.clock import timer
 from arena.store.figures import Figures
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.store.record import Record
 
-EVERY = 5.0
-"""The seconds between two looks at the record for its figures."""
+PRICES = ("quotes", "catalogue", "backup", "retention")
+"""What changes nothing in the figures."""
 SHORT = "%Y-%m-%d %H:%M"
 
 
@@ -33,7 +32,6 @@ class Status:
     board: Board = field(default_factory=Board)
     record: "Record | None" = None
     figures: Figures = field(default_factory=Figures)
-    looked: float = 0.0
 
     def watch(self, board: Board, record: "Record") -> None:
         """Show how this run stands."""
@@ -42,8 +40,8 @@ class Status:
     def told(self, event: Event) -> None:
         """A line above the status, and the status anew."""
         self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
-        if self.record is not None and timer() - self.looked > EVERY:
-            self.figures, self.looked = self.record.figures(midnight(event.at)), timer()
+        if self.record is not None and event.data.get("name") not in PRICES:
+            self.figures = self.record.figures(midnight(event.at))
 
     def __rich__(self) -> RenderableType:
         """The status."""
