@@ -62,14 +62,14 @@ def until(is_so: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
-def expire(address: str, pid: str = "%") -> None:
-    """Leases are over, those of a process or all: a minute and a half that a test can't wait.
+def expire(address: str, pid: str, *tables: str) -> None:
+    """The leases of a process are over: a minute and a half that a test can't wait.
 
     Nothing was heard of any worker in that time; those that live are heard again with their next beat.
     """
     over, mine = "expires_at = now() - interval '1 s'", f"holder LIKE '%/{pid}/%'"
     with psycopg.connect(address, autocommit=True) as connection:
-        for table in ("claim", "reservation"):
+        for table in tables:
             connection.execute(f"UPDATE {table} SET {over} WHERE {mine}".encode())
         connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 h'")
 
@@ -107,12 +107,12 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> 
             killed.kill()
             killed.wait()
             time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not
-            expire(plain, str(stopped.pid))
+            expire(plain, str(stopped.pid), "claim", "reservation")
             until(lambda: len(there.log) >= 2 * PER_PROVIDER, "calls of the others")
             server.stop()
             server.start()
             time.sleep(10 * LATENCY)  # what was under way is kept by now
-            expire(plain)
+            expire(plain, "%", "claim")  # turns that were broken off; calls keep their places
             until(lambda: len(there.log) >= 3 * PER_PROVIDER, "calls after the database was back")
             stopped.send_signal(signal.SIGCONT)
             until(lambda: run.poll() is not None, "the end of the season")
