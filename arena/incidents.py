@@ -1,19 +1,14 @@
-"""What an operator should hear of, noted once each: rounds, agents, budgets, venues, checks, ends.
+"""What an operator should hear of, as it is told: rounds, agents, budgets, venues, checks, ends.
 
-Each function may be called as often as one likes. What lasts, such as an outage, ends when it is over, and
-the next one is told again. `docs/watching.md` has every kind with an example.
+`arena/noting.py` notes them; `docs/watching.md` has every kind with an example.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from markets.canonical import digest, stamp
-
-if TYPE_CHECKING:
-    from arena.store.record import Record
-    from arena.store.verify import Difference
 
 Kind = Literal[
     "round_failed", "all_agents_failed", "budget_reached", "venue_down", "verify_failed", "cohort_finished"
@@ -63,11 +58,6 @@ class RoundEnd:
     refused: Mapping[str, str]
 
     @property
-    def name(self) -> str:
-        """Which round, for keys."""
-        return f"{self.cohort}/{self.number}"
-
-    @property
     def failed(self) -> tuple[str, ...]:
         """Who has failed, so far."""
         return tuple(name for name, verdict in self.verdicts.items() if verdict == "failed")
@@ -85,93 +75,64 @@ class RoundEnd:
 
 
 class Trouble(Protocol):
-    """Why a venue gives no answer."""
+    """Why something could not be done: a stable code, and words."""
 
     code: str
     message: str
 
 
-def note_rounds(record: "Record", at: datetime) -> None:
-    """Note what the newest rounds in the record tell: who failed, and whom a budget stopped."""
-    from arena.store import incidents
-
-    ends = incidents.newest_rounds(record.engine)
-    newest = max((one.at for one in ends), default=None)
-    found = [incident for one in ends for incident in of_round(one, at, one.at == newest)]
-    incidents.note(record.engine, found)
-    silent = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
-    incidents.end(record.engine, "all_agents_failed", at, but=silent)
-
-
 def of_round(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
     """What a round tells. That all have failed lasts until a newer one is played."""
-    place = {"cohort": one.cohort, "round": one.number, "due": stamp(one.at)}
-    which, found = f"round {one.number} of cohort {one.cohort}", []
+    place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
+    which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
+    failed, found = place | {"agents": list(one.failed[:SHOWN])}, []
     if one.failed and one.done:
-        data = place | {"reason": "turns_failed", "agents": list(one.failed[:SHOWN])}
         words = f"{which} ended without {_listed(one.failed)}, who failed"
-        found.append(Incident("round_failed", one.name, at, words, data))
+        found.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
-        words = f"every model in {which} has failed: {_listed(one.failed)}"
-        data = place | {"agents": list(one.failed[:SHOWN])}
-        found.append(Incident("all_agents_failed", one.name, at, words, data))
-    if one.stopped:
-        reason = next(iter(one.stopped.values()))
-        data = place | {"agents": list(one.stopped)[:SHOWN], "message": reason}
-        words = f"a budget stopped {_listed(tuple(one.stopped))} in {which}"
+        words = f"every agent with a model failed in {which}: {_listed(one.failed)}"
+        found.append(Incident("all_agents_failed", name, at, words, failed))
+    if stopped := one.stopped:
+        data = place | {"agents": list(stopped)[:SHOWN], "message": next(iter(stopped.values()))}
+        words = f"a budget stopped {_listed(tuple(stopped))} in {which}"
         found.append(Incident("budget_reached", stamp(one.at), at, words, data))
     return found
 
 
-def note_missed(record: "Record", cohort: int, number: int, due: datetime, at: datetime) -> None:
-    """Note that a round was not played in its time."""
-    from arena.store import incidents
-
-    data = {"cohort": cohort, "round": number, "due": stamp(due), "reason": "missed"}
+def missed(cohort: int, number: int, due: datetime, at: datetime) -> Incident:
+    """That a round was not played in its time."""
+    data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
     words = f"round {number} of cohort {cohort} was not played in its time"
-    incidents.note(record.engine, [Incident("round_failed", f"{cohort}/{number}", at, words, data)])
+    return Incident("round_failed", f"{cohort}/{number}", at, words, data)
 
 
-def note_error(record: "Record", due: datetime, at: datetime, error: Trouble) -> None:
-    """Note that the rounds of a decision time were broken off by an error."""
-    from arena.store import incidents
-
-    data = {"due": stamp(due), "reason": error.code, "message": error.message}
+def broken_off(due: datetime, at: datetime, error: Trouble) -> Incident:
+    """That the rounds of a decision time were broken off by an error."""
+    data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
     words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were broken off: {error.code}"
-    incidents.note(record.engine, [Incident("round_failed", f"{stamp(due)}/{error.code}", at, words, data)])
+    return Incident("round_failed", f"{stamp(due)}/{error.code}", at, words, data)
 
 
-def note_venue(record: "Record", venue: str, at: datetime, trouble: Trouble | None) -> None:
-    """Note that a venue gives no answer; without trouble, that it does, which ends an outage."""
-    from arena.store import incidents
-
-    if trouble is None:
-        incidents.end(record.engine, "venue_down", at, about=f"{venue}@")
-        return
-    data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": stamp(at)}
+def outage(venue: str, at: datetime, trouble: Trouble) -> Incident:
+    """That a venue gives no answer since then."""
+    data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} gives no answer: {trouble.code}"
-    incident = Incident("venue_down", f"{venue}@{stamp(at)}", at, words, data)
-    incidents.note(record.engine, [incident], unless=f"{venue}@")
+    return Incident("venue_down", f"{venue}@{stamp(at)}", at, words, data)
 
 
-def note_verify(record: "Record", at: datetime, differences: Sequence["Difference"]) -> None:
-    """Note that the record does not agree with itself, once for the same differences; or that it does."""
-    from arena.store import incidents
-
-    places = [[x.table, x.key, x.field] for x in differences]
-    subject = digest(places)[:16]
-    incidents.end(record.engine, "verify_failed", at, but=[subject] if places else [])
-    if places:
-        names = ("table", "row", "field")
-        shown = [dict(zip(names, place, strict=True)) for place in places[:SHOWN]]
-        words = f"the record does not agree with itself: {len(places)} differences"
-        data = {"differences": len(places), "first": shown}
-        incidents.note(record.engine, [Incident("verify_failed", subject, at, words, data)])
+def disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
+    """That the record does not agree with itself in these places: tables, rows and fields."""
+    first = [dict(zip(("table", "row", "field"), place, strict=True)) for place in places[:SHOWN]]
+    count = "1 difference" if len(places) == 1 else f"{len(places):,} differences"
+    data = {"differences": len(places), "first": first}
+    words = f"the record does not agree with itself: {count}"
+    return Incident("verify_failed", digest(places)[:16], at, words, data)
 
 
 def finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
-    """What to tell when a cohort has ended."""
-    words = f"cohort {cohort} has finished: {rounds} rounds are played and nothing is held any more"
+    """That a cohort has ended."""
+    count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+    words = f"cohort {cohort} has finished: {count} played, and nothing is held any more"
     data = {"cohort": cohort, "rounds": rounds, "agents": agents}
     return Incident("cohort_finished", str(cohort), at, words, data)
 

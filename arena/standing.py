@@ -1,19 +1,22 @@
 """The status of an arena, from one look at its record."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from arena.budget import midnight
 from arena.condition import Due, judged
-from arena.expected import KEEP_DECIDING, Expected, Starts, next_cohort, next_round, rounds_of
+from arena.config import Config
+from arena.expected import KEEP_DECIDING, Expected, Starts, expected_of, next_cohort, next_round, rounds_of
 from arena.incidents import Told
 from arena.lease import is_gone
 from arena.status import Calendar, JobLine, Limit, Playing, RoundState, Spend, Status
 from arena.store import costs, status
+from arena.store.database import reading
 from arena.store.held import read_held
 from arena.store.incidents import recent
+from arena.store.record import Record
 
 if TYPE_CHECKING:
     from arena.store.frame import Connection
@@ -23,6 +26,25 @@ NEWEST = 5
 """So many of the newest incidents are shown, and so many of those that go on."""
 PRICES = ("quotes", "catalogue")
 """The jobs that read prices."""
+
+
+def source_of(
+    record: Record,
+    config: Config,
+    now: Callable[[], datetime],
+    me: str = "",
+    next_jobs: Callable[[datetime], Mapping[str, datetime]] = lambda _: {},
+) -> Callable[[], Status]:
+    """What looks up the status of a config's record each time it is called, from any thread."""
+
+    def source() -> Status:
+        at = now()
+        with reading(record.engine) as connection:
+            began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
+            expected = expected_of(config, at, began, me)
+            return look(connection, at, replace(expected, next_jobs=next_jobs(at)))
+
+    return source
 
 
 def look(connection: "Connection", now: datetime, expected: Expected) -> Status:

@@ -27,6 +27,7 @@ from arena.cli.round import round as play_round
 from arena.cli.run import run
 from arena.cli.status import status
 from arena.cli.verify import verify
+from arena.cli.watch import watch
 from arena.cli.whatif import whatif
 from arena.cli.worker import worker
 from arena.errors import ArenaError
@@ -88,6 +89,7 @@ app.command()(run)
 app.command("round")(play_round)
 app.command()(status)
 app.command()(worker)
+app.add_typer(watch, name="watch")
 app.add_typer(agents, name="agents")
 app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")

@@ -8,9 +8,21 @@ Amounts are dollars, such as `0.50` or `10000`; a length of time has its unit, s
 or `60d`; paths start from the folder of the config. An unknown key is a mistake, never ignored.
 """
 
+from arena.config.endpoint import Endpoint
 from arena.config.errors import ConfigError, ConfigErrors
 from arena.config.keys import environment, key_variables
-from arena.config.model import AgentConfig, Backup, Budget, Calls, Cohorts, Config, Evidence, Markets, Run
+from arena.config.model import (
+    AgentConfig,
+    Backup,
+    Budget,
+    Calls,
+    Cohorts,
+    Config,
+    Evidence,
+    Markets,
+    Run,
+    Watch,
+)
 from arena.config.read import load
 from arena.config.units import Cadence, Start, cadence
 
@@ -24,10 +36,12 @@ __all__ = [
     "Config",
     "ConfigError",
     "ConfigErrors",
+    "Endpoint",
     "Evidence",
     "Markets",
     "Run",
     "Start",
+    "Watch",
     "cadence",
     "environment",
     "key_variables",

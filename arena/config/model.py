@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from agents.guard import Guard
 from agents.model import Settings, asked
 from agents.registry import sources
+from arena.config.endpoint import Endpoint, Listen, WebAddress
 from arena.config.units import (
     Cadence,
     Count,
@@ -251,6 +252,20 @@ class Run(Section):
     """Whether turns are left to `arena worker`, here or elsewhere; the record must be on PostgreSQL."""
 
 
+class Watch(Section):
+    """How others learn how the arena does: messages to a webhook, and an endpoint that can be asked.
+
+    [Watching](watching.md) has both.
+    """
+
+    webhook: WebAddress | None = Field(default=None, repr=False)
+    """Where messages go: a web address that takes JSON by POST."""
+    webhook_env: Name | None = None
+    """The environment variable that holds this address, where it is a secret."""
+    health: Listen = Endpoint()
+    """Where `arena run` answers `/health` and `/metrics`; `127.0.0.1` is this machine alone."""
+
+
 class Frame(Section):
     """The sections whose keys are always the same."""
 
@@ -272,6 +287,8 @@ class Frame(Section):
     """Where backups of the record go, and how many of them are kept."""
     run: Run = Field(default_factory=Run)
     """What `arena run` does between rounds, and how often."""
+    watch: Watch = Field(default_factory=Watch)
+    """How others learn how the arena does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +331,7 @@ class Config:
     backup: Backup
     hash: str = ""
     run: Run = field(default_factory=Run)
+    watch: Watch = field(default_factory=Watch)
 
     @property
     def folder(self) -> Path:

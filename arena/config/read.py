@@ -16,6 +16,7 @@ from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
 from arena.config.prompts import read_prompts
+from arena.config.webhook import check_variable, check_watch
 from markets.millionths import ONE, decimal
 from portfolio.fills import __path__ as fill_folders
 
@@ -38,7 +39,10 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
     if frame is not None and frame.budget.limits:
         _check_prices(document, agents)
     if environ is not None:
-        check_keys(document, agents, _with_env_file(document, path.parent, environ))
+        environ = _with_env_file(document, path.parent, environ)
+        check_keys(document, agents, environ)
+        if frame is not None:
+            check_variable(document, frame.watch, environ)
     if beside:
         check_beside(document, agents)
     if document.errors or frame is None or venue is None or evidence is None:
@@ -59,6 +63,7 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
         hash=document.hash,
         backup=frame.backup,
         run=frame.run,
+        watch=frame.watch,
     )
 
 
@@ -75,6 +80,7 @@ def _frame(document: Document) -> Frame | None:
         _check_fill(document, frame.cohorts.rules_block.fill)
         _check_bankroll(document, frame.cohorts)
         _check_universe(document, frame.markets)
+        check_watch(document, frame.watch)
     return frame
 
 

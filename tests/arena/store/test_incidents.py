@@ -9,17 +9,8 @@ from pathlib import Path
 import pytest
 
 from agents.model import Agent, Call, CallError, Prompt
-from arena.incidents import (
-    Incident,
-    RoundEnd,
-    Told,
-    note_error,
-    note_missed,
-    note_rounds,
-    note_venue,
-    note_verify,
-    of_round,
-)
+from arena.incidents import Incident, RoundEnd, Told, of_round
+from arena.noting import note_error, note_missed, note_rounds, note_venue, note_verify
 from arena.round import play_round
 from arena.season import end_if_over
 from arena.store.database import reading

@@ -1,0 +1,102 @@
+"""`arena watch`: what has happened, and whether the webhook hears of it."""
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.output import print_json, program
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.incidents import Told
+    from arena.messages import Webhook
+    from arena.notify import Reply
+
+HELP = """See what has happened that you should hear of, and try the webhook that tells you.
+
+`arena run` sends messages to the web address of `watch.webhook`: on failed rounds, budgets, outages, ends.
+
+Example: arena watch test
+
+Next: arena status
+"""
+
+watch = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+@watch.command("list")
+def list_incidents(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(help="So many at most.", min=1)] = 20,
+    config: ConfigFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """List what has happened that an operator should hear of, newest first, and whether that was told.
+
+    Each is told once. One that goes on, such as an outage, says so until it is over.
+
+    Example: arena watch list --limit 5
+
+    Next: arena watch test
+    """
+    from arena.cli.status_words import incident_line
+    from arena.status_data import as_incident
+
+    found = _incidents(options(context, config, database).record(), limit)
+    if as_json:
+        print_json({"incidents": [as_incident(told) for told in found]})
+        return
+    for told in found:
+        print(incident_line(told))
+    if not found:
+        print(f"Nothing has happened that you should hear of. Next: {program()} status")
+    elif len(found) == limit:
+        print(f"The newest {limit:,}; --limit shows more.")
+
+
+def _incidents(address: str, limit: int) -> "list[Told]":
+    from arena.store.database import looking, reading
+    from arena.store.incidents import recent
+
+    with looking(address) as engine, reading(engine) as connection:
+        return recent(connection, limit)
+
+
+@watch.command("test")
+def send_test(context: typer.Context, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Send a message to the webhook of the config, and say how it was taken.
+
+    Its event is `test`; nothing is written down. The address is never shown whole, for it may be a secret.
+    The exit status is 1 where the message did not arrive.
+
+    Example: arena watch test
+
+    Next: arena run
+    """
+    webhook, reply = _tried(context, config)
+    if not reply.ok:
+        words = f"the message did not arrive: {webhook.name} {reply.words}"
+        raise ArenaError(f"webhook_{reply.code}", words, "check the address, and what listens there")
+    if as_json:
+        print_json({"ok": True, "webhook": webhook.name, "status": reply.status})
+    else:
+        print(f"{webhook.name} took the message (status {reply.status}). Next: {program()} run")
+
+
+def _tried(context: typer.Context, config: "ConfigFile") -> "tuple[Webhook, Reply]":
+    import asyncio
+
+    from arena.clock import now
+    from arena.config import environment
+    from arena.messages import trial_message, webhook_of
+    from arena.notify import send
+
+    settings = options(context, config).load()
+    webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
+    if webhook is None:
+        mend = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
+        raise ArenaError("no_webhook", f"{settings.file} names no webhook", mend)
+    return webhook, asyncio.run(send(webhook, trial_message(now())))
