@@ -8,6 +8,7 @@ from itertools import takewhile
 from arena.config import Config
 from arena.due import next_start
 from arena.plan import plan_of, stamp_of
+from arena.schedule import Job, jobs
 from arena.season import Plan
 from arena.status import Playing
 
@@ -19,21 +20,21 @@ KEEP_DECIDING = 5
 class Expected:
     """What the config adds: when cohorts start, budgets in millionths, and when jobs are due.
 
-    `live` is whether its world goes on by the clock, and `me` the name of the process that asks, where it is
-    the one on duty.
+    `live` is whether its world goes on by the clock, `jobs` are what is done between rounds, and `me` is the
+    name of the process that asks, where it is the one on duty.
     """
 
     plan: Plan | None = None
     live: bool = True
     limits: Mapping[str, int] = field(default_factory=dict)
-    next_jobs: Mapping[str, datetime] = field(default_factory=dict)
+    jobs: Sequence[Job] = ()
     me: str = ""
 
 
 def expected_of(config: Config, at: datetime, began: datetime | None, me: str = "") -> Expected:
     """What a config expects of a record whose first cohort `began` then."""
     plan, live = plan_of(config, at, began), stamp_of(config) == "live"
-    return Expected(plan, live, config.budget.limits, me=me)
+    return Expected(plan, live, config.budget.limits, jobs(config.run), me)
 
 
 Starts = Sequence[tuple[int, datetime]]

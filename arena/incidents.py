@@ -99,9 +99,11 @@ def of_round(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
     return found
 
 
-def missed(cohort: int, number: int, due: datetime, at: datetime) -> Incident:
-    """That a round was not played in its time."""
+def missed(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
+    """That a round was not played in its time, or, without a cohort, that none has started in its."""
     data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
+    if cohort is None:
+        return Incident("round_failed", f"start/{stamp(due)}", at, "no cohort started in its time", data)
     words = f"round {number} of cohort {cohort} was not played in its time"
     return Incident("round_failed", f"{cohort}/{number}", at, words, data)
 
@@ -127,6 +129,13 @@ def disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
     data = {"differences": len(places), "first": first}
     words = f"the record does not agree with itself: {count}"
     return Incident("verify_failed", digest(places)[:16], at, words, data)
+
+
+def unfit(at: datetime, trouble: Trouble) -> Incident:
+    """That a backup was not kept, since the record in it does not agree with itself."""
+    words = "a backup was not kept: the record does not agree with itself"
+    data = {"reason": trouble.code, "message": trouble.message}
+    return Incident("verify_failed", f"backup@{stamp(at)}", at, words, data)
 
 
 def finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

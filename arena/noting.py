@@ -4,13 +4,35 @@ What is noted already is not noted again. What lasts, such as an outage, ends wh
 one is told again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Protocol
 
-from arena.incidents import Trouble, broken_off, disagreement, missed, of_round, outage
+from arena.answers import NoAnswer
+from arena.errors import ArenaError
+from arena.incidents import Trouble, broken_off, disagreement, missed, of_round, outage, unfit
 from arena.store.incidents import end, newest_rounds, note
 from arena.store.record import Record
 from arena.store.verify import Difference
+from markets.venue import VenueError
+
+ASK = ("catalogue", "quotes", "resolutions")
+"""Jobs that ask a venue."""
+DIFFERS = ("differs", "damaged")
+"""What a backup says of a record that does not agree with itself."""
+
+
+class Passed(Protocol):
+    """A round of a cohort that was passed over; without a cohort, a start."""
+
+    @property
+    def at(self) -> datetime: ...
+
+    @property
+    def cohort(self) -> int | None: ...
+
+    @property
+    def number(self) -> int | None: ...
 
 
 def note_rounds(record: Record, at: datetime) -> None:
@@ -26,14 +48,44 @@ def note_rounds(record: Record, at: datetime) -> None:
     end(record.engine, "all_agents_failed", at, but=silent)
 
 
-def note_missed(record: Record, cohort: int, number: int, due: datetime, at: datetime) -> None:
-    """Note that a round was not played in its time."""
-    note(record.engine, [missed(cohort, number, due, at)])
+def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
+    """Note how the round of a cohort went at a decision time: played, without its venue, or broken off."""
+    trouble = venue_trouble(fault)
+    if fault is None or trouble is not None:
+        note_venue(record, venue, at, trouble)
+    else:
+        note(record.engine, [broken_off(due, at, _as_trouble(fault))])
+    note_rounds(record, at)
 
 
-def note_error(record: Record, due: datetime, at: datetime, error: Trouble) -> None:
-    """Note that the rounds of a decision time were broken off by an error."""
-    note(record.engine, [broken_off(due, at, error)])
+def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
+    """Note how a job went: whether its venue gave an answer, or the record was found to agree with itself."""
+    trouble = venue_trouble(fault)
+    if name in ASK and (fault is None or trouble is not None):
+        note_venue(record, venue, at, trouble)
+    if name == "backup":
+        if fault is None:
+            end(record.engine, "verify_failed", at)
+        elif isinstance(fault, ArenaError) and fault.code in DIFFERS:
+            note(record.engine, [unfit(at, fault)], unless="backup@")
+
+
+def venue_trouble(fault: BaseException | None) -> Trouble | None:
+    """What a venue said in place of an answer, where that is what went wrong."""
+    cause = None if fault is None else fault.__cause__
+    found = next((x for x in (cause, fault) if isinstance(x, VenueError)), None)
+    return found or (fault if isinstance(fault, NoAnswer) else None)
+
+
+def _as_trouble(fault: BaseException) -> Trouble:
+    """Anything that went wrong, without words that may be anyone's."""
+    return fault if isinstance(fault, ArenaError) else ArenaError("broken", type(fault).__name__)
+
+
+def note_missed(record: Record, rounds: Iterable[Passed], at: datetime) -> None:
+    """Note rounds that were not played in their time, and starts: of each cohort the newest."""
+    newest = {one.cohort: one for one in sorted(rounds, key=lambda one: one.at)}
+    note(record.engine, [missed(one.cohort, one.number, one.at, at) for one in newest.values()])
 
 
 def note_venue(record: Record, venue: str, at: datetime, trouble: Trouble | None) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
-from arena.agenda import Agenda, Due, Missed, Situation, agenda, blocked
+from arena.agenda import STEPS, Agenda, Due, Missed, Situation, agenda, blocked
 from arena.board import Board, Event, Stop, Tell
 from arena.clock import Clock, rest, timer
 from arena.config import Config
@@ -18,12 +19,14 @@ from arena.errors import ArenaError
 from arena.jobs import Site, in_words
 from arena.lease import holder, is_gone
 from arena.model import JobState
+from arena.noting import note_job, note_missed, note_played
 from arena.plan import plan_of, stamp_of
 from arena.schedule import Job, due, jobs, next_time
 from arena.stopping import until_stopped
 from arena.store.leases import Superseded
 from arena.store.record import Record
 from arena.store.sync import Source
+from arena.watching import watched
 from arena.wiring import crew_of, open_world, visit
 from markets.venue import SetAside
 
@@ -77,7 +80,7 @@ async def run(run: Run) -> None:
     me = holder()
     while not run.stop.asked.is_set():
         token = await _take(run, me)
-        if token is None or await on_duty(run.record, token, lambda record: _work(run, record)):
+        if token is None or await on_duty(run.record, token, lambda record: _work(run, record, me)):
             return
         _say(run, "superseded", "another arena run has taken over")
 
@@ -94,7 +97,7 @@ async def _take(run: Run, me: str) -> int | None:
     return token
 
 
-async def _work(run: Run, record: Record) -> None:
+async def _work(run: Run, record: Record, me: str) -> None:
     """Open the doors and do what is due, until told to stop."""
     clock = run.open_clock()
     run.board.now = clock.now()
@@ -107,6 +110,8 @@ async def _work(run: Run, record: Record) -> None:
         stack.push_async_callback(venue.close)
         source = Source(run.config.markets.venue, stamp_of(run.config))
         shift = Shift(run, clock, Site(run.config, world, record, source, venue, asides))
+        ears = watched(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
+        await stack.enter_async_context(ears)
         _say(run, "started", f"on duty; it is {clock.now():{SHORT}} UTC")
         await until_stopped(_go_on(shift), run.stop, world.under_way, run.config.run.grace)
 
@@ -195,13 +200,13 @@ async def _do(piece: Piece, todo: Agenda, states: Mapping[str, JobState], shift:
     failures = last.failures if last is not None and again else 0
     state = JobState(piece.name, piece.at, shift.clock.now(), failures=failures)
     _note(state, shift)
-    run.board.doing = piece.name
+    run.board.doing, fault = piece.name, None
     try:
         done = await _done(piece, todo, shift)
     except Superseded:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
-        done = Done(in_words(error), failed=True)
+        done, fault = Done(in_words(error), failed=True), error
     finally:
         run.board.doing = ""
     if done.busy:
@@ -209,6 +214,23 @@ async def _do(piece: Piece, todo: Agenda, states: Mapping[str, JobState], shift:
     failures = failures + 1 if done.failed else 0
     _note(replace(state, ended_at=shift.clock.now(), failures=failures, note=done.note), shift)
     _tell(run, piece, done)
+    _hear(piece, fault, shift)
+
+
+def _hear(piece: Piece, fault: BaseException | None, shift: Shift) -> None:
+    """Note what the operator should hear of."""
+    run, due, now = shift.run, piece.due, shift.clock.now()
+    if due is None:
+        _heard(run, partial(note_job, run.record, piece.name, shift.site.source.venue, now, fault))
+    elif due.stored is not None and due.step in STEPS:
+        _heard(run, partial(note_played, run.record, due.stored.cohort.venue, due.at, now, fault))
+
+
+def _heard(run: Run, note: Callable[[], None]) -> None:
+    try:
+        note()
+    except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
+        _trouble(run, "the record", error)
 
 
 async def _done(piece: Piece, todo: Agenda, shift: Shift) -> Done:
@@ -235,12 +257,13 @@ def _show(run: Run, todo: Agenda, states: Mapping[str, JobState], now: datetime)
     at, name = min(coming, default=(None, ""))
     run.board.now, run.board.next_round = now, todo.next_round
     run.board.next_job = None if at is None else (name, at)
-    for one in todo.missed:
-        if one not in run.passed:
-            run.passed.add(one)
-            what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
-            words = f"{what} of {one.at:{SHORT}} UTC was missed and is passed over: see cohorts.catch_up"
-            _say(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
+    if fresh := [one for one in todo.missed if one not in run.passed]:
+        run.passed.update(fresh)
+        _heard(run, partial(note_missed, run.record, fresh, now))
+    for one in fresh:
+        what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
+        words = f"{what} of {one.at:{SHORT}} UTC was missed and is passed over: see cohorts.catch_up"
+        _say(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
 
 
 def _tell(run: Run, piece: Piece, done: Done) -> None:

@@ -1,7 +1,7 @@
 """The status of an arena, from one look at its record."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,13 @@ from arena.config import Config
 from arena.expected import KEEP_DECIDING, Expected, Starts, expected_of, next_cohort, next_round, rounds_of
 from arena.incidents import Told
 from arena.lease import is_gone
+from arena.schedule import JOBS, next_time
 from arena.status import Calendar, JobLine, Limit, Playing, RoundState, Spend, Status
 from arena.store import costs, status
 from arena.store.database import reading
 from arena.store.held import read_held
 from arena.store.incidents import recent
+from arena.store.jobs import read_jobs
 from arena.store.record import Record
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ def source_of(
     config: Config,
     now: Callable[[], datetime],
     me: str = "",
-    next_jobs: Callable[[datetime], Mapping[str, datetime]] = lambda _: {},
 ) -> Callable[[], Status]:
     """What looks up the status of a config's record each time it is called, from any thread."""
 
@@ -41,8 +42,7 @@ def source_of(
         at = now()
         with reading(record.engine) as connection:
             began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
-            expected = expected_of(config, at, began, me)
-            return look(connection, at, replace(expected, next_jobs=next_jobs(at)))
+            return look(connection, at, expected_of(config, at, began, me))
 
     return source
 
@@ -52,7 +52,7 @@ def look(connection: "Connection", now: datetime, expected: Expected) -> Status:
     playing, rounds = status.read_playing(connection), status.read_rounds(connection)
     calendar, due = _calendar(connection, playing, rounds, now, expected)
     held, looked_at = read_held(connection, {one.id: one.quote_age for one in playing})
-    jobs = [replace(job, next_at=expected.next_jobs.get(job.name)) for job in status.read_jobs(connection)]
+    jobs = _jobs(connection, now, expected)
     read = (status.last_sync(connection, {one.venue for one in playing}), looked_at, *_read(jobs))
     found = Status(
         at=now,
@@ -117,6 +117,16 @@ def _spend(
         elif scope == "arena":
             limits.append(Limit(scope, "", costs.spent_ever(connection), limit))
     return Spend(today, costs.spent_since(connection, day.replace(day=1)), tuple(limits))
+
+
+def _jobs(connection: "Connection", now: datetime, expected: Expected) -> list[JobLine]:
+    """How each job went last, and when the config's are due next."""
+    known = {job.name: job for job in expected.jobs}
+    states = {name: state for name, state in read_jobs(connection).items() if name in JOBS}
+    return [
+        JobLine(**asdict(state), next_at=next_time(known[name], state, now) if name in known else None)
+        for name, state in states.items()
+    ]
 
 
 def _read(jobs: Sequence[JobLine]) -> Iterator[datetime | None]:

@@ -8,13 +8,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, select
 
-from arena.status import Asides, Duty, JobLine, Playing, RoundState
+from arena.status import Asides, Duty, Playing, RoundState
 from arena.store.clock import NOW
 from arena.store.codec import cohort_of
 from arena.store.tables import (
     COHORT,
     ENTRANT,
-    JOB,
     LEASE,
     ROUND,
     SET_ASIDE,
@@ -142,11 +141,3 @@ ASIDES = (
 def read_asides(connection: Connection, since: datetime) -> list[Asides]:
     """What was set aside since an instant."""
     return [Asides(*row) for row in connection.execute(ASIDES, {"since": since})]
-
-
-JOBS = select(*(JOB.c[name] for name in ("name", "due_at", "started_at", "ended_at", "failures", "note")))
-
-
-def read_jobs(connection: Connection) -> list[JobLine]:
-    """How each job of `arena run` went last."""
-    return [JobLine(*row) for row in connection.execute(JOBS.order_by(JOB.c.name))]

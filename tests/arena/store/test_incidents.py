@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from agents.model import Agent, Call, CallError, Prompt
+from arena.agenda import Missed
+from arena.answers import NoAnswer, as_error
+from arena.errors import ArenaError
 from arena.incidents import Incident, RoundEnd, Told, of_round
-from arena.noting import note_error, note_missed, note_rounds, note_venue, note_verify
+from arena.noting import note_job, note_missed, note_played, note_rounds, note_venue, note_verify
 from arena.round import play_round
 from arena.season import end_if_over
 from arena.store.database import reading
@@ -150,13 +153,52 @@ def test_no_text_of_the_record_gets_into_what_is_told_of_a_difference(record: Re
 
 
 def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:
+    rounds = [Missed(NOW, 2, 3), Missed(NOW + WEEK, 2, 4), Missed(NOW, 1, 9), Missed(NOW)]
     for _ in range(2):
-        note_missed(record, 2, 3, NOW, NOW + WEEK)
-        note_error(record, NOW, NOW, VenueError("disk_full", "there is no room left"))
-    assert told(record) == [
-        ("round_failed", "2/3", False),
+        note_missed(record, rounds, NOW + WEEK)
+        note_played(record, "sky", NOW, NOW, ArenaError("disk_full", "there is no room left"))
+        note_played(record, "sky", NOW, NOW, ZeroDivisionError("words of anyone's"))
+    assert sorted(told(record)) == [
+        ("round_failed", "1/9", False),
+        ("round_failed", "2/4", False),
+        ("round_failed", f"{stamp(NOW)}/broken", False),
         ("round_failed", f"{stamp(NOW)}/disk_full", False),
+        ("round_failed", f"start/{stamp(NOW)}", False),
     ]
+    assert "anyone" not in str(noted(record))
+
+
+def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: Record) -> None:
+    note_played(record, "sky", NOW, NOW, NoAnswer("timeout", "cohort 1 was not played"))
+    note_job(record, "quotes", "sky", NOW, caused_by(DOWN))
+    assert told(record) == [("venue_down", f"sky@{stamp(NOW)}", True)]
+    note_job(record, "backup", "sky", NOW, None)
+    note_job(record, "quotes", "sky", NOW, ArenaError("disk_full", "no room"))
+    assert told(record)[0][2]
+    note_job(record, "catalogue", "sky", NOW + HOUR, None)
+    assert noted(record)[0].ended_at == NOW + HOUR
+    note_played(record, "sky", NOW, NOW + 2 * HOUR, caused_by(DOWN))
+    assert told(record)[1][2]
+    note_played(record, "sky", NOW, NOW + 3 * HOUR, None)
+    assert noted(record)[1].ended_at == NOW + 3 * HOUR
+
+
+def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Record) -> None:
+    differs = ArenaError("differs", "3 differences in backups/a.db")
+    faults = (None, differs, differs, ArenaError("disk_full", "no room"), None, differs)
+    for hour, fault in enumerate(faults):
+        note_job(record, "backup", "sky", NOW + hour * HOUR, fault)
+    assert told(record) == [
+        ("verify_failed", f"backup@{stamp(NOW + HOUR)}", False),
+        ("verify_failed", f"backup@{stamp(NOW + 5 * HOUR)}", True),
+    ]
+
+
+def caused_by(trouble: VenueError) -> ArenaError:
+    """The error that a venue's trouble is made into."""
+    error = as_error(trouble)
+    error.__cause__ = trouble
+    return error
 
 
 def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) -> None:

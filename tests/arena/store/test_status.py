@@ -14,9 +14,11 @@ from sqlalchemy import Engine, event
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.config import cadence
 from arena.expected import Expected, rounds_of
 from arena.lease import holder
 from arena.round import play_round
+from arena.schedule import Job
 from arena.standing import look
 from arena.status import Limit, Playing, Status, UnderWay
 from arena.status_data import as_data
@@ -163,7 +165,7 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
         note="9 prices",
     )
     put(record, JOB, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note="")
-    status = seen(record, later, next_jobs={"quotes": later + HOUR})
+    status = seen(record, later, jobs=[Job("quotes", cadence("1h"))])
     assert [(job.name, job.next_at) for job in status.jobs] == [("backup", None), ("quotes", later + HOUR)]
     assert status.looked_at == later
     assert status.backup is not None

@@ -1,0 +1,36 @@
+"""What `arena run` keeps up beside its work: the health endpoint, and the messages to the webhook."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from arena.clock import now as this_instant
+from arena.config import Config, environment
+from arena.health import serving
+from arena.messages import webhook_of
+from arena.notify import telling
+from arena.noting import note_rounds
+from arena.standing import source_of
+from arena.store.record import Record
+
+
+@asynccontextmanager
+async def watched(
+    config: Config, record: Record, now: Callable[[], datetime], me: str, say: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """While the block lasts health can be asked for, and what should be heard of is told.
+
+    `now` is the arena's time, which may be pretended; messages are sent by the real one.
+    """
+    webhook = webhook_of(config.watch, environment(config.folder, os.environ))
+    note_rounds(record, now())
+    stop = asyncio.Event()
+    async with serving(source_of(record, config, now, me), config.watch.health):
+        task = asyncio.create_task(telling(record, webhook, this_instant, stop, say))
+        try:
+            yield
+        finally:
+            stop.set()
+            await task

@@ -1,0 +1,88 @@
+"""`arena run` is watched while it works: what it tells a webhook, and what it answers meanwhile."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from arena.errors import ArenaError
+from tests.season.rehearsal import clock_at, rehearse, rows
+from tests.serving import Reply, Request, Server, serving
+
+CONFIG = """\
+markets:
+  venue: simulator
+  show: 8
+  closes_within: 20d
+  simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
+cohorts: {{rounds: 1, count: 1, bankroll: 1000}}
+run: {{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, backup: off}}
+watch: {{webhook_env: ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
+agents:
+  - kind: market
+"""
+
+
+class Curious(Server):
+    """A webhook's other side that asks how the arena does whenever it is told something."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__()
+        self.port, self.told, self.health = port, list[dict[str, Any]](), list[httpx.Response]()
+
+    def respond(self, request: Request) -> Reply:
+        self.told.append(json.loads(request.body))
+        self.health.append(httpx.get(f"http://127.0.0.1:{self.port}/health", trust_env=False))
+        return Reply(b"")
+
+
+def an_arena(folder: Path) -> int:
+    """A folder with a config whose arena answers at a port that is free; the port."""
+    with socket.socket() as knock:
+        knock.bind(("127.0.0.1", 0))
+        port = int(knock.getsockname()[1])
+    (folder / "config.yaml").write_text(CONFIG.format(port=port), "utf-8")
+    clock_at(folder)
+    return port
+
+
+def test_it_tells_of_the_end_and_is_well_and_on_duty_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Curious(an_arena(tmp_path))) as curious:
+        monkeypatch.setenv("ARENA_WEBHOOK", f"{curious.url}/canary-of-the-webhook")
+        board, events = rehearse(tmp_path)
+    assert (board.rounds, board.failed) == (1, 0)
+    assert [told["event"] for told in curious.told] == ["cohort_finished"]
+    (health,) = (answer.json() for answer in curious.health)
+    assert (health["health"], health["duty"]["alive"]) == ("ok", True)
+    assert (health["rounds"]["due"], health["rounds"]["done"]) == (1, 1)
+    assert "canary" not in " ".join(event.words for event in events)
+    assert rows(tmp_path, "SELECT kind, tries FROM incident") == [("cohort_finished", 1)]
+
+
+def test_a_second_arena_at_the_same_port_says_so_and_touches_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_WEBHOOK", "http://127.0.0.1:9")
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        an_arena(tmp_path)
+        (tmp_path / "config.yaml").write_text(CONFIG.format(port=port), "utf-8")
+        with pytest.raises(ArenaError, match="something listens at") as caught:
+            rehearse(tmp_path)
+    assert caught.value.code == "port_in_use"
+    assert rows(tmp_path, "SELECT count(*) FROM cohort") == [(0,)]
+
+
+def test_without_a_webhook_what_was_noted_is_let_go(tmp_path: Path) -> None:
+    an_arena(tmp_path)
+    path = tmp_path / "config.yaml"
+    path.write_text(path.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK, ", ""), "utf-8")
+    rehearse(tmp_path)
+    assert rows(tmp_path, "SELECT kind, told_at FROM incident WHERE tries = 30") == [
+        ("cohort_finished", None)
+    ]
