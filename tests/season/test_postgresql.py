@@ -10,14 +10,20 @@ import psycopg
 import pytest
 
 from arena.cohorts import glances as seen
+from arena.expected import Expected
+from arena.noting import note_rounds, note_venue
+from arena.standing import look
+from arena.status_data import as_data
 from arena.store.aside import read_aside
 from arena.store.asof import quotes_as_of
 from arena.store.database import reading
+from arena.store.incidents import to_tell, tried
 from arena.store.overview import read_turns
 from arena.store.record import Record
 from arena.store.seal import heads
 from arena.store.statehash import state_hash
 from arena.store.verify import verify
+from markets.venue import VenueError
 from tests.arena.store.build import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
 from tests.season.running import arena_json, demo_config
@@ -136,3 +142,25 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
             pytest.raises(psycopg.errors.RaiseException, match="the record is append-only"),
         ):
             connection.execute(change)
+
+
+def test_the_status_and_what_is_told_are_the_same_on_both_databases(
+    tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    """The small record, in which somebody is at work, with an outage that begins and ends."""
+    found = []
+    expected = Expected(live=False, limits={"day": 1, "round": 1, "agent": 1, "arena": 1})
+    for database in (str(tmp_path / "here.db"), new_database()):
+        with closing(build(database, 2, watched=True)) as record:
+            for _ in range(2):
+                note_rounds(record, NOW)
+                note_venue(record, "100%", NOW, VenueError("timeout", "…"))
+            note_venue(record, "100_", NOW, None)
+            first, *rest = to_tell(record.engine, NOW + timedelta(days=1), 9)
+            tried(record.engine, first.id, NOW, None)
+            note_venue(record, "100%", NOW, None)
+            with reading(record.engine) as opened:
+                found.append((rest, look(opened, NOW, expected), as_data(look(opened, NOW, expected))))
+    assert found[0] == found[1]
+    assert found[0][1].held.positions
+    assert len(found[0][1].incidents) > 1
