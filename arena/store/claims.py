@@ -54,11 +54,9 @@ def claim_turns(
     known = {row.entrant_id for row in held}
     tokens = _new_claims(connection, [each for each in entrant_ids if each not in known], lease)
     free = [row for row in held if row.over or row.holder == holder or is_gone(row.holder)]
-    played = set(connection.scalars(OVER, {"round": round_id, "ids": [row.entrant_id for row in free]}))
-    taken = {row.entrant_id: row.token + 1 for row in free if row.entrant_id not in played}
-    if taken:
-        connection.execute(TAKE, [lease | {"entrant": each} for each in taken])
-    return tokens | taken
+    if free:
+        tokens |= _taken_over(connection, {row.entrant_id: row.token for row in free}, lease)
+    return tokens
 
 
 def _new_claims(connection: Connection, ids: Sequence[int], lease: Mapping[str, object]) -> dict[int, int]:
@@ -69,6 +67,17 @@ def _new_claims(connection: Connection, ids: Sequence[int], lease: Mapping[str, 
     connection.execute(CLAIMS[server], [{**lease, "entrant": each} for each in ids])
     mine = ids if server == "sqlite" else connection.scalars(MINE, {**lease, "ids": ids}).all()
     return dict.fromkeys(mine, 1)
+
+
+def _taken_over(
+    connection: Connection, tokens: Mapping[int, int], lease: Mapping[str, object]
+) -> dict[int, int]:
+    """Claims that others had, by entrant with their tokens; those whose turns are in are left alone."""
+    played = set(connection.scalars(OVER, {"round": lease["round"], "ids": list(tokens)}))
+    taken = {each: token + 1 for each, token in tokens.items() if each not in played}
+    if taken:
+        connection.execute(TAKE, [{**lease, "entrant": each} for each in taken])
+    return taken
 
 
 def renew_claims(
