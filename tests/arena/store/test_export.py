@@ -80,6 +80,8 @@ def test_the_dictionary_has_every_table_and_every_column_and_goes_with_every_exp
         for column in sheet.columns:
             assert f"| `{column.name}` | {column.kind} |" in about.partition("\n## ")[0]
     assert (season / "data.md").read_text("utf-8") == text
+    written = Path(__file__).parents[3] / "docs" / "data.md"
+    assert written.read_text("utf-8") == text, "'make docs' writes it anew"
 
 
 def test_the_manifest_has_every_file_with_its_rows(season: Path, built: Path) -> None:
