@@ -26,13 +26,12 @@ def import_record(
 
     Next: arena leaderboard --database copy.db
     """
-    from arena.cli.export import sizes
-    from arena.store.export.restore import restore
+    from arena.store.export.restore import put_back, restore
 
     address = options(context, config, database).record()
     with progress("Reading the export", None) as moved:
         manifest = restore(place, address, moved)
-    rows, _ = sizes(manifest)
+    rows = put_back(manifest)
     if as_json:
         found = {"database": address, "export": str(place), "rows": rows}
         print_json(found | {"state_hash": manifest.state_hash, "cohorts": len(manifest.cohorts)})

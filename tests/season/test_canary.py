@@ -118,6 +118,8 @@ def test_no_key_is_in_any_file_or_output_after_a_run_full_of_failures(
         assert tellers(tmp_path) == []
     check(arena(tmp_path, "leaderboard", "--json"))
     check(arena(tmp_path, "verify"))
+    check(arena(tmp_path, "export", "public"))
+    check(arena(tmp_path, "import", "public", "--database", "copy.db"))
     assert tellers(tmp_path) == []
     assert {call.key for call in provider.log} == {f"Bearer {KEY}", f"Bearer {HOME_KEY}"}, "they were sent"
     assert b"[hidden]" in (tmp_path / "arena.db").read_bytes(), "and came back"

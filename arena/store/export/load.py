@@ -12,7 +12,7 @@ from arena.store.export.forms import Form
 from arena.store.export.forms.faults import bad_file
 from arena.store.export.manifest import Manifest
 from arena.store.export.sheet import Facts, Parent, Row
-from arena.store.export.tables import FACTS
+from arena.store.export.tables import FACTS, PUT_BACK
 from arena.store.rows import insert_lines
 
 BATCH = 500
@@ -24,17 +24,15 @@ def load(
     connection: Connection, folder: Path, form: Form, manifest: Manifest, moved: Callable[[int], None]
 ) -> None:
     """All facts of an export into an empty record, in the caller's transaction; `moved` hears how many."""
-    beside = {each.rest for each in FACTS}
-    for each in FACTS:
-        if each.sheet.name not in beside:
-            name = f"{each.sheet.name}{form.ending}"
-            table, start = _Into(connection, each, name), 1
-            for batch in _batches(_rows(folder, form, each)):
-                table.put(batch, start)
-                start += len(batch)
-                moved(len(batch))
-            if start - 1 != manifest.files[name].rows:
-                raise bad_file(name, f"it has {start - 1:,} rows, and the manifest says otherwise")
+    for each in PUT_BACK:
+        name = f"{each.sheet.name}{form.ending}"
+        table, start = _Into(connection, each, name), 1
+        for batch in _batches(_rows(folder, form, each)):
+            table.put(batch, start)
+            start += len(batch)
+            moved(len(batch))
+        if start - 1 != manifest.files[name].rows:
+            raise bad_file(name, f"it has {start - 1:,} rows, and the manifest says otherwise")
 
 
 def _rows(folder: Path, form: Form, each: Facts) -> Iterator[Named]:

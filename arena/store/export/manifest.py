@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -132,8 +132,3 @@ def _bad(why: str) -> ArenaError:
 def total_bytes(manifest: Manifest) -> int:
     """How large all files are together."""
     return sum(file.bytes for file in manifest.files.values())
-
-
-def total_rows(manifest: Manifest, names: Sequence[str]) -> int:
-    """How many rows these files have together."""
-    return sum(manifest.files[name].rows for name in names)

@@ -14,8 +14,8 @@ from arena.store.database import NoRecord, connect, looking, reading, upgrade_he
 from arena.store.export.forms import form_of
 from arena.store.export.forms.faults import MEND
 from arena.store.export.load import load
-from arena.store.export.manifest import Manifest, total_rows
-from arena.store.export.tables import FACTS
+from arena.store.export.manifest import Manifest
+from arena.store.export.tables import PUT_BACK
 from arena.store.export.unpack import opened
 from arena.store.statehash import state_hash
 from arena.store.troubles import name_of
@@ -88,8 +88,7 @@ def _fill(connection: Connection, name: str, folder: Path, manifest: Manifest, m
         raise _not_empty(name, "holds something that is no record")
     upgrade_here(connection)
     _must_be_empty(connection, name)
-    form, done = form_of(manifest.form), 0
-    whole = total_rows(manifest, [f"{each.sheet.name}{form.ending}" for each in FACTS if not each.wordy])
+    form, done, whole = form_of(manifest.form), 0, put_back(manifest)
 
     def counted(rows: int) -> None:
         nonlocal done
@@ -98,6 +97,12 @@ def _fill(connection: Connection, name: str, folder: Path, manifest: Manifest, m
 
     load(connection, folder, form, manifest, counted)
     _must_agree(connection, manifest)
+
+
+def put_back(manifest: Manifest) -> int:
+    """How many rows an import makes of an export."""
+    ending = form_of(manifest.form).ending
+    return sum(manifest.files[f"{each.sheet.name}{ending}"].rows for each in PUT_BACK)
 
 
 def _must_be_empty(connection: Connection, name: str) -> None:

@@ -61,3 +61,7 @@ FACTS: tuple[Facts, ...] = (
     SET_ASIDES,
     PRUNES,
 )
+
+RESTS = frozenset(each.rest for each in FACTS)
+PUT_BACK: tuple[Facts, ...] = tuple(each for each in FACTS if each.sheet.name not in RESTS)
+"""Those that an import reads one after another; what has the rest of their rows is read beside them."""

@@ -20,9 +20,9 @@ Line = dict[str, Any]
 
 def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> Manifest:
     """An export of a record."""
-    force = more.pop("force", False)
+    how = {name: more.pop(name) for name in ("force", "moved") if name in more}
     with looking(str(database)) as engine:
-        return export(engine, place, Wanted(FORMS[form], **more), MADE_AT, "1.0", force=force)
+        return export(engine, place, Wanted(FORMS[form], **more), MADE_AT, "1.0", **how)
 
 
 def lines(path: Path) -> list[dict[str, str]]:

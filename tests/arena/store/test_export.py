@@ -14,7 +14,7 @@ from sqlmodel import SQLModel
 
 from arena.errors import ArenaError
 from arena.store.database import looking, reading
-from arena.store.export import FORMS, Wanted, export
+from arena.store.export import FORMS
 from arena.store.export.dictionary import SHEETS, page
 from arena.store.export.manifest import NAME, read_manifest
 from arena.store.export.tables import FACTS
@@ -24,7 +24,7 @@ from arena.store.statehash import state_hash
 from arena.store.tables import MARKET, QUOTE
 from markets.canonical import digest
 from tests.arena.store.build import AT_WORK, PROMPT, build
-from tests.arena.store.exports import MADE_AT, contents, exported, lines, nothing_is_left
+from tests.arena.store.exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
 
 
@@ -202,9 +202,7 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
                 record.prune(NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 
-        with looking(str(tmp_path / "record.db")) as engine:
-            wanted = Wanted(FORMS[form])
-            during = export(engine, tmp_path / "during", wanted, MADE_AT, "1.0", moved=meanwhile)
+        during = exported(tmp_path / "record.db", tmp_path / "during", form, moved=meanwhile)
         assert played
         assert during.text() == before.text()
         assert contents(tmp_path / "during") == contents(tmp_path / "before")
