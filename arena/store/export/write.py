@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import Connection, Engine, select
 
 from arena.chosen import numbered
 from arena.errors import ArenaError
-from arena.store.database import reading, version_of
+from arena.store.database import version_of
 from arena.store.export.dictionary import page
 from arena.store.export.forms import Form
+from arena.store.export.look import count_of, one_look, rows_of
 from arena.store.export.manifest import NAME, File, Manifest, is_export, is_zipped_export
 from arena.store.export.sheet import Facts, Row, Sheet
 from arena.store.export.tables import FACTS
@@ -67,7 +68,7 @@ def export(
     _may_be_written(place, force)
     with _beside(place) as folder:
         (made := folder / place.name).mkdir()
-        with _one_look(engine) as connection:
+        with one_look(engine) as connection:
             manifest = _written(connection, made, wanted, stamp(at), code_version, moved)
         if place.suffix == ".zip":
             made = _packed(made, folder / "packed", manifest)
@@ -104,17 +105,6 @@ def _beside(place: Path) -> Iterator[Path]:
         raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", mend) from error
 
 
-@contextmanager
-def _one_look(engine: Engine) -> Iterator[Connection]:
-    """All of the record at one instant, however long it is read and whatever is written meanwhile."""
-    if engine.dialect.name == "sqlite":
-        with reading(engine) as connection:
-            yield connection
-        return
-    with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
-        yield connection
-
-
 def _written(
     connection: Connection, folder: Path, wanted: Wanted, made_at: str, version: str, moved: Moved
 ) -> Manifest:
@@ -143,11 +133,11 @@ def _tables(
 ) -> dict[str, File]:
     """Every table into a file of its own."""
     numbers = [each.cohort.number for each in stored] if wanted.cohorts else None
-    queries = [(each, each.query(connection.dialect.name, numbers)) for each in wanted.facts()]
-    whole, done, files = sum(_count(connection, query) for _, query in queries), 0, dict[str, File]()
-    for each, query in queries:
-        rows = connection.execute(query, execution_options={"yield_per": each.bulk})
-        path, file = _write(folder, wanted.form, each.sheet, _counted(moved, done, whole, map(tuple, rows)))
+    whole = sum(count_of(connection, each, numbers) for each in wanted.facts())
+    done, files = 0, dict[str, File]()
+    for each in wanted.facts():
+        rows = _counted(moved, done, whole, rows_of(connection, each, numbers))
+        path, file = _write(folder, wanted.form, each.sheet, rows)
         files[path], done = file, done + file.rows
     for worked in WORKED:
         path, file = _write(folder, wanted.form, worked.sheet, worked.rows(connection, stored))
@@ -167,11 +157,6 @@ def _chosen(stored: Sequence[StoredCohort], numbers: Sequence[int]) -> list[Stor
     for number in numbers:
         numbered(stored, number)
     return [each for each in stored if not numbers or each.cohort.number in numbers]
-
-
-def _count(connection: Connection, query: Select[tuple[int]]) -> int:
-    counted = select(func.count()).select_from(query.order_by(None).subquery())
-    return connection.execute(counted).scalar_one()
 
 
 def _counted(moved: Moved, before: int, whole: int, rows: Iterable[Row]) -> Iterator[Row]:

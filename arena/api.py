@@ -1,0 +1,124 @@
+"""A record from Python: what was forecast, decided and filled, row by row, and what it comes to.
+
+`import arena` has all of this; docs/python.md shows it at work. A record is opened read-only and looked at
+in one instant, so it may be played on meanwhile.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from arena.change import Change
+from arena.chosen import numbered
+from arena.leaderboard import Row as Line
+from arena.leaderboard import leaderboard
+from arena.store.database import looking
+from arena.store.export.look import one_look, rows_of
+from arena.store.export.sheet import Facts, Row
+from arena.store.export.turns import FILLS, FORECASTS, TURNS
+from arena.store.frame import Connection
+from arena.store.read import cohorts
+from arena.whatif import Report, what_if
+
+__all__ = ["Change", "Fill", "Forecast", "Line", "Report", "Season", "Turn", "open_record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A probability of YES, in millionths, as an agent stated it for a market in a turn."""
+
+    cohort: int
+    round: int
+    agent: str
+    market_id: str
+    stage: str
+    probability: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One agent's part of one round; `cash` before it in millionths of a dollar, `wishes` as JSON."""
+
+    cohort: int
+    round: int
+    agent: str
+    verdict: str
+    note: str
+    cash: int
+    wishes: str
+    code_version: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """What an agent got for a bet or a sale: shares, dollars and rates in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    fill: int
+    market_id: str
+    side: str
+    action: str
+    shares: int
+    amount: int
+    fee: int
+    wanted: int
+    base: int
+    quote_at: datetime
+    quote_hash: str
+    fee_rate: int
+    left: str
+    reason: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A record that is open for reading: rows of all cohorts or of one, and what they come to."""
+
+    connection: Connection = field(repr=False)
+
+    def forecasts(self, cohort: int | None = None) -> Iterator[Forecast]:
+        """Every stated forecast."""
+        return (Forecast(*row) for row in self._rows(FORECASTS, cohort))
+
+    def turns(self, cohort: int | None = None) -> Iterator[Turn]:
+        """Every turn."""
+        return (Turn(*row) for row in self._rows(TURNS, cohort))
+
+    def fills(self, cohort: int | None = None) -> Iterator[Fill]:
+        """Every fill."""
+        return (Fill(*row) for row in self._rows(FILLS, cohort))
+
+    def score(self, cohort: int | None = None) -> list[Line]:
+        """The leaderboard: the lines of `arena leaderboard`."""
+        self._known(cohort)
+        return leaderboard(self.connection, cohort)
+
+    def replay(
+        self, change: Change | None = None, cohort: int | None = None, agent: str | None = None
+    ) -> Report:
+        """The recorded decisions played again, by their own rules or under a change, without asking anyone.
+
+        `exact` of a row says that its ledger came out the same to the last hash when nothing was changed.
+        """
+        return what_if(self.connection, change or Change(), cohort, agent)
+
+    def _rows(self, each: Facts, cohort: int | None) -> Iterator[Row]:
+        self._known(cohort)
+        return rows_of(self.connection, each, None if cohort is None else [cohort])
+
+    def _known(self, cohort: int | None) -> None:
+        numbered(cohorts(self.connection), cohort)
+
+
+@contextmanager
+def open_record(database: str | Path) -> Iterator[Season]:
+    """A record by its file, or by the URL of a server, as it is now."""
+    with looking(str(database)) as engine, one_look(engine) as connection:
+        yield Season(connection)
