@@ -4,10 +4,12 @@ It delivers, and no more: the claim on a turn decides who plays it, and the reco
 A job that is delivered twice, or that outlives its worker, does no harm.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
@@ -125,6 +127,7 @@ async def work(app: App, play: Play, at_once: int, grace: float) -> None:
     async def turn(cohort: int, round: int, agent: str, version: str) -> None:
         await play(TurnJob(cohort, round, agent, version))
 
+    asyncio.get_running_loop().set_exception_handler(_untold)
     try:
         await app.run_worker_async(
             queues=[QUEUE],
@@ -142,5 +145,12 @@ async def work(app: App, play: Play, at_once: int, grace: float) -> None:
 
 
 def _quietly() -> None:
-    """What goes wrong in a job is told by who plays it, once and without tracebacks."""
-    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    """What goes wrong in a job is told by who plays it, and that the database is away by who needs it."""
+    for name in ("procrastinate", "psycopg.pool"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _untold(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What no task waits for any more is told, but not that the database was away."""
+    if not isinstance(context.get("exception"), ConnectorException):
+        loop.default_exception_handler(context)
