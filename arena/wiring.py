@@ -206,7 +206,8 @@ class Doors:
         settings = found.settings.model_validate(entrant.settings)
         texts = self.record.prompts(list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}
-        truth = getattr(self.venue(cohort), "truth", None)
+        simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
+        truth = getattr(self.venue(cohort), "truth", None) if simulated else None
         agent, model = found.agent(settings, given(self.config, prompts, truth)), asked(settings)
         if model is None:
             return Mind(agent, _nobody, lambda _: 0)

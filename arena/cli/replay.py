@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from contextlib import redirect_stdout
+from contextlib import AsyncExitStack, redirect_stdout
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,10 @@ def replay(
     agents: Annotated[
         str, typer.Option(help="Who plays: names from the config, or kinds as they stand.", metavar="A,B")
     ] = "",
+    workers: Annotated[
+        bool,
+        typer.Option("--workers", help="Leave the turns to `arena worker`s, on PostgreSQL."),
+    ] = False,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -59,7 +64,7 @@ def replay(
         bundle = opened(folder)
         season = arranged(folder, bundle, base, names, *days)
         with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-            found = play(season, bundle, address)
+            found = play(season, bundle, address, workers)
     except KeyboardInterrupt:
         mend = "the same command goes on where it stopped"
         raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
@@ -68,16 +73,20 @@ def replay(
     print_json(found) if as_json else say(found)
 
 
-def play(season: "Replay", bundle: "Bundle", address: str) -> dict[str, Any]:
+def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
     from arena.cli.demo import outcome
     from arena.clock import timer
     from arena.replay import NOTICE, market_brier, must_be_this, play_replay, still_open
     from arena.store.record import Record
-    from arena.wiring import open_world
+    from arena.wiring import crew_of, open_world
 
     async def played() -> None:
-        async with open_world(season.config, record) as world:
+        async with AsyncExitStack() as stack:
+            world = await stack.enter_async_context(open_world(season.config, record))
+            if workers:
+                crew = crew_of(replace(season.config, database=address))
+                world = replace(world, crew=await stack.enter_async_context(crew))
             with progress("Playing the recording", None) as moved:
                 await play_replay(season, world, record, moved)
 

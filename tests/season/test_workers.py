@@ -20,9 +20,10 @@ from arena.store.database import reading
 from arena.store.record import Record
 from arena.store.verify import verify
 from markets.millionths import ONE
+from tests.bundles import simulated
 from tests.postgres import database
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.running import command, environment
+from tests.season.running import arena, arena_json, command, environment
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
@@ -156,3 +157,26 @@ def check(address: str, there: FaultyProvider) -> None:
     spent = sum(call.cost if call.cost is not None else call.worst or 0 for call in kept) + lost[1]
     assert spent <= BUDGET * ONE
     assert not answered - asked
+
+
+def test_a_replay_by_workers_is_the_replay(tmp_path: Path, new_database: Callable[[], str]) -> None:
+    """The workers need not have the recording."""
+    folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_database()
+    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
+    Record.open(there).close()
+    words = ("replay", str(folder), "--agents", "market,random")
+    here = arena_json(tmp_path, *words, "--database", "here.db")
+    with process(tmp_path, "worker", "--database", there), process(tmp_path, "worker", "--database", there):
+        found = arena_json(tmp_path, *words, "--database", there, "--workers")
+    assert found["state_hash"] == here["state_hash"]
+    assert found["turns"] == here["turns"] > 0
+    played = (tmp_path / "worker.log").read_text("utf-8").count(": played")
+    assert played == found["turns"]
+
+
+def test_a_record_in_a_file_has_no_queue(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
+    Record.open(str(tmp_path / "arena.db")).close()
+    done = arena(tmp_path, "worker")
+    assert done.returncode == 1
+    assert "workers take their turns from PostgreSQL, and this record is a file" in done.stderr
