@@ -30,6 +30,7 @@ USER 10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 8501 8780
+# The config says `watch: {health: "127.0.0.1:8780"}` for this.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request as web; web.urlopen('http://127.0.0.1:8780/health', timeout=9)"]
 ENTRYPOINT ["arena"]

@@ -28,6 +28,16 @@ class Done:
     outcome: str
 
 
+class OtherVersion(ArenaError):
+    """Who wants a turn played is of another version than this worker."""
+
+    def __init__(self, theirs: str):
+        words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays nothing"
+        super().__init__(
+            "other_version", words, "install the same version on both, then start the worker again"
+        )
+
+
 Told = Callable[[Done | str], None]
 """Is told of each job, and in words of what happens to the worker itself."""
 
@@ -37,10 +47,14 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
     record = Record.join(config.database)
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
+            other: list[ArenaError] = []
 
             async def play(job: TurnJob) -> None:
                 try:
                     told(Done(job, await play_job(job, world, record)))
+                except OtherVersion as error:
+                    other.append(error)
+                    stop.set()
                 except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
                     told(Done(job, f"broken off: {in_words(error)}"))
 
@@ -54,6 +68,8 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
                     with suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), WAITS[min(failures, len(WAITS) - 1)])
                     failures += 1
+            if other:
+                raise other[0]
     finally:
         record.close()
 
@@ -74,7 +90,7 @@ async def _until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> Non
 async def play_job(job: TurnJob, world: World, record: Record) -> str:
     """Play the turn that was delivered, if it is still to be played; what came of it."""
     if job.version != code_version():
-        return f"not played: arena run is {job.version}, this worker is {code_version()}"
+        raise OtherVersion(job.version)
     stored = next((each for each in record.cohorts() if each.cohort.number == job.cohort), None)
     rounds = record.rounds(stored.id) if stored else []
     round = next((each for each in rounds if each.number == job.round), None)

@@ -1,5 +1,6 @@
 """Workers on one PostgreSQL: stopped, killed, cut off, and every turn is played once, within every limit."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -16,9 +17,14 @@ import pytest
 from sqlalchemy import make_url
 
 from arena.clock import timer
+from arena.config import load
+from arena.errors import ArenaError
 from arena.store.database import reading
+from arena.store.queue import TurnJob
 from arena.store.record import Record
 from arena.store.verify import verify
+from arena.wiring import open_world
+from arena.worker import play_job
 from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import database
@@ -180,3 +186,17 @@ def test_a_record_in_a_file_has_no_queue(tmp_path: Path) -> None:
     done = arena(tmp_path, "worker")
     assert done.returncode == 1
     assert "workers take their turns from PostgreSQL, and this record is a file" in done.stderr
+
+
+def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
+    config = load(tmp_path / "config.yaml")
+
+    async def plays() -> None:
+        with closing(Record.open(config.database)) as record:
+            async with open_world(config, record) as world:
+                await play_job(TurnJob(1, 1, "market", "0.0.0"), world, record)
+
+    with pytest.raises(ArenaError, match=r"arena run is paper-arena 0\.0\.0, this worker is") as error:
+        asyncio.run(plays())
+    assert error.value.mend == "install the same version on both, then start the worker again"
