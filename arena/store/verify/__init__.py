@@ -2,70 +2,67 @@
 
 Each part reads the tables and nothing else of the arena: hashes are taken again, ledgers added up
 again, marks worked out again, and whatever one fact says of another is compared.
+
+Rows stream past. What is held at a time is one cohort's line-up and lots, one ledger, one turn, what one
+snapshot lists, and the price of every market of a venue; so what it takes grows with those, not with how
+long the arena has played.
 """
 
 from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection
 
-from arena.store.verify.cohorts import check_cohorts
-from arena.store.verify.depth import check_depth
+from arena.store.tables import COHORT
+from arena.store.verify.by_itself import check_by_itself
+from arena.store.verify.calls import check_calls
 from arena.store.verify.difference import Difference
-from arena.store.verify.evidence import check_evidence, check_gathered
+from arena.store.verify.evidence import check_dates
 from arena.store.verify.facts import Facts
-from arena.store.verify.fills import check_fills
-from arena.store.verify.forecasts import check_forecasts
-from arena.store.verify.ledgers import check_ledgers
-from arena.store.verify.markets import check_items, check_markets
-from arena.store.verify.marks import check_marked, check_marks
-from arena.store.verify.open_lots import check_open_lots
+from arena.store.verify.found import LISTED, Found
+from arena.store.verify.housekeeping import check_asides, check_prunes
+from arena.store.verify.markets import check_markets
 from arena.store.verify.parents import check_parents
-from arena.store.verify.postings import check_postings
-from arena.store.verify.profits import check_profits
-from arena.store.verify.quotes import check_quotes
+from arena.store.verify.prices import check_prices
+from arena.store.verify.query import rows_of
 from arena.store.verify.resolutions import check_resolutions
-from arena.store.verify.rounds import check_rounds
-from arena.store.verify.seals import check_seals
-from arena.store.verify.sizes import check_sizes
-from arena.store.verify.syncs import check_asides, check_prunes, check_syncs
-from arena.store.verify.turns import check_calls, check_turns
-from arena.store.verify.wishes import check_wishes
+from arena.store.verify.syncs import check_syncs
+from arena.store.verify.whole_cohort import check_whole_cohort
 
-__all__ = ["Difference", "verify"]
+__all__ = ["LISTED", "Difference", "Found", "find", "verify"]
 
 CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_parents,
-    check_seals,
-    check_cohorts,
-    check_rounds,
+    check_by_itself,
+    check_prices,
     check_markets,
-    check_items,
+    check_dates,
     check_syncs,
     check_prunes,
     check_asides,
     check_resolutions,
-    check_evidence,
-    check_gathered,
-    check_turns,
-    check_forecasts,
     check_calls,
-    check_postings,
-    check_fills,
-    check_depth,
-    check_quotes,
-    check_sizes,
-    check_wishes,
-    check_ledgers,
-    check_profits,
-    check_marks,
-    check_marked,
-    check_open_lots,
 )
+
+COHORTS = rows_of(COHORT)
 
 
 def verify(connection: Connection) -> list[Difference]:
     """Everything in the record that contradicts something else in it; nothing when all is well."""
-    facts = Facts(connection)
-    found = [difference for check in CHECKS for difference in check(facts)]
-    unreadable = [difference for table in facts.unreadable.values() for difference in table]
-    return list(dict.fromkeys(unreadable + found))
+    return find(connection, most=None).listed
+
+
+def find(
+    connection: Connection,
+    most: int | None = LISTED,
+    tell: Callable[[Difference], None] | None = None,
+) -> Found:
+    """The same for records that may be far off: so many are told as they are found, the rest is counted."""
+    found = Found(most, tell)
+    facts = Facts(connection, found.add)
+    for check in CHECKS:
+        for difference in check(facts):
+            found.add(difference)
+    for row in facts.rows(COHORTS):
+        for difference in check_whole_cohort(facts, row):
+            found.add(difference)
+    return found

@@ -2,33 +2,32 @@
 
 from collections.abc import Iterator
 
-from arena.store.tables import COHORT, ENTRANT, PROMPT, SNAPSHOT
+from arena.store.tables import COHORT, PROMPT
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
-from arena.store.verify.frozen import Frozen, frozen_cohorts
+from arena.store.verify.facts import Facts
+from arena.store.verify.frozen import Frozen
 from arena.store.verify.naming import compared, differs, key_of
+from arena.store.verify.parts import Row
+from arena.store.verify.played import Played
 
 COLUMNS = ("position", "name", "kind", "settings")
 NOBODY = (None,) * len(COLUMNS)
 
 
-def check_cohorts(facts: Facts) -> Iterator[Difference]:
-    """Cohorts and entrants that are not as they were frozen, or that ended at a time of their own."""
-    cohorts, entrants = frozen_cohorts(facts), facts.grouped(ENTRANT, "cohort_id")
-    prompts, snapshots = {row["hash"] for row in facts.rows(PROMPT)}, facts.grouped(SNAPSHOT, "cohort_id")
-    for row in facts.rows(COHORT):
-        frozen = cohorts.get(row["id"])
-        if frozen is None:
-            yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
-            continue
-        own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
-        yield from compared(facts, COHORT, row, own)
-        if unknown := sorted({*frozen.prompts} - prompts):
-            yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
-        last = max((snapshot["at"] for snapshot in snapshots[row["id"]]), default=None)
-        if row["ended_at"] not in (None, last):
-            yield differs(facts, COHORT, row, "ended_at", last, "it ends with its last snapshot")
-        yield from _line_up(key_of(facts, COHORT, row), frozen, entrants[row["id"]])
+def check_cohort(facts: Facts, cohort: Played) -> Iterator[Difference]:
+    """A cohort and entrants that are not as they were frozen, or that ended at a time of their own."""
+    row, frozen = cohort.row, cohort.frozen
+    if frozen is None:
+        yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
+        return
+    own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
+    yield from compared(facts, COHORT, row, own)
+    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PROMPT, hash) is None):
+        yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
+    last = max((snapshot["at"] for snapshot in cohort.snapshots), default=None)
+    if row["ended_at"] not in (None, last):
+        yield differs(facts, COHORT, row, "ended_at", last, "it ends with its last snapshot")
+    yield from _line_up(key_of(facts, COHORT, row), frozen, list(cohort.entrants.values()))
 
 
 def _line_up(key: str, frozen: Frozen, rows: list[Row]) -> Iterator[Difference]:

@@ -1,11 +1,11 @@
 """Fills with all that they stand on."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from arena.store.tables import FILL, LEVEL, ROUND, SNAPSHOT, TURN
-from arena.store.verify.facts import Facts, Listed, Row
-from arena.store.verify.frozen import Frozen, frozen_cohorts
+from arena.store.verify.frozen import Frozen
+from arena.store.verify.parts import Row
+from arena.store.verify.played import Listed
+from arena.store.verify.shown import Shown, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,10 @@ class Deal:
         return bool(self.fill["action"] == "buy")
 
 
-def deals(facts: Facts) -> Iterator[Deal]:
-    """Every fill whose turn and round are there, turn by turn and in order."""
-    turns, rounds, frozen = facts.by_id(TURN), facts.by_id(ROUND), frozen_cohorts(facts)
-    listed = {(s, place[0]["market_id"]): place for s, places in facts.listed.items() for place in places}
-    levels, snapshots = facts.grouped(LEVEL, "fill_id"), facts.by_id(SNAPSHOT)
-    for fill in sorted(facts.rows(FILL), key=lambda row: (row["turn_id"], row["position"])):
-        turn = turns.get(fill["turn_id"])
-        round = rounds.get(turn["round_id"]) if turn else None
-        if turn is None or round is None:
-            continue
-        place = listed.get((round["snapshot_id"], fill["market_id"]))
-        seen_at = snapshots[round["snapshot_id"]]["taken_at"] if round["snapshot_id"] in snapshots else ""
-        cohort, parts = frozen.get(round["cohort_id"]), tuple(levels[fill["id"]])
-        yield Deal(fill, parts, turn, round, seen_at or round["at"], place, cohort)
+def deals(shown: Shown, turn: Turn) -> list[Deal]:
+    """The fills of a turn, in order."""
+    frozen, seen_at = shown.cohort.frozen, shown.seen_at
+    return [
+        Deal(fill, levels, turn.row, shown.round, seen_at, shown.by_market.get(fill["market_id"]), frozen)
+        for fill, levels in turn.fills
+    ]

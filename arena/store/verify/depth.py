@@ -6,11 +6,11 @@ one another.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import groupby, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from arena.store.tables import FILL, LEVEL
-from arena.store.verify.deals import Deal, deals
+from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import ONE
@@ -21,15 +21,14 @@ Place = tuple[str, bool, int]
 """Market, whether the asks are taken, and the price of a YES share."""
 
 
-def check_depth(facts: Facts) -> Iterator[Difference]:
+def check_depth(facts: Facts, deals: Sequence[Deal]) -> Iterator[Difference]:
     """Levels at which a turn had more shares than the book had, or that were not the best there were."""
-    for _, turn in groupby(deals(facts), key=lambda deal: int(deal.fill["turn_id"])):
-        taken: dict[Place, int] = defaultdict(int)
-        for deal in turn:
-            depths = offered(deal) or {}
-            yield from _taken(facts, deal, depths, taken)
-            yield from _best_first(facts, deal, depths, taken)
-            yield from _within_reach(facts, deal, depths)
+    taken: dict[Place, int] = defaultdict(int)
+    for deal in deals:
+        depths = offered(deal) or {}
+        yield from _taken(facts, deal, depths, taken)
+        yield from _best_first(facts, deal, depths, taken)
+        yield from _within_reach(facts, deal, depths)
 
 
 def _place(deal: Deal, price: int) -> Place:

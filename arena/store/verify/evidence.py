@@ -5,17 +5,34 @@ article's hash and when it was fetched.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from arena.store.tables import ARTICLE, COHORT, EVIDENCE, GATHERING, ROUND, TURN
+from sqlalchemy import bindparam, select
+
+from arena.store.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row, moment, written
-from arena.store.verify.frozen import frozen_cohorts
+from arena.store.verify.facts import Facts
 from arena.store.verify.naming import compared, differs, numbered
-from arena.store.verify.seals import parsed, sha256_of, without
+from arena.store.verify.parts import Part, Row, moment, whole, written
+from arena.store.verify.query import Query, rows_of
+from arena.store.verify.seals import parsed, sealed, without
+from arena.store.verify.shown import Shown
+
+DATED = Query(select().order_by(ARTICLE.c.hash), Part(ARTICLE, "hash", "published_at", "dated"), again=True)
+GATHERINGS = rows_of(GATHERING, GATHERING.c.round_id == bindparam("round"))
+PIECES = Query(
+    select()
+    .select_from(EVIDENCE.outerjoin(ARTICLE, ARTICLE.c.hash == EVIDENCE.c.article))
+    .where(EVIDENCE.c.gathering_id == bindparam("gathering"))
+    .order_by(EVIDENCE.c.position),
+    whole(EVIDENCE),
+    Part(ARTICLE, "hash", "published_at"),
+)
+Piece = tuple[Row, Row | None]
+"""A place of what was gathered, and its article."""
 
 NONE = "none"
 DECIDED = ("played", "malformed")
@@ -24,35 +41,36 @@ AHEAD = {10: timedelta(days=1), TO_THE_MINUTE: timedelta(hours=12), 20: timedelt
 """How much later than it says a day, a time without a zone and one in UTC may mean, by their lengths."""
 
 
-def check_gathered(facts: Facts) -> Iterator[Difference]:
-    """Gatherings that their cohort didn't want, that don't add up, or that are missing."""
-    cohorts, rounds = frozen_cohorts(facts), facts.by_id(ROUND)
-    pieces, known = facts.grouped(EVIDENCE, "gathering_id"), set[int]()
-    for row in facts.rows(GATHERING):
-        known.add(row["round_id"])
-        yield from numbered(facts, EVIDENCE, pieces[row["id"]], "position", 0)
-        found = len(pieces[row["id"]]) + _sum(parsed(row["dropped"]))
-        yield from compared(facts, GATHERING, row, {"found": (found, "so many were shown or dropped")})
-        round = rounds.get(row["round_id"])
-        yield from _sealed(facts, row, round, pieces[row["id"]])
-        frozen = cohorts.get(round["cohort_id"]) if round else None
-        if frozen is not None and frozen.evidence == NONE:
+def check_dates(facts: Facts) -> Iterator[Difference]:
+    """Articles that say another time of publishing than their date can mean."""
+    for row in facts.rows(DATED):
+        expected = _latest(row["dated"], row["published_at"])
+        yield from compared(facts, ARTICLE, row, {"published_at": (expected, "so it is dated")})
+
+
+def check_evidence(facts: Facts, shown: Shown, decided: bool) -> Iterator[Difference]:
+    """A round's gathering that its cohort didn't want, that doesn't add up, or that is missing."""
+    wanted = shown.cohort.frozen is not None and shown.cohort.frozen.evidence != NONE
+    gatherings = list(facts.rows(GATHERINGS, round=shown.round["id"]))
+    for row in gatherings:
+        pieces = [(piece, article) for piece, article in facts.read(PIECES, gathering=row["id"])]
+        yield from _gathered(facts, row, shown, [piece for piece, _ in pieces])
+        if shown.cohort.frozen is not None and not wanted:
             yield differs(facts, GATHERING, row, "round_id", None, "its cohort gathers none")
-    decided = {turn["round_id"] for turn in facts.rows(TURN) if turn["verdict"] in DECIDED}
-    for row in facts.rows(ROUND):
-        frozen = cohorts.get(row["cohort_id"])
-        wanted = frozen is not None and frozen.evidence != NONE and row["id"] in decided
-        if wanted and row["id"] not in known:
-            yield differs(facts, ROUND, row, "id", "that of a gathering", "agents decided on evidence")
+        yield from _shown(facts, shown, pieces)
+    if wanted and decided and not gatherings:
+        yield differs(facts, ROUND, shown.round, "id", "that of a gathering", "agents decided on evidence")
 
 
-def _sealed(facts: Facts, row: Row, round: Row | None, pieces: list[Row]) -> Iterator[Difference]:
-    cohort = facts.by_id(COHORT).get(round["cohort_id"]) if round else None
-    place = {"cohort": cohort and cohort["number"], "round": round and round["number"]}
+def _gathered(facts: Facts, row: Row, shown: Shown, pieces: list[Row]) -> Iterator[Difference]:
+    """A gathering's number of pieces, and its hash."""
+    yield from numbered(facts, EVIDENCE, pieces, "position", 0)
+    found = len(pieces) + _sum(parsed(row["dropped"]))
+    yield from compared(facts, GATHERING, row, {"found": (found, "so many were shown or dropped")})
+    place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
     items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
-    sealed = without(row, "id", "round_id", "hash") | place | {"items": items}
-    why = "it seals what was gathered and each evidence in it"
-    yield from compared(facts, GATHERING, row, {"hash": (sha256_of(sealed), why)})
+    content = without(row, "id", "round_id", "hash") | place | {"items": items}
+    yield from sealed(facts, GATHERING, row, content, "it seals what was gathered and each evidence in it")
 
 
 def _sum(dropped: Any) -> int:
@@ -60,52 +78,40 @@ def _sum(dropped: Any) -> int:
     return sum(count for count in counts if type(count) is int)
 
 
-def check_evidence(facts: Facts) -> Iterator[Difference]:
+def _shown(facts: Facts, shown: Shown, pieces: Iterable[Piece]) -> Iterator[Difference]:
     """Articles from after the round or the cutoff, for strangers, out of order, or too many of them."""
-    articles = {row["hash"]: row for row in facts.rows(ARTICLE)}
-    gatherings, rounds = facts.by_id(GATHERING), facts.by_id(ROUND)
-    markets: dict[tuple[int, str], list[Row]] = defaultdict(list)
-    for row in articles.values():
-        expected = _latest(row["dated"], row["published_at"])
-        yield from compared(facts, ARTICLE, row, {"published_at": (expected, "so it is dated")})
-    for row in facts.rows(EVIDENCE):
-        gathering, article = gatherings.get(row["gathering_id"]), articles.get(row["article"])
-        round = rounds.get(gathering["round_id"]) if gathering else None
-        if round is not None and article is not None:
-            yield from _timely(facts, row, article, round)
-            markets[round["id"], row["market_id"]].append(row)
-    yield from _in_order(facts, markets, articles)
+    markets = defaultdict[str, list[tuple[Row, str]]](list)
+    for row, article in pieces:
+        if article is not None:
+            yield from _timely(facts, row, article["published_at"], shown)
+            markets[row["market_id"]].append((row, article["published_at"]))
+    for rows in markets.values():
+        yield from _in_order(facts, shown, rows)
 
 
-def _timely(facts: Facts, row: Row, article: Row, round: Row) -> Iterator[Difference]:
+def _timely(facts: Facts, row: Row, published: str, shown: Shown) -> Iterator[Difference]:
     """An article against its round's time, and the day before its market closes."""
-    published, listed = article["published_at"], facts.listed.get(round["snapshot_id"], ())
-    if published > round["at"]:
-        words = f"one of {round['at']} or before"
+    at, place = shown.round["at"], shown.by_market.get(row["market_id"])
+    if published > at:
+        words = f"one of {at} or before"
         yield differs(facts, EVIDENCE, row, "article", words, "it was the round's time")
-    pages = [version for item, version, _ in listed if item["market_id"] == row["market_id"]]
-    if not pages:
+    if place is None:
         yield differs(facts, EVIDENCE, row, "market_id", "a market of the snapshot", "nobody saw it")
-    closes = [page["closes_at"] for page in pages if page is not None]
-    if closes and published[:10] >= closes[0][:10]:
-        words = f"one from before the day of {closes[0]}"
+    closes = place[1]["closes_at"] if place and place[1] else None
+    if closes is not None and published[:10] >= closes[:10]:
+        words = f"one from before the day of {closes}"
         yield differs(facts, EVIDENCE, row, "article", words, "its market closes then")
 
 
-def _in_order(
-    facts: Facts, markets: dict[tuple[int, str], list[Row]], articles: dict[str, Row]
-) -> Iterator[Difference]:
-    """The articles of each market in a round: newest first, each once, and no more than was frozen."""
-    cohorts, rounds = frozen_cohorts(facts), facts.by_id(ROUND)
-    for (round_id, _), rows in markets.items():
-        frozen = cohorts.get(rounds[round_id]["cohort_id"])
-        if frozen is not None and len(rows) > frozen.per_market:
-            most = f"among the first {frozen.per_market}"
-            yield differs(facts, EVIDENCE, rows[-1], "position", most, "so many a market were frozen")
-        for newer, older in pairwise(rows):
-            ages = [articles[row["article"]]["published_at"] for row in (newer, older)]
-            if ages[0] < ages[1] or newer["article"] == older["article"]:
-                yield differs(facts, EVIDENCE, older, "article", "an older one", "the newest comes first")
+def _in_order(facts: Facts, shown: Shown, rows: list[tuple[Row, str]]) -> Iterator[Difference]:
+    """The articles of a market: newest first, each once, and no more than was frozen."""
+    frozen = shown.cohort.frozen
+    if frozen is not None and len(rows) > frozen.per_market:
+        most, why = f"among the first {frozen.per_market}", "so many a market were frozen"
+        yield differs(facts, EVIDENCE, rows[-1][0], "position", most, why)
+    for (newer, published), (older, before) in pairwise(rows):
+        if published < before or newer["article"] == older["article"]:
+            yield differs(facts, EVIDENCE, older, "article", "an older one", "the newest comes first")
 
 
 def _latest(dated: str, published: str) -> str | None:

@@ -1,133 +1,113 @@
-"""Reading a record that may be damaged: each table once, rows as plain values, nothing taken on trust."""
+"""Reading a record that may be damaged, a part at a time: rows stream past, and none is kept for the next."""
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Table, select, type_coerce
+from sqlalchemy import Connection, Table, bindparam, select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import NULLTYPE
 
-from arena.store.tables import COHORT, ENTRANT, ITEM, QUOTE, ROUND, VERSION
-from arena.store.types import UtcTime
+from arena.store.tables import COHORT, ENTRANT, ROUND
 from arena.store.verify.difference import Difference
+from arena.store.verify.parts import Part, Row
+from arena.store.verify.query import Query
 
-Row = dict[str, Any]
-Listed = tuple[Row, Row | None, Row | None]
-"""A place in a snapshot: the item, the market's page and its quote."""
-
-INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+BATCH = 500
+KNOWN = 20_000
+"""So many rows that others refer to are remembered."""
+LONG = frozenset({"frozen", "settings", "wishes", "note", "text", "reason", "dropped"})
+"""Columns with long texts, which are left out of rows that are remembered."""
 
 
 class Facts:
-    """The tables of a record. Instants are text, which sorts as time does.
+    """The tables of a record. What can't be read is left out, and told as a difference."""
 
-    What can't be read is left out, and said so in `unreadable`.
-    """
-
-    def __init__(self, connection: Connection):
+    def __init__(self, connection: Connection, tell: Callable[[Difference], None]):
         self.connection = connection
-        self.unreadable: dict[str, list[Difference]] = {}
-        self._rows: dict[str, list[Row]] = {}
-        self._by_id: dict[str, dict[int, Row]] = {}
+        self.tell = tell
+        self._known = lru_cache(maxsize=KNOWN)(self._find)
 
-    def rows(self, table: Table) -> list[Row]:
-        """All rows of a table, kept for the next who asks."""
-        if table.name not in self._rows:
-            self._rows[table.name] = list(self.stream(table))
-        return self._rows[table.name]
+    def rows(self, query: Query, **values: Any) -> Iterator[Row]:
+        """The rows that a query reads of its first table."""
+        return (row for row, *_ in self.read(query, **values))
 
-    def stream(self, table: Table) -> Iterator[Row]:
-        """The rows of a table in the order of its key, one at a time: for those with long texts."""
-        columns = [type_coerce(c, NULLTYPE).label(c.name) for c in table.c]
-        query = select(*columns).order_by(*table.primary_key.columns)
-        names = [c.name for c in table.c]
-        bad = self.unreadable[table.name] = []
+    def read(self, query: Query, **values: Any) -> Iterator[tuple[Any, ...]]:
+        """What a query reads: a row of its own, and of the others those that are there."""
+        own, place, others = query.own, query.places[0], query.others
+        for line in self._lines(query, values):
+            row = own.row(line[place])
+            if row is not None:
+                yield row, *(part.row(line[there]) for part, there in others)
+            elif not query.again:
+                for difference in own.mistyped(line[place]):
+                    self.tell(difference)
+
+    def _lines(self, query: Query, values: Mapping[str, Any]) -> Iterator[Any]:
+        """The lines of a query, from the database in batches."""
+        text, order, fixed = query.made(self.connection.dialect)
+        bound = {**fixed, **values}
+        given: Any = bound if order is None else tuple(bound[name] for name in order)
+        options = {"yield_per": BATCH}
         try:
-            for values in self.connection.execute(query, execution_options={"yield_per": 1000}):
-                row = dict(zip(names, map(_plain, values), strict=True))
-                wrong = list(_mistyped(table, row))
-                bad += wrong
-                if not wrong:
-                    yield row
+            with self.connection.exec_driver_sql(text, given, execution_options=options) as lines:
+                for batch in lines.partitions(BATCH):
+                    yield from batch
         except DBAPIError as error:
-            bad.append(
-                Difference(table.name, "all rows", "text", str(error.orig), "rows", "it can't be read")
-            )
+            name, why = query.own.table.name, "it can't be read"
+            self.tell(Difference(name, "all rows", "text", str(error.orig), "rows", why))
 
-    def by_id(self, table: Table) -> dict[int, Row]:
-        """The rows of a table by id."""
-        if table.name not in self._by_id:
-            self._by_id[table.name] = {row["id"]: row for row in self.rows(table)}
-        return self._by_id[table.name]
+    def find(self, table: Table, key: Any) -> Row | None:
+        """A row that others refer to, without its long texts; None where it is missing or unreadable."""
+        return self._known(table, key)
 
-    def grouped(self, table: Table, column: str) -> dict[int, list[Row]]:
-        """The rows of a table by the row that they belong to, each group in the order of the key."""
-        found: dict[int, list[Row]] = defaultdict(list)
-        for row in self.rows(table):
-            found[row[column]].append(row)
-        return found
-
-    @cached_property
-    def listed(self) -> dict[int, list[Listed]]:
-        """What each snapshot lists, in order."""
-        versions, quotes = self.by_id(VERSION), self.by_id(QUOTE)
-        return {
-            snapshot: [
-                (item, versions.get(item["version_id"]), quotes.get(item["quote_id"])) for item in items
-            ]
-            for snapshot, items in self.grouped(ITEM, "snapshot_id").items()
-        }
+    def _find(self, table: Table, key: Any) -> Row | None:
+        return next(self.rows(_by_key(table), key=key), None)
 
     def place(self, row: Row) -> tuple[int, int, str] | None:
         """Cohort, round and name behind a turn or a call; None when one of them is missing."""
-        round, entrant = self.by_id(ROUND).get(row["round_id"]), self.by_id(ENTRANT).get(row["entrant_id"])
-        cohort = self.by_id(COHORT).get(round["cohort_id"]) if round else None
+        round, entrant = self.find(ROUND, row["round_id"]), self.find(ENTRANT, row["entrant_id"])
+        cohort = self.find(COHORT, round["cohort_id"]) if round else None
         if round is None or entrant is None or cohort is None:
             return None
         return cohort["number"], round["number"], entrant["name"]
 
 
-def moment(text: str) -> datetime | None:
-    """The instant behind its text; None when it is none.
-
-    >>> moment("2026-01-04T00:00:00.000000Z").day, moment("2026-13-04T00:00:00.000000Z"), moment("soon")
-    (4, None, None)
-    """
-    if not INSTANT.fullmatch(text):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
+@cache
+def _by_key(table: Table) -> Query:
+    (column,) = table.primary_key.columns
+    short = Part(table, *(column.name for column in table.c if column.name not in LONG))
+    return Query(select().where(column == bindparam("key")), short, again=True)
 
 
-def written(at: datetime) -> str:
-    """An instant as it is written in a record."""
-    at = at.astimezone(UTC)
-    return f"{at.year:04}-{at:%m-%dT%H:%M:%S}.{at.microsecond:06}Z"
+class Following:
+    """Rows that belong to others, taken in the order of those: both streams are sorted by the same key."""
+
+    def __init__(self, keyed: Iterable[tuple[Any, Any]]):
+        self._groups = groupby(keyed, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, key: Any) -> list[Any]:
+        """What has this key; whatever has a smaller one belongs to nobody who asks."""
+        while self._next is not None and self._next[0] < key:
+            self._next = next(self._groups, None)
+        if self._next is None or self._next[0] != key:
+            return []
+        found = [value for _, value in self._next[1]]
+        self._next = next(self._groups, None)
+        return found
 
 
-def _plain(value: Any) -> Any:
-    return written(value) if isinstance(value, datetime) else value
+class InTime:
+    """Rows that are sorted by time, taken as time goes on."""
 
+    def __init__(self, rows: Iterator[Row]):
+        self._rows = rows
+        self._next = next(rows, None)
 
-def _mistyped(table: Table, row: Row) -> Iterator[Difference]:
-    for column in table.c:
-        value = row[column.name]
-        if _fits(column, value):
-            continue
-        key = ", ".join(f"{c.name} {row[c.name]}" for c in table.primary_key.columns)
-        kind = "an instant in UTC" if isinstance(column.type, UtcTime) else "a value of its type"
-        yield Difference(table.name, key, column.name, value, kind, "it can't be read")
-
-
-def _fits(column: Any, value: Any) -> bool:
-    if value is None:
-        return bool(column.nullable)
-    if isinstance(column.type, UtcTime):
-        return isinstance(value, str) and moment(value) is not None
-    return type(value) is (int if isinstance(column.type, Integer) else str)
+    def until(self, at: str | None) -> Iterator[Row]:
+        """All that come until an instant and were not taken yet; without one, all that are left."""
+        while self._next is not None and (at is None or self._next["at"] <= at):
+            taken, self._next = self._next, next(self._rows, None)
+            yield taken

@@ -1,18 +1,23 @@
 """Fills against their levels and the snapshot that they were done on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from arena.store.tables import FILL
-from arena.store.verify.deals import Deal, deals
+from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, moment
+from arena.store.verify.facts import Facts
 from arena.store.verify.levels import check_levels
 from arena.store.verify.naming import Expected, compared, differs
+from arena.store.verify.parts import moment
+from arena.store.verify.seals import sealed, without
 
 
-def check_fills(facts: Facts) -> Iterator[Difference]:
-    """Fills that are not the sum of their levels, or that their snapshot doesn't allow."""
-    for deal in deals(facts):
+def check_fills(facts: Facts, deals: Sequence[Deal]) -> Iterator[Difference]:
+    """Fills not as they were sealed, not the sum of their levels, or that their snapshot doesn't allow."""
+    for deal in deals:
+        parts = [without(level, "fill_id", "position") for level in deal.levels]
+        content = without(deal.fill, "id", "turn_id", "position", "hash") | {"levels": parts}
+        yield from sealed(facts, FILL, deal.fill, content, "it seals the fill and each fill_level of it")
         yield from compared(facts, FILL, deal.fill, _sums(deal) | _on_its_snapshot(deal))
         yield from _untimely(facts, deal)
         yield from check_levels(facts, deal)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from arena.store.tables import COHORT
-from arena.store.verify.facts import Facts, moment, written
+from arena.store.verify.parts import moment, written
 from arena.store.verify.seals import parsed
 
 ONE = 1_000_000
@@ -64,12 +63,6 @@ class Frozen:
     def most(self, base: int) -> int:
         """The most that one bet may be, or all bets of a decision where those are capped together."""
         return max(0, min(base, base * self.max_bet // ONE))
-
-
-def frozen_cohorts(facts: Facts) -> dict[int, Frozen]:
-    """The frozen cohorts by id; a text that is not one is left out."""
-    found = {row["id"]: frozen_of(row["frozen"]) for row in facts.rows(COHORT)}
-    return {id: frozen for id, frozen in found.items() if frozen is not None}
 
 
 def frozen_of(text: str) -> Frozen | None:

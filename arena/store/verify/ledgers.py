@@ -1,14 +1,17 @@
 """Ledgers added up again, entry by entry: numbers, chain, balances, and what each kind may do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arena.store.tables import ENTRANT, ENTRY, RESOLUTION
+from arena.store.tables import ENTRANT, ENTRY
+from arena.store.verify.books import Line
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
-from arena.store.verify.frozen import Frozen, frozen_cohorts
+from arena.store.verify.facts import Facts
+from arena.store.verify.frozen import Frozen
 from arena.store.verify.naming import Expected, compared, differs, key_of
+from arena.store.verify.parts import Row
 from arena.store.verify.payments import Paid, payment, reversal
+from arena.store.verify.seals import sealed, without
 
 KINDS = ("deposit", "buy", "sell", "settle", "refund", "reverse")
 SIGNS = {"buy": 1, "reverse": 1, "sell": -1, "settle": -1, "refund": -1}
@@ -46,20 +49,21 @@ class Account:
         return self.lots.get((row["market_id"], row["side"]), (0, 0))
 
 
-def check_ledgers(facts: Facts) -> Iterator[Difference]:
-    """Entries that don't follow from those before them."""
-    cohorts, entries = frozen_cohorts(facts), facts.grouped(ENTRY, "entrant_id")
-    resolutions = {(row["market_id"], f"resolution:{row['version']}"): row for row in facts.rows(RESOLUTION)}
-    for entrant in facts.rows(ENTRANT):
-        account, frozen = Account(), cohorts.get(entrant["cohort_id"])
-        for row in sorted(entries[entrant["id"]], key=lambda row: row["number"]):
-            expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolutions)
-            yield from compared(facts, ENTRY, row, expected)
-            yield from _impossible(facts, account, row)
-            account.add(row)
-        if not account.number:
-            key = f"{key_of(facts, ENTRANT, entrant)}, entry 1"
-            yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
+def check_ledger(
+    facts: Facts, entrant: Row, lines: list[Line], frozen: Frozen | None
+) -> Iterator[Difference]:
+    """Entries that don't follow from those before them, or that are not as they were sealed."""
+    account = Account()
+    for row, resolution in lines:
+        content = without(row, "id", "entrant_id", "hash")
+        yield from sealed(facts, ENTRY, row, content, "it seals what the row says")
+        expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolution)
+        yield from compared(facts, ENTRY, row, expected)
+        yield from _impossible(facts, account, row)
+        account.add(row)
+    if not account.number:
+        key = f"{key_of(facts, ENTRANT, entrant)}, entry 1"
+        yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
 
 
 def _follows(account: Account, row: Row) -> Expected:
@@ -73,9 +77,7 @@ def _follows(account: Account, row: Row) -> Expected:
     }
 
 
-def _of_its_kind(
-    account: Account, row: Row, frozen: Frozen | None, resolutions: Mapping[tuple[str, str], Row]
-) -> Expected:
+def _of_its_kind(account: Account, row: Row, frozen: Frozen | None, resolution: Row | None) -> Expected:
     """What an entry of this kind must say."""
     shares, cost = account.lot(row)
     if (row["kind"] == "deposit") != (account.number == 0):
@@ -89,11 +91,10 @@ def _of_its_kind(
             released = -(-cost * -row["shares"] // shares) if shares else 0
             return {"cost": (-released, "a sale releases its part of the lot's cost, rounded up")}
         case "settle" | "refund":
-            found = payment(row, shares, cost, resolutions.get((row["market_id"], row["ref"])))
-            return found | _once(account, row)
+            return payment(row, shares, cost, resolution) | _once(account, row)
         case "reverse":
-            known = (row["market_id"], row["ref"]) in resolutions
-            return reversal(row, account.paid.get((row["market_id"], row["side"])), known)
+            paid = account.paid.get((row["market_id"], row["side"]))
+            return reversal(row, paid, resolution is not None)
     return {"kind": (f"one of {', '.join(KINDS)}", "there is no other")}
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from arena.store.tables import LEVEL
 from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import ONE
 from arena.store.verify.naming import differs, numbered
+from arena.store.verify.parts import Row
 from arena.store.verify.seals import parsed
 
 CENT = 10_000

@@ -1,73 +1,70 @@
-"""Markets, their pages and quotes against the snapshots that they were seen in."""
+"""Markets, their pages and quotes against the times at which somebody looked.
 
-from collections import defaultdict
+The database looks for odd ones.
+"""
+
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
+
+from sqlalchemy import bindparam, exists, func, select
 
 from arena.store.tables import ITEM, MARKET, QUOTE, SNAPSHOT, SYNC, VERSION
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.naming import differs, numbered
+from arena.store.verify.parts import Part, whole
+from arena.store.verify.query import Query, rows_of
+
+SAW = "a snapshot or a sync saw it then"
+PAGE = Part(VERSION, "id", "market_id", "version")
+PAGES = Query(select().order_by(VERSION.c.market_id, VERSION.c.version), PAGE, again=True)
+PAGELESS = rows_of(MARKET, ~exists(select(1).where(VERSION.c.market_id == MARKET.c.id)))
+
+
+def _from_then(column: Any, in_it: Any) -> tuple[Any, Query, Query]:
+    """Rows first seen at a time of no snapshot with them and of no sync; and when they may have been."""
+    source, own = ITEM.join(SNAPSHOT, SNAPSHOT.c.id == ITEM.c.snapshot_id), column.table
+    there = exists(select(1).select_from(source).where(in_it, SNAPSHOT.c.taken_at == column).correlate(own))
+    snapshots = select().select_from(source.join(own, in_it)).where(own.c.id == bindparam("id"))
+    first = Query(snapshots.order_by(SNAPSHOT.c.taken_at).limit(1), Part(SNAPSHOT, "taken_at"), again=True)
+    unsynced = select().select_from(own.outerjoin(SYNC, SYNC.c.at == column)).where(SYNC.c.id.is_(None))
+    return column, Query(unsynced.where(~there).order_by(own.c.id), whole(own)), first
+
+
+FROM_THEN = (
+    _from_then(MARKET.c.first_seen_at, ITEM.c.market_id == MARKET.c.id),
+    _from_then(VERSION.c.at, (ITEM.c.market_id == VERSION.c.market_id) & (ITEM.c.version_id == VERSION.c.id)),
+)
+FIRST = Query(select().order_by(SYNC.c.at).limit(1), Part(SYNC, "at"), again=True)
+LAST = select(func.max(SYNC.c.at)).scalar_subquery()
+THERE = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at == QUOTE.c.at))
+UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE)
+"""Quotes that are newer than the last sync and that were in no snapshot when they were true."""
+TRUE = Query(
+    select()
+    .where(ITEM.c.quote_id == bindparam("id"), ITEM.c.quoted_at.is_not(None))
+    .order_by(ITEM.c.quoted_at)
+    .limit(1),
+    Part(ITEM, "quoted_at"),
+    again=True,
+)
 
 
 def check_markets(facts: Facts) -> Iterator[Difference]:
     """Markets, pages and quotes from times at which nobody saw them, and pages that were lost."""
-    yield from _from_then(facts)
-    pages: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(facts.rows(VERSION), key=lambda row: row["version"]):
-        pages[row["market_id"]].append(row)
-    for rows in pages.values():
+    for column, odd, first in FROM_THEN:
+        for row in facts.rows(odd):
+            seen = [*facts.rows(first, id=row["id"]), *facts.rows(FIRST)]
+            if seen:
+                at = min(at for times in seen for at in times.values())
+                yield differs(facts, column.table, row, column.name, at, SAW)
+    for row in facts.rows(UNSEEN):
+        then = next((item["quoted_at"] for item in facts.rows(TRUE, id=row["id"])), None)
+        why = "a snapshot saw it then" if then else "neither a snapshot nor a sync saw it"
+        yield differs(facts, QUOTE, row, "at", then, why)
+    for _, rows in groupby(facts.rows(PAGES), key=itemgetter("market_id")):
         yield from numbered(facts, VERSION, rows, "version", 1)
-    for row in facts.rows(MARKET):
-        if row["id"] not in pages:
-            yield differs(facts, MARKET, row, "id", "that of a page", "a market was seen because it had one")
-
-
-def _from_then(facts: Facts) -> Iterator[Difference]:
-    """Markets and pages at the times of snapshots and syncs, quotes at those or before a sync."""
-    times, syncs = _times(facts), {row["at"] for row in facts.rows(SYNC)}
-    for table, column in ((MARKET, "first_seen_at"), (VERSION, "at")):
-        for row in facts.rows(table):
-            seen = times.get((table.name, row["id"]), set()) | syncs
-            if seen and row[column] not in seen:
-                yield differs(facts, table, row, column, min(seen), "a snapshot or a sync saw it then")
-    last = max(syncs, default="")
-    for row in facts.rows(QUOTE):
-        seen = times.get(("quote", row["id"]), set())
-        if row["at"] not in seen and row["at"] > last:
-            why = "a snapshot saw it then" if seen else "neither a snapshot nor a sync saw it"
-            yield differs(facts, QUOTE, row, "at", min(seen, default=None), why)
-
-
-def _times(facts: Facts) -> dict[tuple[str, Any], set[str]]:
-    """When each market and page was in a snapshot, and each quote true."""
-    found: dict[tuple[str, Any], set[str]] = defaultdict(set)
-    snapshots = facts.by_id(SNAPSHOT)
-    for item in facts.rows(ITEM):
-        snapshot = snapshots.get(item["snapshot_id"])
-        if snapshot is not None:
-            found["market", item["market_id"]].add(snapshot["taken_at"])
-            found["market_version", item["version_id"]].add(snapshot["taken_at"])
-        if item["quoted_at"] is not None:
-            found["quote", item["quote_id"]].add(item["quoted_at"])
-    return found
-
-
-def check_items(facts: Facts) -> Iterator[Difference]:
-    """Places in snapshots that don't fit together."""
-    for items in facts.listed.values():
-        yield from numbered(facts, ITEM, [item for item, _, _ in items], "position", 0)
-        for item, page, quote in items:
-            for column, row in (("version_id", page), ("quote_id", quote)):
-                if row is not None and row["market_id"] != item["market_id"]:
-                    expected = f"one of {item['market_id']}"
-                    yield differs(facts, ITEM, item, column, expected, f"that is one of {row['market_id']}")
-            if quote is not None and item["quoted_at"] is not None and item["quoted_at"] < quote["at"]:
-                why = "a price is true from when it was first seen"
-                yield differs(facts, ITEM, item, "quoted_at", f"{quote['at']} or later", why)
-            if (item["quote_id"] is None) != (item["quoted_at"] is None):
-                yield differs(
-                    facts, ITEM, item, "quoted_at", "a time for a quote", "each comes with the other"
-                )
-            if item["shown"] not in (0, 1):
-                yield differs(facts, ITEM, item, "shown", "0 or 1", "a market is on offer or it is not")
+    for row in facts.rows(PAGELESS):
+        yield differs(facts, MARKET, row, "id", "that of a page", "a market was seen because it had one")

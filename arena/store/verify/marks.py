@@ -1,133 +1,133 @@
-"""Marks worked out again from the ledger and the quotes of their snapshot.
+"""Marks worked out again, snapshot by snapshot in the order of time, with what everyone held by then."""
 
-A lot is worth its shares at the mid, or at the last trade where there is no mid, or its cost where there
-is neither; sold at once it brings its shares at the bid, or nothing. The price of a NO share is 1 less
-that of a YES share. A lot is stale without a mid, or if its quote is older than the cohort's rules allow. The
-age of a mark is that of the oldest quote that prices a lot.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from functools import lru_cache, partial
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, select
+
 from arena.store.tables import ENTRANT, ENTRY, MARK, SNAPSHOT
+from arena.store.verify.books import Books
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row, moment
-from arena.store.verify.frozen import ONE, frozen_cohorts
+from arena.store.verify.facts import Facts, Following, InTime
 from arena.store.verify.naming import compared, key_of
+from arena.store.verify.parts import Part, Row, whole
+from arena.store.verify.played import Played, listed, listing
+from arena.store.verify.profits import check_total
+from arena.store.verify.query import Query
+from arena.store.verify.snapshots import check_snapshot
+from arena.store.verify.values import Held, Price, prices_of, valued
 
-Key = tuple[str, str]
-
-
-class Price(NamedTuple):
-    """A quote, how old it was at the snapshot, and whether a mark must call it stale."""
-
-    quote: Row
-    age: timedelta
-    stale: bool
-
-
-NOTHING = Price({}, timedelta(), True)
+OF_A_COHORT = ENTRANT.c.cohort_id == bindparam("cohort")
+ENTRIES = Query(
+    select()
+    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
+    .where(OF_A_COHORT)
+    .order_by(ENTRY.c.at, ENTRY.c.entrant_id, ENTRY.c.number),
+    Part(ENTRY, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
+    again=True,
+)
+MARKS = Query(
+    select()
+    .select_from(ENTRANT.join(MARK, MARK.c.entrant_id == ENTRANT.c.id))
+    .where(OF_A_COHORT)
+    .order_by(MARK.c.at, MARK.c.entrant_id),
+    whole(MARK),
+)
+ALL = "all of a cohort are marked, and only they"
 
 
 @dataclass
-class Held:
-    """What a ledger comes to at some time: cash, what was realised, and lots of shares and their cost."""
+class Marked:
+    """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
+    order of the line-up), and the times of the last two marks of each."""
 
-    cash: int = 0
-    realised: int = 0
-    lots: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    bits: dict[int, int]
+    held: dict[int, Held]
+    masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
 
-    def add(self, row: Row) -> None:
-        """One more entry."""
-        key = row["market_id"], row["side"]
-        shares, cost = self.lots.pop(key, (0, 0))
-        self.cash, self.realised = self.cash + row["cash"], self.realised + row["realised"]
-        if shares + row["shares"]:
-            self.lots[key] = shares + row["shares"], cost + row["cost"]
+    def note(self, row: Row) -> None:
+        """One more mark."""
+        id = row["entrant_id"]
+        self.masks[row["snapshot_id"]] |= self.bits[id]
+        self.times[id] = self.times[id][1], row["at"]
 
-
-def check_marks(facts: Facts) -> Iterator[Difference]:
-    """Marks that are not what the ledger and the quotes come to."""
-    snapshots, marks, entries = facts.by_id(SNAPSHOT), facts.grouped(MARK, "entrant_id"), _in_time(facts)
-    prices, why = _prices(facts), "so say the ledger and the snapshot"
-    for entrant in facts.rows(ENTRANT):
-        held, ledger = Held(), entries.get(entrant["id"], [])
-        for row in sorted(marks[entrant["id"]], key=lambda row: str(row["at"])):
-            while ledger and ledger[-1]["at"] <= row["at"]:
-                held.add(ledger.pop())
-            if (snapshot := snapshots.get(row["snapshot_id"])) is not None:
-                expected = valued(held, prices.get(row["snapshot_id"], {})) | {"at": snapshot["at"]}
-                yield from compared(
-                    facts, MARK, row, {name: (value, why) for name, value in expected.items()}
-                )
+    def unmarked(self, snapshot_id: int) -> list[int]:
+        """The entrants without a mark at a snapshot."""
+        mask = self.masks.get(snapshot_id, 0)
+        return [entrant for entrant, bit in self.bits.items() if not mask & bit]
 
 
-def _in_time(facts: Facts) -> dict[int, list[Row]]:
-    """Every entrant's entries, the first one last, to be taken off in the order of time."""
-    ledgers = facts.grouped(ENTRY, "entrant_id").items()
-    return {
-        id: sorted(rows, key=lambda row: (row["at"], row["number"]), reverse=True) for id, rows in ledgers
-    }
+class Look(NamedTuple):
+    """A snapshot, and the prices in it."""
+
+    snapshot: Row
+    prices: Mapping[str, Price]
 
 
-def _prices(facts: Facts) -> dict[int, dict[str, Price]]:
-    """What each snapshot says of each market's price."""
-    cohorts, found = frozen_cohorts(facts), dict[int, dict[str, Price]]()
-    for snapshot in facts.rows(SNAPSHOT):
-        frozen = cohorts.get(snapshot["cohort_id"])
-        prices = found[snapshot["id"]] = {}
-        for item, _, quote in facts.listed.get(snapshot["id"], ()):
-            if quote is not None:
-                age = _age(item, snapshot)
-                aged = frozen is not None and age.total_seconds() > frozen.max_quote_age
-                prices[item["market_id"]] = Price(quote, age, aged or quote["mid"] is None)
-    return found
+def check_marks(
+    facts: Facts, cohort: Played, books: Mapping[int, Books]
+) -> Generator[Difference, None, Marked]:
+    """A cohort's snapshots, and marks that are not what they and the ledgers come to."""
+    bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
+    marked = Marked(bits, {entrant: Held() for entrant in cohort.entrants})
+    entries, marks = (InTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
+    elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
+    places = Following(listed(facts, cohort))
+    for snapshot in (*cohort.snapshots, None):
+        here = None
+        if snapshot is not None:
+            listing = places.of(snapshot["at"])
+            yield from check_snapshot(facts, cohort, snapshot, listing)
+            here = Look(snapshot, prices_of(listing, snapshot, cohort.frozen))
+        for row in marks.until(snapshot["at"] if snapshot else None):
+            _post(entries.until(row["at"]), marked)
+            is_here = here is not None and here.snapshot["id"] == row["snapshot_id"]
+            look = here if is_here else elsewhere(row["snapshot_id"])
+            yield from _mark(facts, row, look, marked.held[row["entrant_id"]])
+            yield from check_total(facts, row, books[row["entrant_id"]].given)
+            marked.note(row)
+    _post(entries.until(None), marked)
+    yield from _all_or_none(facts, cohort, marked)
+    return marked
 
 
-def _age(item: Row, snapshot: Row) -> timedelta:
-    """How old a quote was at its snapshot."""
-    quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["taken_at"])
-    return at - quoted if quoted and at else timedelta()
+def _in_line_up(facts: Facts, cohort: Played, query: Query) -> Iterator[Row]:
+    return (row for row in facts.rows(query, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
 
 
-def valued(held: Held, prices: Mapping[str, Price]) -> dict[str, int | str]:
-    """What a mark of these holdings must say."""
-    value = liquidation = stale = age = 0
-    for (market, side), (shares, cost) in held.lots.items():
-        quote, past, is_stale = prices.get(market, NOTHING)
-        mid, bid = quote.get("mid"), quote.get("bid" if side == "YES" else "ask")
-        price = quote.get("last") if mid is None else mid
-        value += cost if price is None else _at(shares, price, side)
-        liquidation += 0 if bid is None else _at(shares, bid, side)
-        stale += is_stale
-        age = age if price is None else max(age, past // timedelta(seconds=1))
-    return {
-        "cash": held.cash,
-        "value": value,
-        "liquidation": liquidation,
-        "cost": sum(cost for _, cost in held.lots.values()),
-        "realised": held.realised,
-        "stale": stale,
-        "age": age,
-    }
+def _post(entries: Iterator[Row], marked: Marked) -> None:
+    for entry in entries:
+        marked.held[entry["entrant_id"]].add(entry)
 
 
-def _at(shares: int, price: int, side: str) -> int:
-    return shares * (price if side == "YES" else ONE - price) // ONE
+def _mark(facts: Facts, row: Row, look: Look | None, held: Held) -> Iterator[Difference]:
+    if look is None:
+        return
+    expected = valued(held, look.prices) | {"at": look.snapshot["at"]}
+    if row | expected != row:
+        why = "so say the ledger and the snapshot"
+        yield from compared(facts, MARK, row, {name: (value, why) for name, value in expected.items()})
 
 
-def check_marked(facts: Facts) -> Iterator[Difference]:
-    """Snapshots at which some of a cohort were marked and others were not."""
-    entrants, marks = facts.grouped(ENTRANT, "cohort_id"), facts.grouped(MARK, "snapshot_id")
-    names = {row["id"]: row["name"] for row in facts.rows(ENTRANT)}
-    for snapshot in facts.rows(SNAPSHOT):
-        found = {row["entrant_id"] for row in marks[snapshot["id"]]}
-        everyone = {row["id"] for row in entrants[snapshot["cohort_id"]]}
-        for entrant in sorted(found ^ everyone) if found else ():
-            key = f"{key_of(facts, SNAPSHOT, snapshot)}, {names.get(entrant, 'nobody')}"
-            there, expected = ("a mark", None) if entrant in found else (None, "a mark")
-            yield Difference(
-                "mark", key, "entrant_id", there, expected, "all of a cohort are marked, and only they"
-            )
+def _all_or_none(facts: Facts, cohort: Played, marked: Marked) -> Iterator[Difference]:
+    """Snapshots at which some of a cohort were marked and others were not, or some of another cohort."""
+    own = {snapshot["id"] for snapshot in cohort.snapshots}
+    for id, mask in marked.masks.items():
+        snapshot = facts.find(SNAPSHOT, id)
+        odd = marked.unmarked(id) if id in own else [who for who, bit in marked.bits.items() if mask & bit]
+        there, expected = (None, "a mark") if id in own else ("a mark", None)
+        for entrant in odd if snapshot else ():
+            key = f"{key_of(facts, SNAPSHOT, snapshot or {})}, {cohort.entrants[entrant]['name']}"
+            yield Difference("mark", key, "entrant_id", there, expected, ALL)
+
+
+def _elsewhere(facts: Facts, cohort: Played, snapshot_id: int) -> Look | None:
+    """A snapshot of another time than a mark's, or of another cohort."""
+    snapshot = facts.find(SNAPSHOT, snapshot_id)
+    if snapshot is None:
+        return None
+    return Look(snapshot, prices_of(listing(facts, snapshot_id), snapshot, cohort.frozen))

@@ -1,13 +1,14 @@
 """The names of rows as people would say them: cohort, round, entrant, and what tells a row from its like."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Table
 
 from arena.store.tables import COHORT, ENTRANT, FILL, GATHERING, ROUND, SNAPSHOT, SYNC, TURN
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
+from arena.store.verify.parts import Row
 
 Expected = dict[str, tuple[Any, str]]
 """What columns must hold, each with the rule that says so."""
@@ -66,13 +67,13 @@ def _parent(facts: Facts, row: Row) -> str:
         name = _known(facts, table, row[column])
         if column != "round_id" or "entrant_id" not in row:
             return name
-        entrant = facts.by_id(ENTRANT).get(row["entrant_id"])
+        entrant = facts.find(ENTRANT, row["entrant_id"])
         return f"{name}, {entrant['name'] if entrant else 'nobody'}"
     return ""
 
 
 def _known(facts: Facts, table: Table, id: int) -> str:
-    row = facts.by_id(table).get(id)
+    row = facts.find(table, id)
     return f"no {table.name}" if row is None else key_of(facts, table, row)
 
 
@@ -88,7 +89,9 @@ def compared(facts: Facts, table: Table, row: Row, expected: Expected) -> Iterat
             yield differs(facts, table, row, column, value, why)
 
 
-def numbered(facts: Facts, table: Table, rows: list[Row], column: str, first: int) -> Iterator[Difference]:
+def numbered(
+    facts: Facts, table: Table, rows: Iterable[Row], column: str, first: int
+) -> Iterator[Difference]:
     """The first of some rows, in order, whose numbers leave a gap."""
     for expected, row in enumerate(rows, first):
         if row[column] != expected:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from arena.store.verify.facts import Row
 from arena.store.verify.frozen import ONE
 from arena.store.verify.naming import Expected
+from arena.store.verify.parts import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from arena.store.tables import ENTRANT, ENTRY, MARK
+from arena.store.verify.books import Line
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.naming import differs, key_of
+from arena.store.verify.parts import Row
 
 WHY = {
     "cost": "it is what was paid in, less what sales and settlements released",
@@ -64,21 +66,10 @@ class Life:
             yield "realised", self.said_realised, self.realised
 
 
-def check_profits(facts: Facts) -> Iterator[Difference]:
-    """Lots whose cost or profit is not what their shares and cash come to, and marks that don't add up."""
-    ledgers, marks = facts.grouped(ENTRY, "entrant_id"), facts.grouped(MARK, "entrant_id")
-    for entrant in facts.rows(ENTRANT):
-        ledger = sorted(ledgers[entrant["id"]], key=lambda row: int(row["number"]))
-        yield from _lots(facts, entrant, [row for row in ledger if row["kind"] != "deposit"])
-        given = sum(row["cash"] for row in ledger if row["kind"] == "deposit")
-        for mark in marks[entrant["id"]]:
-            yield from _total(facts, mark, given)
-
-
-def _lots(facts: Facts, entrant: Row, ledger: list[Row]) -> Iterator[Difference]:
-    """The first time that a lot's cost goes wrong, and the first time that its profit does."""
+def check_profits(facts: Facts, entrant: Row, lines: list[Line]) -> Iterator[Difference]:
+    """The first time that a lot's cost is not what its shares and cash come to; the same for its profit."""
     lots, told = defaultdict[tuple[str, str], Life](Life), set[tuple[str, str, str]]()
-    for row in ledger:
+    for row in (row for row, _ in lines if row["kind"] != "deposit"):
         key = row["market_id"], row["side"]
         lots[key].add(row)
         yield from _impossible(facts, row, lots[key])
@@ -99,7 +90,8 @@ def _impossible(facts: Facts, row: Row, lot: Life) -> Iterator[Difference]:
         yield differs(facts, ENTRY, row, "cash", "0 or more", "nobody pays to be rid of a lot")
 
 
-def _total(facts: Facts, mark: Row, given: int) -> Iterator[Difference]:
+def check_total(facts: Facts, mark: Row, given: int) -> Iterator[Difference]:
+    """A mark that is not the bankroll and the profit."""
     total, unrealised = mark["cash"] + mark["value"], mark["value"] - mark["cost"]
     expected = given + mark["realised"] + unrealised
     if total != expected:

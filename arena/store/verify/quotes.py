@@ -1,22 +1,23 @@
 """Quotes that no order may be filled on: one-sided, crossed, too wide, or at odds with their own mid."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from arena.store.tables import FILL
-from arena.store.verify.deals import Deal, deals
+from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import ONE, Frozen
 from arena.store.verify.naming import differs
+from arena.store.verify.parts import Row
 from arena.store.verify.seals import parsed
 
 Ends = tuple[int | None, int | None]
 """Bid and ask."""
 
 
-def check_quotes(facts: Facts) -> Iterator[Difference]:
+def check_quotes(facts: Facts, deals: Sequence[Deal]) -> Iterator[Difference]:
     """Fills on a quote that the rules forbid to trade on."""
-    for deal in deals(facts):
+    for deal in deals:
         quote = deal.listed[2] if deal.listed else None
         if quote is None or deal.frozen is None:
             continue

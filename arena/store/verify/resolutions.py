@@ -7,11 +7,14 @@ from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import ONE
 from arena.store.verify.naming import differs
+from arena.store.verify.query import rows_of
+
+RESOLUTIONS = rows_of(RESOLUTION)
 
 
 def check_resolutions(facts: Facts) -> Iterator[Difference]:
     """Payouts that no share can have, and versions that nobody counts."""
-    for row in facts.rows(RESOLUTION):
+    for row in facts.rows(RESOLUTIONS):
         if row["payout"] is not None and not 0 <= row["payout"] <= ONE:
             why = "a share pays 0 to 1"
             yield differs(facts, RESOLUTION, row, "payout", f"0 to {ONE}, or nothing", why)

@@ -1,26 +1,24 @@
 """The sizes of fills against the cohort's rules, turn by turn."""
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 
 from arena.store.tables import FILL
-from arena.store.verify.deals import Deal, deals
+from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import Frozen
 from arena.store.verify.naming import compared, differs, numbered
+from arena.store.verify.parts import Row
 
 
-def check_sizes(facts: Facts) -> Iterator[Difference]:
+def check_sizes(facts: Facts, deals: Sequence[Deal]) -> Iterator[Difference]:
     """Fills with a wrong base, or outside the limits."""
-    for _, group in groupby(deals(facts), key=lambda deal: int(deal.fill["turn_id"])):
-        together = list(group)
-        yield from numbered(facts, FILL, [deal.fill for deal in together], "position", 0)
-        for deal in together:
-            yield from _filled(facts, deal)
-        if (frozen := together[0].frozen) is not None:
-            yield from _bases(facts, together, frozen)
-            yield from _limits(facts, together, frozen)
+    yield from numbered(facts, FILL, [deal.fill for deal in deals], "position", 0)
+    for deal in deals:
+        yield from _filled(facts, deal)
+    if deals and (frozen := deals[0].frozen) is not None:
+        yield from _bases(facts, deals, frozen)
+        yield from _limits(facts, deals, frozen)
 
 
 def _filled(facts: Facts, deal: Deal) -> Iterator[Difference]:
@@ -34,7 +32,7 @@ def _filled(facts: Facts, deal: Deal) -> Iterator[Difference]:
         yield differs(facts, FILL, fill, "left", expected, "it tells what was left, where something was")
 
 
-def _bases(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Difference]:
+def _bases(facts: Facts, together: Sequence[Deal], frozen: Frozen) -> Iterator[Difference]:
     """The cash that caps are measured by: that before the turn, or as it runs through the bets."""
     cash = base = together[0].turn["cash"]
     if frozen.base == "running":
@@ -46,7 +44,7 @@ def _bases(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Diffe
             base -= deal.fill["amount"]
 
 
-def _limits(facts: Facts, together: list[Deal], frozen: Frozen) -> Iterator[Difference]:
+def _limits(facts: Facts, together: Sequence[Deal], frozen: Frozen) -> Iterator[Difference]:
     bought = [deal.fill for deal in together if deal.buys]
     for fill in bought:
         least, most = frozen.min_bet, frozen.most(fill["base"])

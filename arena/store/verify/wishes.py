@@ -3,16 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from arena.store.tables import ENTRY, FILL, LEVEL
-from arena.store.verify.deals import Deal, deals
+from arena.store.tables import FILL, LEVEL
+from arena.store.verify.books import Books
+from arena.store.verify.deals import Deal
 from arena.store.verify.difference import Difference
-from arena.store.verify.facts import Facts, Row
+from arena.store.verify.facts import Facts
 from arena.store.verify.frozen import ONE
 from arena.store.verify.naming import differs
-from arena.store.verify.seals import parsed
+from arena.store.verify.parts import Row
 
 Place = tuple[str, str, str]
 """What is done, in which market, on which side."""
@@ -31,16 +31,15 @@ class Asked:
         return self.limit is None or all(p <= self.limit if deal.buys else p >= self.limit for p in prices)
 
 
-def check_wishes(facts: Facts) -> Iterator[Difference]:
+def check_wishes(
+    facts: Facts, deals: Sequence[Deal], wishes: Any, books: Books | None
+) -> Iterator[Difference]:
     """Fills of a size that nobody wished for, or past the price that was."""
-    sold = {(row["entrant_id"], row["ref"]): row for row in facts.rows(ENTRY) if row["kind"] == "sell"}
-    for _, turn in groupby(deals(facts), key=lambda deal: int(deal.fill["turn_id"])):
-        together = list(turn)
-        legs = _legs(together[0].turn)
-        for deal in together:
-            ref = f"fill:{deal.round['number']}:{deal.fill['position']}"
-            entry = sold.get((deal.turn["entrant_id"], ref))
-            yield from _wished(facts, deal, _asked(deal, legs, entry))
+    legs = _legs(wishes)
+    for deal in deals:
+        ref = f"fill:{deal.round['number']}:{deal.fill['position']}"
+        held = books.held.get(ref, 0) if books else 0
+        yield from _wished(facts, deal, _asked(deal, legs, held))
 
 
 def _wished(facts: Facts, deal: Deal, asked: Sequence[Asked]) -> Iterator[Difference]:
@@ -54,10 +53,9 @@ def _wished(facts: Facts, deal: Deal, asked: Sequence[Asked]) -> Iterator[Differ
         yield differs(facts, LEVEL, worst, "price", within, "it is the agent's own limit")
 
 
-def _asked(deal: Deal, legs: Mapping[Place, list[Row]], entry: Row | None) -> list[Asked]:
+def _asked(deal: Deal, legs: Mapping[Place, list[Row]], held: int) -> list[Asked]:
     """What was asked on the lot of a fill; in one sum where wishes are merged, as sales always are."""
     key = deal.fill["action"], deal.fill["market_id"], deal.fill["side"]
-    held = 0 if entry is None else entry["held"] - entry["shares"]
     sizes = [(leg, leg.get("amount") if deal.buys else _shares(leg, held)) for leg in legs.get(key, ())]
     asked = [Asked(size, leg.get("limit")) for leg, size in sizes if type(size) is int and size > 0]
     if deal.buys and deal.frozen is not None and not deal.frozen.merge:
@@ -77,9 +75,9 @@ def _shares(leg: Row, held: int) -> int | None:
     return held if shares is None else shares if type(shares) is int else None
 
 
-def _legs(turn: Row) -> dict[Place, list[Row]]:
+def _legs(wishes: Any) -> dict[Place, list[Row]]:
     """The bets and sales of a turn whose limits are prices, by what they are about."""
-    wishes, found = parsed(turn["wishes"]), defaultdict[Place, list[Row]](list)
+    found = defaultdict[Place, list[Row]](list)
     for action, name in (("buy", "bets"), ("sell", "sales")):
         legs = wishes.get(name) if isinstance(wishes, dict) else None
         for leg in legs if isinstance(legs, list) else ():
