@@ -13,7 +13,7 @@ from arena.store.database import NoRecord, connect, looking, newest_version, rea
 from arena.store.read import counts
 from arena.store.statehash import state_hash
 from arena.store.troubles import plainly
-from arena.store.verify import verify
+from arena.store.verify import find
 
 MAGIC, HEAD = b"SQLite format 3\0", 100
 MEND = "take another backup: arena db restore FILE"
@@ -58,9 +58,10 @@ def whole(path: Path, told: Told = silent) -> str:
 def agreed(connection: Connection, place: Path | str, told: Told = silent) -> Content:
     """What is in a record of the newest schema, once nothing in it contradicts something else."""
     told("verifying", 0, None)
-    if found := verify(connection):
-        count = "one place" if len(found) == 1 else f"{len(found):,} places"
-        message = f"{place} does not agree with itself in {count}, first {found[0].table} {found[0].key}"
+    found = find(connection, most=1)
+    if found.count:
+        count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
+        message = f"{place} does not agree with itself in {count}, first {first.table} {first.key}"
         raise ArenaError("differs", message, f"arena verify lists them; else {MEND}")
     told("hashing", 0, None)
     return Content(newest_version(), state_hash(connection), counts(connection))

@@ -39,7 +39,8 @@ def corrupt(record: Path) -> None:
 
 def test_a_good_record(record: Path) -> None:
     answer = run("--database", str(record), "--json")
-    assert (answer.exit_code, json.loads(answer.stdout)) == (0, {"ok": True, "differences": []})
+    nothing = {"ok": True, "count": 0, "differences": [], "left_out": {}}
+    assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
     answer = run("--database", str(record))
     assert answer.exit_code == 0
     assert "agrees with itself" in answer.stdout
@@ -59,11 +60,38 @@ def test_a_bad_record(record: Path) -> None:
         "why": why,
         "message": f"mark ({key}): value is 194445293 and should be 194445292: {why}",
     }
-    assert json.loads(answer.stdout) == {"ok": False, "differences": [difference]}
+    found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
+    assert json.loads(answer.stdout) == found
     answer = run("--database", str(record))
     assert answer.exit_code == 1
     assert "194445293" in answer.stdout
     assert "1 difference" in answer.stdout
+
+
+def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
+    """The hashes of 1,200 quotes are not their own, and one time is one at which nobody looked."""
+    database = sqlite3.connect(record)
+    database.execute(
+        """INSERT INTO quote (market_id, at, volume, book, hash)
+        WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1200)
+        SELECT market.id, '2026-01-03T12:00:00.000000Z', 0, '{"asks":[],"bids":[]}', k
+        FROM n, market WHERE market.id = 'sim:sun'"""
+    )
+    database.commit()
+    database.close()
+    corrupt(record)
+    answer = run("--database", str(record), "--json")
+    said = json.loads(answer.stdout)
+    assert (answer.exit_code, said["ok"], said["count"], len(said["differences"])) == (1, False, 1_202, 1_000)
+    assert said["left_out"] == {"mark": 1, "quote": 201}
+    whole = json.loads(run("--database", str(record), "--json", "--all").stdout)
+    assert (whole["count"], len(whole["differences"]), whole["left_out"]) == (1_202, 1_202, {})
+    answer = run("--database", str(record))
+    assert answer.exit_code == 1
+    assert answer.stdout.endswith(
+        "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists every one. "
+        "Next: find out what changed the record, and restore a backup.\n"
+    )
 
 
 def test_no_record(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from arena.store.export.tables import PUT_BACK
 from arena.store.export.unpack import opened
 from arena.store.statehash import state_hash
 from arena.store.troubles import name_of
-from arena.store.verify import verify
+from arena.store.verify import find
 
 Moved = Callable[[int, int], None]
 
@@ -123,8 +123,7 @@ def _must_agree(connection: Connection, manifest: Manifest) -> None:
     if found != manifest.state_hash:
         message = f"the record would have the state hash {found}, and the export says {manifest.state_hash}"
         raise ArenaError("other_hash", message, MEND)
-    if differences := verify(connection):
-        first = differences[0]
+    for first in find(connection, most=1).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
         message = f"the record would not agree with itself: {where} ({first.why})"
         mend = "arena verify on the record that was exported says more; nothing was changed here"

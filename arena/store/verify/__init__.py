@@ -18,7 +18,7 @@ from arena.store.verify.calls import check_calls
 from arena.store.verify.difference import Difference
 from arena.store.verify.evidence import check_dates
 from arena.store.verify.facts import Facts
-from arena.store.verify.found import LISTED, Found
+from arena.store.verify.found import Found
 from arena.store.verify.housekeeping import check_asides, check_prunes
 from arena.store.verify.markets import check_markets
 from arena.store.verify.parents import check_parents
@@ -28,7 +28,7 @@ from arena.store.verify.resolutions import check_resolutions
 from arena.store.verify.syncs import check_syncs
 from arena.store.verify.whole_cohort import check_whole_cohort
 
-__all__ = ["LISTED", "Difference", "Found", "find", "verify"]
+__all__ = ["Difference", "Found", "find", "verify"]
 
 CHECKS: tuple[Callable[[Facts], Iterator[Difference]], ...] = (
     check_parents,
@@ -51,11 +51,7 @@ def verify(connection: Connection) -> list[Difference]:
     return find(connection, most=None).listed
 
 
-def find(
-    connection: Connection,
-    most: int | None = LISTED,
-    tell: Callable[[Difference], None] | None = None,
-) -> Found:
+def find(connection: Connection, most: int | None, tell: Callable[[Difference], None] | None = None) -> Found:
     """The same for records that may be far off: so many are told as they are found, the rest is counted."""
     found = Found(most, tell)
     facts = Facts(connection, found.add)

@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 
 from arena.store.verify.difference import Difference
 
-LISTED = 1_000
-"""So many are listed unless somebody wants them all."""
-
 
 @dataclass
 class Found:
@@ -18,11 +15,13 @@ class Found:
     tell: Callable[[Difference], None] | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     _listed: dict[Difference, None] = field(default_factory=dict)
+    _last: Difference | None = None
 
     def add(self, difference: Difference) -> None:
-        """One more, unless it is listed already."""
-        if difference in self._listed:
+        """One more, unless it is listed already, or the one before once again."""
+        if difference == self._last or difference in self._listed:
             return
+        self._last = difference
         if self.most is not None and len(self._listed) >= self.most:
             self.left_out[difference.table] += 1
             return
