@@ -15,7 +15,7 @@ NOBODY = (None,) * len(COLUMNS)
 
 
 def check_cohort(facts: Facts, cohort: Played) -> Iterator[Difference]:
-    """A cohort and entrants that are not as they were frozen, or that ended at a time of their own."""
+    """A cohort and entrants that are not as they were frozen."""
     row, frozen = cohort.row, cohort.frozen
     if frozen is None:
         yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
@@ -24,10 +24,13 @@ def check_cohort(facts: Facts, cohort: Played) -> Iterator[Difference]:
     yield from compared(facts, COHORT, row, own)
     if unknown := sorted(hash for hash in frozen.prompts if facts.find(PROMPT, hash) is None):
         yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
-    last = max((snapshot["at"] for snapshot in cohort.snapshots), default=None)
-    if row["ended_at"] not in (None, last):
-        yield differs(facts, COHORT, row, "ended_at", last, "it ends with its last snapshot")
     yield from _line_up(key_of(facts, COHORT, row), frozen, list(cohort.entrants.values()))
+
+
+def check_end(facts: Facts, cohort: Played, last: str | None) -> Iterator[Difference]:
+    """A cohort that ended at another time than that of its last snapshot."""
+    if cohort.row["ended_at"] not in (None, last):
+        yield differs(facts, COHORT, cohort.row, "ended_at", last, "it ends with its last snapshot")
 
 
 def _line_up(key: str, frozen: Frozen, rows: list[Row]) -> Iterator[Difference]:

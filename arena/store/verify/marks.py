@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
@@ -14,7 +15,7 @@ from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts, Following, InTime
 from arena.store.verify.naming import compared, key_of
 from arena.store.verify.parts import Part, Row, whole
-from arena.store.verify.played import Played, listed, listing
+from arena.store.verify.played import SNAPSHOTS, Played, listed, listing
 from arena.store.verify.profits import check_total
 from arena.store.verify.query import Query
 from arena.store.verify.snapshots import check_snapshot
@@ -39,33 +40,28 @@ MARKS = Query(
 ALL = "all of a cohort are marked, and only they"
 
 
-@dataclass
-class Marked:
-    """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
-    order of the line-up), and the times of the last two marks of each."""
-
-    bits: dict[int, int]
-    held: dict[int, Held]
-    masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
-
-    def note(self, row: Row) -> None:
-        """One more mark."""
-        id = row["entrant_id"]
-        self.masks[row["snapshot_id"]] |= self.bits[id]
-        self.times[id] = self.times[id][1], row["at"]
-
-    def unmarked(self, snapshot_id: int) -> list[int]:
-        """The entrants without a mark at a snapshot."""
-        mask = self.masks.get(snapshot_id, 0)
-        return [entrant for entrant, bit in self.bits.items() if not mask & bit]
-
-
 class Look(NamedTuple):
     """A snapshot, and the prices in it."""
 
     snapshot: Row
     prices: Mapping[str, Price]
+
+
+@dataclass
+class Marked:
+    """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
+    order of the line-up), the times of the last two marks of each, and of the last snapshot."""
+
+    bits: dict[int, int]
+    held: dict[int, Held]
+    masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
+    last: str | None = None
+
+    def unmarked(self, snapshot_id: int) -> list[int]:
+        """The entrants without a mark at a snapshot."""
+        mask = self.masks.get(snapshot_id, 0)
+        return [entrant for entrant, bit in self.bits.items() if not mask & bit]
 
 
 def check_marks(
@@ -77,19 +73,18 @@ def check_marks(
     entries, marks = (InTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = Following(listed(facts, cohort))
-    for snapshot in (*cohort.snapshots, None):
+    for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id), [None]):
         here = None
         if snapshot is not None:
-            listing = places.of(snapshot["at"])
+            marked.last, listing = snapshot["at"], places.of(snapshot["at"])
             yield from check_snapshot(facts, cohort, snapshot, listing)
             here = Look(snapshot, prices_of(listing, snapshot, cohort.frozen))
         for row in marks.until(snapshot["at"] if snapshot else None):
             _post(entries.until(row["at"]), marked)
             is_here = here is not None and here.snapshot["id"] == row["snapshot_id"]
             look = here if is_here else elsewhere(row["snapshot_id"])
-            yield from _mark(facts, row, look, marked.held[row["entrant_id"]])
+            yield from _mark(facts, cohort, row, look, marked)
             yield from check_total(facts, row, books[row["entrant_id"]].given)
-            marked.note(row)
     _post(entries.until(None), marked)
     yield from _all_or_none(facts, cohort, marked)
     return marked
@@ -104,25 +99,30 @@ def _post(entries: Iterator[Row], marked: Marked) -> None:
         marked.held[entry["entrant_id"]].add(entry)
 
 
-def _mark(facts: Facts, row: Row, look: Look | None, held: Held) -> Iterator[Difference]:
+def _mark(facts: Facts, cohort: Played, row: Row, look: Look | None, marked: Marked) -> Iterator[Difference]:
+    id = row["entrant_id"]
+    marked.times[id] = marked.times[id][1], row["at"]
     if look is None:
         return
-    expected = valued(held, look.prices) | {"at": look.snapshot["at"]}
+    expected = valued(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
     if row | expected != row:
         why = "so say the ledger and the snapshot"
         yield from compared(facts, MARK, row, {name: (value, why) for name, value in expected.items()})
+    if look.snapshot["cohort_id"] == cohort.id:
+        marked.masks[row["snapshot_id"]] |= marked.bits[id]
+    else:
+        key = f"{key_of(facts, SNAPSHOT, look.snapshot)}, {cohort.entrants[id]['name']}"
+        yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
 
 def _all_or_none(facts: Facts, cohort: Played, marked: Marked) -> Iterator[Difference]:
-    """Snapshots at which some of a cohort were marked and others were not, or some of another cohort."""
-    own = {snapshot["id"] for snapshot in cohort.snapshots}
-    for id, mask in marked.masks.items():
-        snapshot = facts.find(SNAPSHOT, id)
-        odd = marked.unmarked(id) if id in own else [who for who, bit in marked.bits.items() if mask & bit]
-        there, expected = (None, "a mark") if id in own else ("a mark", None)
-        for entrant in odd if snapshot else ():
-            key = f"{key_of(facts, SNAPSHOT, snapshot or {})}, {cohort.entrants[entrant]['name']}"
-            yield Difference("mark", key, "entrant_id", there, expected, ALL)
+    """Snapshots at which some of a cohort were marked and others were not."""
+    everyone = sum(marked.bits.values())
+    for id in [id for id, mask in marked.masks.items() if mask != everyone]:
+        if (snapshot := facts.find(SNAPSHOT, id)) is not None:
+            for entrant in marked.unmarked(id):
+                key = f"{key_of(facts, SNAPSHOT, snapshot)}, {cohort.entrants[entrant]['name']}"
+                yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
 
 
 def _elsewhere(facts: Facts, cohort: Played, snapshot_id: int) -> Look | None:

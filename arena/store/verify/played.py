@@ -1,4 +1,4 @@
-"""A cohort while it is checked: what it froze, its line-up, when it was looked at, its rounds."""
+"""A cohort while it is checked: what it froze, its line-up, its rounds, and what its snapshots list."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,12 +46,11 @@ LISTING = Query(
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A cohort: entrants by id, snapshots and rounds in order; `frozen` is None where it can't be read."""
+    """A cohort: entrants by id and rounds in order; `frozen` is None where it can't be read."""
 
     row: Row
     frozen: Frozen | None
     entrants: dict[int, Row]
-    snapshots: tuple[Row, ...]
     rounds: tuple[Row, ...]
 
     @property
@@ -64,8 +63,7 @@ def played(facts: Facts, row: Row) -> Played:
     """The cohort of a row."""
     id = row["id"]
     entrants = {entrant["id"]: entrant for entrant in facts.rows(ENTRANTS, cohort=id)}
-    snapshots, rounds = facts.rows(SNAPSHOTS, cohort=id), facts.rows(ROUNDS, cohort=id)
-    return Played(row, frozen_of(row["frozen"]), entrants, tuple(snapshots), tuple(rounds))
+    return Played(row, frozen_of(row["frozen"]), entrants, tuple(facts.rows(ROUNDS, cohort=id)))
 
 
 def listed(facts: Facts, cohort: Played) -> Iterator[tuple[str, Listed]]:

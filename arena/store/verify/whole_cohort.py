@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 
 from arena.store.verify.books import Books, books_of, ledgers
-from arena.store.verify.cohorts import check_cohort
+from arena.store.verify.cohorts import check_cohort, check_end
 from arena.store.verify.deals import deals
 from arena.store.verify.depth import check_depth
 from arena.store.verify.difference import Difference
@@ -35,6 +35,7 @@ def check_whole_cohort(facts: Facts, row: Row) -> Iterator[Difference]:
     yield from check_cohort(facts, cohort)
     books = yield from _books(facts, cohort)
     marked = yield from check_marks(facts, cohort, books)
+    yield from check_end(facts, cohort, marked.last)
     yield from check_open_lots(facts, cohort, marked)
     for round in cohort.rounds:
         yield from _round(facts, shown(facts, cohort, round), books, marked)
