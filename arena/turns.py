@@ -81,7 +81,7 @@ async def play_turns(
         ]
         if world.crew is not None and only is None and not late:
             called = [x.name for x in ready if not barred(x, failed, late)]
-            for turn in await by_crew(called, stored, round, world, record):
+            for turn in await by_crew(called, stored, round, found[1].seen_at, world, record):
                 yield turn
             ready = [x for x in ready if x.name not in called]
         seats = [
@@ -103,14 +103,22 @@ async def play_turns(
 
 
 async def by_crew(
-    names: Sequence[str], stored: StoredCohort, round: StoredRound, world: World, record: Record
+    names: Sequence[str],
+    stored: StoredCohort,
+    round: StoredRound,
+    seen_at: datetime,
+    world: World,
+    record: Record,
 ) -> list[Turn]:
-    """Turns that workers play: those that are in when they have done, or when it is too late."""
+    """Turns that workers play: those that are in when they have done, or when it is too late.
+
+    A round that is caught up has its time from when its prices were looked at.
+    """
     if not names or world.crew is None:
         return []
 
     def missing() -> Collection[str]:
-        if is_late(stored.cohort, round.at, world.now()):
+        if is_late(stored.cohort, seen_at, world.now()):
             return ()
         return set(names).intersection(unfinished(stored, record.verdicts(round.id)))
 

@@ -96,7 +96,7 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
     round = next((each for each in rounds if each.number == job.round), None)
     if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
         return "not played: it is not in this record, or over"
-    if is_late(stored.cohort, round.at, world.now()):
+    if is_late(stored.cohort, record.seen_at(stored.id, round.at) or round.at, world.now()):
         return "not played: it is too late"
     turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
     return turns[0].decision.verdict if turns else "not played: it is in, or another worker has it"
