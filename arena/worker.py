@@ -1,7 +1,7 @@
 """Plays turns that a scheduler has delivered, on this machine or another, until it is told to stop."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -48,10 +48,11 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
             other: list[ArenaError] = []
+            played = once_at_a_time(lambda job: play_job(job, world, record))
 
             async def play(job: TurnJob) -> None:
                 try:
-                    told(Done(job, await play_job(job, world, record)))
+                    told(Done(job, await played(job)))
                 except OtherVersion as error:
                     other.append(error)
                     stop.set()
@@ -72,6 +73,25 @@ async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event,
                 raise other[0]
     finally:
         record.close()
+
+
+def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJob], Awaitable[str]]:
+    """`play`, but a turn that this process plays already is left alone, though it was delivered anew.
+
+    Whoever was not heard of for a while gets its own jobs again, and its own claims would not stop it.
+    """
+    in_hand = set[str]()
+
+    async def played(job: TurnJob) -> str:
+        if job.lock in in_hand:
+            return "not played: this worker has it in hand"
+        in_hand.add(job.lock)
+        try:
+            return await play(job)
+        finally:
+            in_hand.discard(job.lock)
+
+    return played
 
 
 async def _until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:

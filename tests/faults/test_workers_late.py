@@ -5,18 +5,16 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
-import pytest
-
 from arena.plan import code_version
-from arena.round import look, play_round, settle
+from arena.round import play_round
 from arena.store.queue import TurnJob
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
-from arena.worker import play_job
-from arena.world import Missing, World
+from arena.worker import once_at_a_time, play_job
+from arena.world import Missing
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW
-from tests.faults.test_late import HOUR, Model, facts, worker
+from tests.faults.test_late import HOUR, Model, facts, waiting, worker
 
 JOB = TurnJob(1, 1, "ann", code_version())
 
@@ -36,3 +34,25 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
         report = asyncio.run(play_round(stored, 1, replace(scheduler, crew=crew), record))
         assert outcomes == ["played"]
         assert report.done
+
+
+def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) -> None:
+    """The worker was not heard of for half a minute: its job is given out anew, and it takes it itself."""
+    with waiting(database, "ann") as (record, _):
+        again = list[str]()
+
+        class Slow(Model):
+            async def meanwhile(self) -> None:
+                again.append(await play(JOB))
+
+        model = Slow()
+        world = worker(record, "a", model)
+        play = once_at_a_time(lambda job: play_job(job, world, record))
+
+        async def go() -> str:
+            return await play(JOB)
+
+        assert asyncio.run(go()) == "played"
+        assert again == ["not played: this worker has it in hand"]
+        assert model.asked == ["question 1", "question 2"]
+        assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
