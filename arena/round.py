@@ -7,6 +7,7 @@ from arena.answers import answer
 from arena.cohort import seed_for
 from arena.errors import ArenaError
 from arena.evidence import gather
+from arena.lease import LEASE
 from arena.model import RoundReport, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
@@ -80,7 +81,11 @@ async def finish(
     turns = [turn async for turn in play_turns(stored, round, world, record, late)]
     verdicts = record.verdicts(round.id)
     if not unfinished(stored, verdicts):
-        over = late or not unfinished(stored, verdicts, {"failed"})
+        failed = unfinished(stored, verdicts, {"failed"})
+        over = late or not failed
+        if over and failed:  # whoever still tries one of them comes too late
+            keys = [stored.entrant_ids[name] for name in failed]
+            record.claim(round.id, keys, world.holder, LEASE, lambda _: True)
         value(stored, round.at, record, round.id if over else None)
     return turns
 

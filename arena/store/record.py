@@ -73,7 +73,7 @@ class Record:
     def fenced(self, name: str, token: int) -> Self:
         """The same record, written only while this lease has this token: else `Superseded` is raised.
 
-        Calls are kept all the same, for they were paid, and so is what only says who is at work.
+        Calls are kept all the same, for they were paid, and so is what only says that one is still at work.
         """
         return replace(self, fence=Fence(name, token))
 
@@ -307,7 +307,7 @@ class Record:
         is_gone: Callable[[str], bool],
     ) -> dict[int, int]:
         """Take what turns can be taken, for so long by the database's clock; the token of each."""
-        with self.engine.begin() as connection:
+        with self.writing() as connection:
             return claim_turns(connection, round_id, entrant_ids, holder, length, is_gone)
 
     def renew_claims(self, round_id: int, tokens: Mapping[int, int], length: timedelta) -> set[int]:

@@ -9,7 +9,7 @@ from agents.model import Decision
 from arena.model import Turn
 from arena.store.codec import turn_text, wishes_text
 from arena.store.rows import Line, insert_lines, line_of
-from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, TURN
+from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, ROUND, TURN
 from arena.store.write import add_entries
 from markets.hashes import sha256
 from portfolio.hashes import fill_hash
@@ -61,14 +61,15 @@ def add_turns(
 
 TOKENS = (
     select(CLAIM.c.entrant_id, CLAIM.c.token)
-    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(IDS))
+    .join(ROUND, ROUND.c.id == CLAIM.c.round_id)
+    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(IDS), ROUND.c.done == 0)
     .order_by(CLAIM.c.entrant_id)
-    .with_for_update()
+    .with_for_update(of=CLAIM)
 )
 
 
 def _tokens(connection: Connection, round_id: int, claimed: Sequence[Claimed]) -> dict[int, int]:
-    """The claims that hold now, kept from being taken until the transaction ends."""
+    """The claims that hold now, kept from being taken until the transaction ends; none once all is over."""
     mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
     return dict(connection.execute(TOKENS, mine).all())
 

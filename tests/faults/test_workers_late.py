@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from agents.model import Call, Decision, Prompt
+from arena.model import Turn
 from arena.plan import code_version
-from arena.round import play_round
+from arena.round import close_round, play_round
 from arena.store.queue import TurnJob
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
+from arena.store.turns import Claimed
 from arena.worker import once_at_a_time, play_job
 from arena.world import Missing
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW
-from tests.faults.test_late import HOUR, Model, facts, waiting, worker
+from tests.faults.test_late import HOUR, LONG, OVER, Model, facts, waiting, worker
 
 JOB = TurnJob(1, 1, "ann", code_version())
 
@@ -56,3 +59,27 @@ def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) 
         assert again == ["not played: this worker has it in hand"]
         assert model.asked == ["question 1", "question 2"]
         assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
+
+
+def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database: str) -> None:
+    """Somebody still asks for it as another closes the round and marks it: what was marked stays true."""
+    with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
+
+        class Down(Model):
+            async def __call__(self, prompt: Prompt) -> Call:
+                raise ConnectionError("not today")
+
+        class Slow(Model):
+            async def meanwhile(self) -> None:
+                report = await close_round(stored, 1, worker(other, "b", Model(), 7 * HOUR), other)
+                assert report.done
+
+        asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
+        record.renew_claims(1, {1: 1}, OVER)
+        outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
+        assert outcome == "not played: it is in, or another worker has it"
+        token = record.claim(1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
+        again = Claimed(1, token, Turn("ann", 10_000_000_000, Decision()))
+        assert record.keep_turns(1, (1, 1), [again], "test") == set()
+        assert record.verdicts(1) == {1: "failed"}
+        assert facts(record) == {"call": 1, "turn": 1, "fill": 0, "entry": 1, "reservation": 1}
