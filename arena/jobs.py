@@ -57,7 +57,7 @@ async def catalogue(site: Site, at: datetime) -> str:
 
 async def quotes(site: Site, at: datetime) -> str:
     """Read the prices of all markets that were shown or are held, and of which no end is known."""
-    asked, fresh = site.record.may_resolve(at), 0
+    asked, fresh = site.record.followed(at), 0
     known = set(asked)
     for source, venue in venues(site) if asked else ():
         with _told(site, at):

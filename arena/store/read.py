@@ -211,6 +211,14 @@ def may_resolve(connection: Connection, since: datetime) -> list[MarketId]:
     return [MarketId(row) for row in connection.scalars(MAY_RESOLVE, {"since": since})]
 
 
+FOLLOWED = MAY_RESOLVE.where(MARKET.c.first_seen_at <= AT)
+
+
+def followed(connection: Connection, at: datetime) -> list[MarketId]:
+    """Markets that any snapshot held, that were seen by an instant, and that had not ended before it."""
+    return [MarketId(row) for row in connection.scalars(FOLLOWED, {"since": at, "at": at})]
+
+
 ENDS = (
     select(*(RESOLUTION.c[name] for name in Resolution.__dataclass_fields__))
     .where(RESOLUTION.c.market_id.in_(IDS), RESOLUTION.c.known_at <= AT)

@@ -236,6 +236,11 @@ class Record:
         with reading(self.engine) as connection:
             return read.may_resolve(connection, since)
 
+    def followed(self, at: datetime) -> list[MarketId]:
+        """Markets in any snapshot that were seen by an instant, and had not ended before it."""
+        with reading(self.engine) as connection:
+            return read.followed(connection, at)
+
     def keep_resolutions(self, resolutions: Sequence[Resolution], at: datetime, live: bool = False) -> int:
         """What is new among these, learnt at an instant; how many. What can't be is set aside.
 

@@ -73,6 +73,16 @@ def test_a_season_on_the_clock_is_the_one_that_the_demo_plays(tmp_path: Path) ->
     assert events[-1].kind == "over"
 
 
+def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: Path) -> None:
+    jobs = "{quotes: 12h, backup: 2d, marks: sun 00:00, catalogue: off, resolutions: off}"
+    an_arena(tmp_path, jobs, rounds=2, count=1)
+    board, events = rehearse(tmp_path)
+    kept = [event for event in events if event.kind == "job" and "verified" in event.words]
+    assert len(kept) > 5
+    assert board.failed == 0
+    assert content(tmp_path)["differences"] == []
+
+
 def test_run_again_when_all_is_over_it_changes_nothing_and_says_so(tmp_path: Path) -> None:
     an_arena(tmp_path, rounds=1, count=1)
     rehearse(tmp_path)

@@ -40,8 +40,15 @@ FROM_THEN = (
 FIRST = Query(select().order_by(SYNC.c.at).limit(1), Part(SYNC, "at"), again=True)
 LAST = select(func.max(SYNC.c.at)).scalar_subquery()
 THERE = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at == QUOTE.c.at))
-UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE)
-"""Quotes that are newer than the last sync and that were in no snapshot when they were true."""
+EARLIER = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at < QUOTE.c.at))
+FOLLOWED = exists(
+    select(1)
+    .select_from(ITEM.join(MARKET, MARKET.c.id == ITEM.c.market_id))
+    .where(ITEM.c.market_id == QUOTE.c.market_id, MARKET.c.first_seen_at <= QUOTE.c.at)
+)
+"""Of markets in snapshots prices are read in between too, once they were first seen."""
+UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
+"""Quotes newer than the last sync that were in no snapshot when they were true, nor read in between."""
 TRUE = Query(
     select()
     .where(ITEM.c.quote_id == bindparam("id"), ITEM.c.quoted_at.is_not(None))

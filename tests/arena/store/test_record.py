@@ -16,9 +16,11 @@ from arena.model import Turn
 from arena.store.codec import book_of, book_text, cohort_of, cohort_text
 from arena.store.database import reading
 from arena.store.ledgers import read_ledgers
+from arena.store.listings import add_pages
 from arena.store.record import Record
 from arena.store.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
 from arena.store.turns import Claimed
+from arena.store.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
@@ -114,6 +116,26 @@ def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> No
     assert season.record.may_resolve(week(1)) == [SUN], "what was said lately may be corrected"
     assert season.record.may_resolve(week(9)) == []
     assert count(season.record, RESOLUTION) == 2
+
+
+@pytest.mark.parametrize(
+    ("market", "days", "wrong"),
+    [(SUN, 3, []), (SUN, 9, []), (SUN, -1, ["at"]), (RAIN, 3, ["at"])],
+    ids=["between snapshots", "after the last", "before it was seen", "in no snapshot"],
+)
+def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
+    season: Season, market: MarketId, days: int, wrong: list[str]
+) -> None:
+    at = NOW + timedelta(days=days)
+    season.look(1, NOW, the_book(SUN, NOW))
+    season.look(1, week(1), the_book(SUN, week(1)))
+    assert (season.record.followed(NOW - timedelta(days=1)), season.record.followed(NOW)) == ([], [SUN])
+    with season.record.writing() as connection:
+        add_pages(connection, [the_book(RAIN, NOW)], NOW)
+    listing = replace(the_book(market, at), quote=a_quote("0.10", "0.12", market=market, at=at))
+    assert season.record.keep_quotes([listing]) == 1
+    with reading(season.record.engine) as connection:
+        assert [d.field for d in verify(connection) if d.table == "quote"] == wrong
 
 
 def test_ledgers_come_back_line_by_line(season: Season) -> None:

@@ -35,6 +35,9 @@ LEFT_OUT = {
 GOES_ON = ("cohort", "ended_at")
 """Taken away it is no lie: a cohort whose end isn't written yet is one that the next start ends."""
 
+BEFORE = ("quote", "at")
+"""Between two snapshots prices may be read at any time: only one from before its market was seen is a lie."""
+
 COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.c]
 CHECKED = [pair for pair in COLUMNS if pair not in LEFT_OUT]
 SEALED_BY = {
@@ -110,7 +113,7 @@ def others(table: Table, column: str, value: Any) -> Iterator[Any]:
     """Other values for a field: a near one, a far one, nothing, and what can't be read."""
     kind, nullable = table.c[column].type, table.c[column].nullable
     if isinstance(kind, UtcTime):
-        yield "2026-01-09T12:00:00.000001Z"
+        yield f"2026-01-0{3 if (table.name, column) == BEFORE else 9}T12:00:00.000001Z"
         yield "soon"
     elif isinstance(kind, Integer):
         yield (value or 0) + 1
