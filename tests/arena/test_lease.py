@@ -49,6 +49,8 @@ def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_awa
             beats += 1
             if beats == 2:
                 raise ArenaError("locked", "in use by another process")
+            if beats == 3:
+                raise RuntimeError("two servers' transactions waited for each other")
             if beats == 4:
                 enough.set()
 
