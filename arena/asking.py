@@ -14,6 +14,7 @@ WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
 GONE = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Seconds between attempts to keep an answer while the database is away: it was paid for."""
+AWAY = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
 MOST_WAIT = 120.0
 """Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
 
@@ -89,22 +90,31 @@ def recorded(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, Trie
 
 
 async def _once_it_is_there(keep: Callable[[], None]) -> None:
-    """Keep something; while the database is away, again and again for some time."""
+    """Keep something; while the database is away, again and again for some time, and when broken off."""
     for pause in GONE:
         try:
             keep()
         except NotKept as fault:
             if not _is_away(fault.fault):
                 raise
-            await asyncio.sleep(pause)
+            await _or_at_once(pause, keep)
         else:
             return
     keep()
 
 
+async def _or_at_once(pause: float, keep: Callable[[], None]) -> None:
+    """A pause. Who may not wait until it is over keeps what it has at once: there is no later."""
+    try:
+        await asyncio.sleep(pause)
+    except asyncio.CancelledError:
+        keep()
+        raise
+
+
 def _is_away(fault: Exception) -> bool:
-    """Whether the database can't be reached, which may pass."""
-    return isinstance(fault, ArenaError) and fault.code == "unreachable"
+    """Whether the database can't be reached or written to just now, which may pass."""
+    return isinstance(fault, ArenaError) and fault.code in AWAY
 
 
 def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:

@@ -8,6 +8,7 @@ import pytest
 from agents.model import Call, CallError, Message, Prompt
 from arena import asking
 from arena.asking import NotKept, Tried, recorded
+from arena.errors import ArenaError
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
@@ -133,3 +134,48 @@ def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:
     answers, kept = play(Provider(), [Call(QUESTION, None, error=BUSY)], QUESTION)
     assert answers[0].reply == "answer 1"
     assert [attempt for attempt, _ in kept] == [2]
+
+
+@pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full"])
+def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "GONE", (0.0, 0.0))
+    kept, tries = list[str | None](), 0
+
+    def keep(_attempt: int, tried: Tried) -> None:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise ArenaError(code, "it is away")
+        kept.append(tried.call.reply)
+
+    provider = Provider()
+
+    async def go() -> None:
+        await recorded(provider, [], keep)(QUESTION)
+
+    asyncio.run(go())
+    assert (kept, provider.asked) == (["answer 1"], 1)
+
+
+def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off() -> None:
+    """The arena is told to stop, or has lost its duty, while a server is just back."""
+    kept, away = list[str | None](), True
+
+    def keep(_attempt: int, tried: Tried) -> None:
+        if away:
+            raise ArenaError("unreachable", "it is away")
+        kept.append(tried.call.reply)
+
+    async def go() -> None:
+        nonlocal away
+        asked = asyncio.ensure_future(recorded(Provider(), [], keep)(QUESTION))
+        await asyncio.sleep(0.01)
+        away = False
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+        assert asked.cancelled()
+
+    asyncio.run(go())
+    assert kept == ["answer 1"]
