@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 
 from arena.clock import rest, timer
+from arena.errors import ArenaError
 from arena.lease import is_gone
 from arena.store.leases import Superseded
 from arena.store.record import Record
@@ -14,16 +16,31 @@ LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seco
 """How long the duty is held for, how often it is renewed, and how often one who stands by looks."""
 
 
-async def stand_by(record: Record, holder: str, stop: asyncio.Event, waits: Callable[[], None]) -> int | None:
-    """Wait for the duty, and take it; its token, or None when told to stop before. `waits` is told once."""
-    told = False
+async def stand_by(
+    record: Record,
+    holder: str,
+    stop: asyncio.Event,
+    waits: Callable[[], None],
+    troubled: Callable[[ArenaError], None],
+) -> int | None:
+    """Wait for the duty, and take it; its token, or None when told to stop before.
+
+    `waits` is told once, and `troubled` when the record can't be used, which is waited out.
+    """
+    told, well = False, True
     while not stop.is_set():
-        token = record.take_lease(DUTY, holder, LEASE, is_gone)
-        if token is not None:
-            return token
-        if not told:
-            waits()
-        told = True
+        try:
+            token, well = record.take_lease(DUTY, holder, LEASE, is_gone), True
+        except ArenaError as error:
+            if well:
+                troubled(error)
+            well = False
+        else:
+            if token is not None:
+                return token
+            if not told:
+                waits()
+            told = True
         await rest(LOOK, stop)
     return None
 
@@ -44,7 +61,8 @@ async def on_duty(record: Record, token: int, work: Callable[[Record], Awaitable
         for task in (working, beating):
             task.cancel()
         await asyncio.gather(working, beating, return_exceptions=True)
-        record.release_lease(DUTY, token)
+        with suppress(ArenaError):  # a record that is away: the duty runs out by itself
+            record.release_lease(DUTY, token)
 
 
 async def beat(record: Record, token: int) -> None:

@@ -88,9 +88,9 @@ async def run(run: Run) -> None:
 async def _take(run: Run, me: str) -> int | None:
     words = "another arena run is at work on this record"
     if not run.once:
-        return await stand_by(
-            run.record, me, run.stop.asked, lambda: _say(run, "standby", f"{words}; standing by")
-        )
+        waits = partial(_say, run, "standby", f"{words}; standing by")
+        troubled = partial(_trouble, run, "the record")
+        return await stand_by(run.record, me, run.stop.asked, waits, troubled)
     token = run.record.take_lease(DUTY, me, LEASE, is_gone)
     if token is None:
         raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)

@@ -1,15 +1,20 @@
 """One is on duty, the others stand by; who was replaced writes nothing more and learns of it."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from arena import duty
 from arena.clock import rest
 from arena.duty import DUTY, on_duty, stand_by
+from arena.errors import ArenaError
 from arena.model import JobState
+from arena.store import database as opening
 from arena.store.leases import Superseded
 from arena.store.record import Record
 from tests.builders import NOW
@@ -28,6 +33,10 @@ def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
     token = record.take_lease(DUTY, holder, LONG, lambda _: gone)
     assert token is not None
     return token
+
+
+def fail(error: ArenaError) -> None:
+    raise AssertionError(f"the record is well, and yet: {error}")
 
 
 def note(record: Record, name: str) -> None:
@@ -69,7 +78,9 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
 
     async def waits() -> tuple[int | None, int]:
         stop, words = asyncio.Event(), list[str]()
-        waiting = asyncio.create_task(stand_by(record, "host/2/two", stop, lambda: words.append("waits")))
+        waiting = asyncio.create_task(
+            stand_by(record, "host/2/two", stop, lambda: words.append("waits"), fail)
+        )
         while not words:
             await rest(timedelta(milliseconds=5), asyncio.Event())
         stop.set()
@@ -77,7 +88,7 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
 
     assert asyncio.run(waits()) == (None, 1)
     record.release_lease(DUTY, first)
-    assert asyncio.run(stand_by(record, "host/2/two", asyncio.Event(), lambda: None)) == 2
+    assert asyncio.run(stand_by(record, "host/2/two", asyncio.Event(), lambda: None, fail)) == 2
 
 
 def test_a_fenced_note_says_who_is_on_duty(record: Record) -> None:
@@ -85,3 +96,36 @@ def test_a_fenced_note_says_who_is_on_duty(record: Record) -> None:
     take(record, "host/2/two", gone=True)
     with pytest.raises(Superseded, match="scheduler"):
         note(late, "marks")
+
+
+@pytest.fixture
+def shut(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+    """Another program at the same record, and nobody waits long for it."""
+    record.close()
+    monkeypatch.setattr(opening, "BUSY_MS", 20)
+    with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
+        yield other
+
+
+def test_who_stands_by_waits_out_a_record_that_cannot_be_used(
+    shut: sqlite3.Connection, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duty, "LOOK", timedelta(milliseconds=1))
+    shut.execute("BEGIN IMMEDIATE")
+    troubles = list[str]()
+
+    def troubled(error: ArenaError) -> None:
+        troubles.append(error.code)
+        asyncio.get_running_loop().call_later(0.05, shut.execute, "ROLLBACK")
+
+    stop = asyncio.Event()
+    assert asyncio.run(stand_by(record, "host/1/one", stop, lambda: None, troubled)) == 1
+    assert troubles == ["locked"]
+
+
+def test_a_duty_that_cannot_be_let_go_of_hides_nothing(shut: sqlite3.Connection, record: Record) -> None:
+    async def work(fenced: Record) -> None:
+        note(fenced, "marks")
+        shut.execute("BEGIN IMMEDIATE")
+
+    assert asyncio.run(on_duty(record, take(record), work))
