@@ -123,14 +123,17 @@ def agenda(situation: Situation) -> Agenda:
 def starts_due(situation: Situation) -> tuple[list[datetime], list[Missed]]:
     """When the next cohort should have started, if it should have; and which starts are passed over.
 
-    Only starts after the schedule's last one count, and in a made-up world those after the last look.
+    Only starts after the schedule's last one count, and in a made-up world those after the last look; a time
+    at which one was started by hand is taken.
     """
     plan, now = situation.plan, situation.now
     cohorts = [course.stored.cohort for course in situation.courses]
     begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
     looked = [course.looked for course in situation.courses if course.looked is not None]
     last = max([*begun, *([] if situation.live else looked)], default=None)
+    taken = {cohort.starts_at for cohort in cohorts}
     times = [at for at in _weeks(plan, now) if plan.starting(at) and (last is None or at > last)]
+    times = [at for at in times if at not in taken]
     if not situation.live:
         return times[:1], []
     chosen = _caught_up(times, situation)

@@ -250,3 +250,12 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
     if not found.due:
         left = [at for at in map(cohort().decides_at, range(1, 6)) if last < at <= now]
         assert not left or (real and policy == "none")
+
+
+@pytest.mark.parametrize("real", [True, False])
+def test_a_time_at_which_a_cohort_was_started_by_hand_is_taken(real: bool) -> None:
+    """The schedule that has it was written later: nothing would ever come of starting one there again."""
+    by_hand = replace(cohort(real=real), by_hand=True)
+    found = agenda(at_work(NOW, course(by_hand), real=real))
+    assert steps(found) == [("cohort 1", "play", 0)]
+    assert found.missed == ()
