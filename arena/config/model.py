@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from agents.guard import Guard
 from agents.model import Settings, asked
@@ -28,10 +28,13 @@ from arena.config.units import (
     Weekly,
     When,
     cadence,
+    unmeant,
 )
 from markets.millionths import ONE
 from markets.universe import Stratum, Universe
 from portfolio.rules import NAMED, Rules
+
+CENTURY = timedelta(days=36_525)
 
 
 class Section(BaseModel):
@@ -148,6 +151,21 @@ class Cohorts(Section):
         default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
     )
     """How wishes become fills: rules by name, or a block."""
+
+    @field_validator("first")
+    @classmethod
+    def _in_our_times(cls, value: date | None) -> date | None:
+        if value is not None and not 1970 <= value.year < 3000:
+            raise unmeant("a date from 1970 to 2999")
+        return value
+
+    @field_validator("rounds")
+    @classmethod
+    def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
+        decide: timedelta = info.data.get("decide", timedelta())
+        if value * decide.total_seconds() > CENTURY.total_seconds():
+            raise unmeant("no more rounds than a century has times to decide, see cohorts.decide")
+        return value
 
     @field_validator("rules_block", mode="before")
     @classmethod
