@@ -22,6 +22,8 @@ from arena.store.troubles import speak_plainly
 
 BUSY_MS = 30_000
 LOOKING = "looking"
+UPGRADING = 0x6172656E61
+"""The lock under which a server's schema is changed."""
 DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
@@ -131,8 +133,10 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 
 def upgrade_here(connection: Connection, to: str = "head") -> None:
-    """The same in a transaction of the caller's."""
+    """The same in a transaction of the caller's. Of many that come at once, one does it, and the others wait."""
     config = _migrations()
+    if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADING})")
     version_of(connection)
     config.attributes["connection"] = connection
     command.upgrade(config, to)
