@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI") == "true"
 THOROUGH = os.environ.get("THOROUGH") == "1"

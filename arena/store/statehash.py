@@ -5,7 +5,8 @@ their prompts, market pages, snapshots with their quotes, rounds, the articles s
 with the last good question and answer of each stage and sample, forecasts, rejections, fills with
 their levels, entries, resolutions. Row ids, the clock, latencies, attempts, costs, claims, which
 articles were dropped, the code's version, marks and the hashes in the record are left out: they
-follow from the rest, or don't matter.
+follow from the rest, or don't matter. So is the hash of the config file in what a cohort froze: a
+comment in it, or how many calls are made at once, is no part of the season.
 
 Databases sort numbers and instants alike, but not texts, so rows are sorted by numbers in SQL and
 those of one turn, or of a market, by text here. Nothing but the pages of markets, as hashes, and
@@ -13,6 +14,7 @@ the resolutions is held in memory whole.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -45,6 +47,8 @@ from arena.store.tables import (
 from markets.canonical import canonical, digest
 
 Line = list[Any]
+FILE_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
+"""As canonical JSON has it; within a text of somebody's the quotes would be escaped."""
 
 PLACE = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
 """What a turn or a call is known by, as numbers."""
@@ -67,7 +71,7 @@ def state_hash(connection: Connection) -> str:
 def _lines(connection: Connection) -> Iterator[Line]:
     """Every fact as a line that says what kind of fact it is."""
     parts = (
-        ("cohort", _rows(connection, select(COHORT.c.number, COHORT.c.frozen).order_by(COHORT.c.number))),
+        ("cohort", _cohorts(connection)),
         ("prompt", sorted(_rows(connection, select(PROMPT.c.text)))),
         ("snapshot", _snapshots(connection)),
         ("round", _rows(connection, _rounds())),
@@ -86,6 +90,14 @@ def _lines(connection: Connection) -> Iterator[Line]:
     )
     for kind, lines in parts:
         yield from ([kind, *line] for line in lines)
+
+
+def _cohorts(connection: Connection) -> Iterator[Line]:
+    """What each cohort froze, but for the hash of the file that it was started by."""
+    for number, frozen in _rows(
+        connection, select(COHORT.c.number, COHORT.c.frozen).order_by(COHORT.c.number)
+    ):
+        yield [number, FILE_HASH.sub("", frozen, count=1)]
 
 
 def _rows(connection: Connection, query: Select[Any]) -> Iterator[Line]:

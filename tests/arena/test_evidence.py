@@ -14,7 +14,7 @@ from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from arena.evidence import GIVE_UP
 from arena.model import Cohort, RoundReport
-from arena.round import play_round
+from arena.round import look, play_round
 from arena.store.aside import StoredAside, read_aside
 from arena.store.database import reading
 from arena.store.read import StoredCohort
@@ -240,7 +240,10 @@ def test_cohorts_that_decide_at_one_time_share_what_was_found(record: Record) ->
 def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
     paper = LittlePaper()
     stored = begun(record, with_evidence(live(a_cohort(["ann"]))))
-    play(stored, 1, reads(paper, {"ann": says("0.5")}, now=NOW + timedelta(days=1)), record)
+    in_time = reads(paper, {"ann": says("0.5")})
+    seen = asyncio.run(look(stored, NOW, in_time, record, 1))
+    record.keep_snapshot(stored.id, 1, seen, 1)
+    play(stored, 1, replace(in_time, now=lambda: NOW + timedelta(days=1)), record)
     assert paper.asked == []
 
 

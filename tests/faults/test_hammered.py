@@ -1,6 +1,5 @@
 """Four processes on one record ask a thousand times: no call too many, and never too many at once."""
 
-import multiprocessing
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from arena.store.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import LEASE, SUN, Season, a_cohort, the_book
 from tests.builders import NOW
+from tests.faults.forking import forking
 from tests.faults.hammer import COST, most_at_once, work
 
 PROCESSES, TICKS = 4, 1_000
@@ -24,8 +24,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
         season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
         season.look(1, NOW, the_book(SUN, NOW))
         record.claim(1, [1, 2, 3, 4], "one of them", LEASE, lambda _: False)
-    log, context = tmp_path / "calls", multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.faults.hammer"])
+    log, context = tmp_path / "calls", forking()
     told = (TICKS // PROCESSES, MOST, {"arena": MAY * COST + COST // 2}, str(log))
     workers = [context.Process(target=work, args=(database, n, *told)) for n in range(PROCESSES)]
     for worker in workers:

@@ -1,6 +1,5 @@
 """A call whose worker is lost may have to be paid: it goes on counting, and soon takes no room any more."""
 
-import multiprocessing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from time import sleep
 from arena.reserving import Busy, Refused
 from arena.store.record import Record
 from tests.builders import NOW
+from tests.faults.forking import forking
 from tests.faults.hammer import COST, hang
 from tests.faults.places import HERE, THERE, placed, terms, yes
 
@@ -18,8 +18,7 @@ DAY, OVER = timedelta(days=1), timedelta()
 def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
     record: Record, database: str, tmp_path: Path
 ) -> None:
-    sign, context = tmp_path / "calling", multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.faults.hammer"])
+    sign, context = tmp_path / "calling", forking()
     worker = context.Process(target=hang, args=(database, str(sign)))
     worker.start()
     while not sign.exists():

@@ -52,8 +52,13 @@ def rehearse(
 
 
 def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
+    """What is in a folder's record."""
+    return content_at(address(folder, record))
+
+
+def content_at(place: str) -> dict[str, Any]:
     """What is in a record: its hash, how much of everything, which cohorts have ended, what is wrong."""
-    opened = Record.open(address(folder, record))
+    opened = Record.open(place)
     try:
         with reading(opened.engine) as connection:
             found = {"hash": state_hash(connection), "differences": verify(connection)}

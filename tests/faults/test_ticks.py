@@ -1,0 +1,81 @@
+"""Four machines on one record, a thousand ticks, clocks an hour apart: whatever is due is done once."""
+
+import json
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from arena.store.database import reading
+from arena.store.record import Record
+from tests.faults.forking import forking
+from tests.faults.ticking import HOUR, START, tick
+from tests.season.rehearsal import clock_at, content, content_at, rehearse
+
+HOURS = 1_000
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
+"""Where the machines are. In these weeks all but the last set their clocks, by an hour or by half of one."""
+CADENCES = {"marks": "8h", "catalogue": "1w", "quotes": "1d", "resolutions": "1d", "retention": "1w"}
+JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items())
+CONFIG = f"""\
+markets:
+  venue: simulator
+  show: 4
+  closes_within: 14d
+  simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7}}
+cohorts: {{rounds: 2, count: 2, bankroll: 1000}}
+run: {{{JOBS}, backup: off, keep_quotes: 1w}}
+agents:
+  - kind: market
+  - {{kind: oracle, noise: 0.2}}
+  - {{kind: kelly, of: oracle}}
+"""
+LENGTHS = {"h": HOUR, "d": timedelta(days=1), "w": timedelta(weeks=1)}
+WEEK = LENGTHS["w"]
+
+
+def times(cadence: str, until: datetime) -> list[datetime]:
+    """All times from the start on at which something is due."""
+    every = int(cadence[:-1]) * LENGTHS[cadence[-1]]
+    return [START + number * every for number in range((until - START) // every + 1)]
+
+
+def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
+    database: str, tmp_path: Path, thorough: bool
+) -> None:
+    """A thousand ticks; on PostgreSQL, where one costs more, five hundred unless THOROUGH=1."""
+    config, log, context = tmp_path / "config.yaml", tmp_path / "done", forking()
+    config.write_text(CONFIG, "utf-8")
+    step = 4 if thorough or "://" not in database else 8
+    clocks = [range(ahead, HOURS, step) for ahead in range(len(ZONES))]
+    together = context.Barrier(len(ZONES))
+    machines = [
+        context.Process(target=tick, args=(database, str(config), zone, clock, together, str(log)))
+        for zone, clock in zip(ZONES, clocks, strict=True)
+    ]
+    for machine in machines:
+        machine.start()
+    for machine in machines:
+        machine.join()
+    assert [machine.exitcode for machine in machines] == [0] * len(ZONES)
+    assert sum(map(len, clocks)) == 4_000 // step
+
+    until = START + (HOURS - 1) * HOUR
+    assert until >= datetime(2028, 4, 1, 15, tzinfo=UTC), "Lord Howe's clocks have been set back"
+    jobs = [["job", job, at.isoformat()] for job, cadence in CADENCES.items() for at in times(cadence, until)]
+    assert ["job", "marks", "2028-02-29T16:00:00+00:00"] in jobs
+    rounds = [(1, 0), (1, 1), (2, 1), (2, 2)]
+    cohorts = [["start", "start", (START + week * WEEK).isoformat()] for week in (0, 1)]
+    cohorts += [["play", f"cohort {cohort}", (START + week * WEEK).isoformat()] for cohort, week in rounds]
+    cohorts += [["track", "cohort 1", (START + 2 * WEEK).isoformat()]]
+    cohorts += [["ended", f"cohort {cohort} has ended", None] for cohort in (1, 2)]
+    told = Counter(tuple(json.loads(line)) for line in log.read_text("ascii").splitlines())
+    assert told == Counter(map(tuple, [*jobs, *cohorts]))
+
+    clock_at(tmp_path, START)
+    rehearse(tmp_path, "alone.db")
+    assert content_at(database) == content(tmp_path, "alone.db")
+    assert content_at(database)["differences"] == []
+    with closing(Record.open(database)) as record, reading(record.engine) as connection:
+        duties = connection.exec_driver_sql("SELECT token FROM lease").scalar_one()
+        assert duties > len(clocks[0]), "some came when another one was done"
