@@ -252,10 +252,13 @@ def _again(left: Begun, stored: StoredCohort, situation: Situation) -> Due:
 
 
 def _after_pause(due: Due, situation: Situation, since: datetime | None = None) -> Due:
-    """The same, not before its pause is over where it was tried in vain, and not only until an instant."""
+    """The same, not before its pause is over where it was tried in vain, and not only until an instant.
+
+    A try that was broken off was none: it is made again at once, when it would have been.
+    """
     last = situation.jobs.get(due.name)
-    if last is None or last.due_at != due.at or not last.failures:
+    if last is None or last.due_at != due.at or last.ended_at is None or not last.failures:
         return due
-    if since is not None and (last.ended_at or last.started_at) <= since:
+    if since is not None and last.ended_at <= since:
         return due
     return replace(due, after=again_at(last))

@@ -190,6 +190,15 @@ def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
     assert steps(found) == [("cohort 1", "play", 7)]
 
 
+def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
+    soon, failed = NOW + HOUR, tried("cohort 1", NOW, NOW + HOUR / 2, failures=5)
+    broken_off = replace(failed, started_at=soon, ended_at=None)
+    for one in (course(cohort()), course(cohort(), played(1, done=False, failed=1))):
+        waits, goes_on = (agenda(at_work(soon, one, jobs=[job])) for job in (failed, broken_off))
+        assert [due.after for due in waits.due] == [NOW + HOUR / 2 + 16 * HOUR / 60]
+        assert [due.after for due in goes_on.due] == [None]
+
+
 def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> None:
     at = NOW + WEEK
     for state in ({"paused": NOW}, {"stopped": NOW}):
