@@ -133,7 +133,7 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 
 def upgrade_here(connection: Connection, to: str = "head") -> None:
-    """The same in a transaction of the caller's. Of many that come at once, one does it, and the others wait."""
+    """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
     config = _migrations()
     if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADING})")

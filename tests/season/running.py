@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
+"""What `arena verify` says of a record without fault."""
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.season.running import ROOT, arena, arena_json
+from tests.season.running import AGREES, ROOT, arena, arena_json
 
 READER = '''\
 """Believes a little more with every article on a market."""
@@ -103,7 +103,7 @@ def test_a_later_article_changes_nothing_that_was_decided_before(folders: tuple[
 
 def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Path]) -> None:
     folder = folders[1]
-    assert arena_json(folder, "verify", "--database", "arena.db") == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify", "--database", "arena.db") == AGREES
     words = ("markets", "rejected", "--kind", "article", "--database", "arena.db")
     (aside,) = arena_json(folder, *words)["rejected"]
     assert (aside["venue"], aside["record"], aside["code"]) == ("folder", "README.md", "malformed")

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.model import Message
 from markets.canonical import digest
-from tests.season.running import arena_json, provider, start
+from tests.season.running import AGREES, arena_json, provider, start
 
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")
 
@@ -104,4 +104,4 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
     again = asked_in(log)[len(asked_by_whole) :]
     most = len(asked_by_whole) + times * at_once
     assert len(again) <= most, "only calls cut off by a kill may be made once more"
-    assert arena_json(folder, "verify", "--database", str(database)) == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify", "--database", str(database)) == AGREES

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.clock import now
-from tests.season.running import arena, arena_json
+from tests.season.running import AGREES, arena, arena_json
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, Raw, a_book_end, a_market, an_end
 from tests.venue_server.server import HTML, VenueServer, status, venue_server
 
@@ -85,7 +85,7 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
         assert words in told
     table = arena(folder, "markets", "list", "--category", "Weather", "--limit", "2").stdout
     assert "2 of 3; prices in cents" in table
-    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify") == AGREES
 
 
 def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: PolymarketWire) -> None:
@@ -183,7 +183,7 @@ def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire)
     assert (done["done"], done["goes"]) == (True, 2)
     assert arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")["done"] is False
     assert len(arena_json(folder, "markets", "show", "1001")["history"]) == 1
-    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify") == AGREES
 
 
 def test_one_page_of_a_venue_is_read_to_check_it(

@@ -26,7 +26,7 @@ from arena.store.verify import verify
 from markets.venue import VenueError
 from tests.arena.store.build import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
-from tests.season.running import arena_json, demo_config
+from tests.season.running import AGREES, arena_json, demo_config
 
 LINE_UP = """\
   - kind: market
@@ -57,7 +57,7 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     assert there["state_hash"] == here["state_hash"]
     assert there["leaderboard"] == here["leaderboard"]
     assert there["settlements"] > 0
-    assert arena_json(tmp_path, "verify", "--database", address) == {"ok": True, "differences": []}
+    assert arena_json(tmp_path, "verify", "--database", address) == AGREES
     again = arena_json(tmp_path, *words, "--resume", "--database", address)
     assert again["state_hash"] == here["state_hash"]
     told = [agents_told(tmp_path, place) for place in ("here.db", address)]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.season.running import agents_of, arena, arena_json, start
+from tests.season.running import AGREES, agents_of, arena, arena_json, start
 
 DEMO_FIELDS = {
     "database", "seed", "seconds", "state_hash", "cohorts", "rounds", "turns", "entries", "calls",
@@ -90,7 +90,7 @@ def test_the_null_agents_play_weekly_cohorts_and_everything_is_settled(season: A
 
 
 def test_the_record_verifies_and_its_cohorts_are_stamped(season: Any, folder: Path) -> None:
-    assert arena_json(folder, "verify", "--database", season["database"]) == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify", "--database", season["database"]) == AGREES
     with closing(sqlite3.connect(folder / season["database"])) as connection:
         frozen = [json.loads(text) for (text,) in connection.execute("SELECT frozen FROM cohort")]
     assert {cohort["stamp"] for cohort in frozen} == {"replay"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.season.running import arena, arena_json, command, environment
+from tests.season.running import AGREES, arena, arena_json, command, environment
 
 CONFIG = """\
 markets:
@@ -55,7 +55,7 @@ def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Pat
         weeks += 1
     assert weeks > 1
     assert json.loads(settled.stdout)["error"]["message"] == "every round has been played"
-    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify") == AGREES
 
 
 def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder
     # Eve failed in one; the other was told that it waits, or came too late and tried eve again.
     assert [run.returncode for run in pair] == [2, 2], said
     arena(folder, "round", "--at", "2026-01-04")
-    assert arena_json(folder, "verify") == {"ok": True, "differences": []}
+    assert arena_json(folder, "verify") == AGREES
     board = arena_json(folder, "leaderboard")["leaderboard"]
     assert {row["turns"] for row in board} == {board[0]["turns"]}
 
