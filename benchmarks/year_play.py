@@ -89,7 +89,7 @@ def _snapshot(world: World, pages: Pages, team: Team, look: Look, first: int) ->
     """Its rows; the first of its quotes is so many seconds old."""
     newest, sealed, shown = world.newest(look.second), [], len(look.shown)
     for place, market in enumerate((*look.shown, *look.held)):
-        quoted = max(0, look.second - (FRESH if place else first))
+        quoted = max(newest * world.size.step, look.second - (FRESH if place else first))
         price = world.prices[market][world.level(market, newest)]
         look.seen[market] = price, look.second + 2 - quoted
         item = world.names[market], text(quoted), int(place < shown)

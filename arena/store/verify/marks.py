@@ -102,15 +102,14 @@ def _post(entries: Iterator[Row], marked: Marked) -> None:
 def _mark(facts: Facts, cohort: Played, row: Row, look: Look | None, marked: Marked) -> Iterator[Difference]:
     id = row["entrant_id"]
     marked.times[id] = marked.times[id][1], row["at"]
+    marked.masks[row["snapshot_id"]] |= marked.bits[id]
     if look is None:
         return
     expected = valued(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
     if row | expected != row:
         why = "so say the ledger and the snapshot"
         yield from compared(facts, MARK, row, {name: (value, why) for name, value in expected.items()})
-    if look.snapshot["cohort_id"] == cohort.id:
-        marked.masks[row["snapshot_id"]] |= marked.bits[id]
-    else:
+    if look.snapshot["cohort_id"] != cohort.id:
         key = f"{key_of(facts, SNAPSHOT, look.snapshot)}, {cohort.entrants[id]['name']}"
         yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
@@ -119,7 +118,8 @@ def _all_or_none(facts: Facts, cohort: Played, marked: Marked) -> Iterator[Diffe
     """Snapshots at which some of a cohort were marked and others were not."""
     everyone = sum(marked.bits.values())
     for id in [id for id, mask in marked.masks.items() if mask != everyone]:
-        if (snapshot := facts.find(SNAPSHOT, id)) is not None:
+        snapshot = facts.find(SNAPSHOT, id)
+        if snapshot is not None and snapshot["cohort_id"] == cohort.id:
             for entrant in marked.unmarked(id):
                 key = f"{key_of(facts, SNAPSHOT, snapshot)}, {cohort.entrants[entrant]['name']}"
                 yield Difference("mark", key, "entrant_id", None, "a mark", ALL)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import FromClause, bindparam, select
+from sqlalchemy import FromClause, Select, bindparam, select
 
 from arena.store.tables import ENTRANT, ITEM, QUOTE, ROUND, SNAPSHOT, VERSION
 from arena.store.verify.facts import Facts
@@ -16,27 +16,31 @@ Listed = tuple[Row, Row | None, Row | None]
 """A place in a snapshot: the item, the market's page and its quote."""
 
 PAGE = Part(VERSION, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash")
-PRICE = Part(QUOTE, "id", "market_id", "bid", "ask", "mid", "last", "hash")
+PRICE = Part(QUOTE, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
 BOOK = Part(QUOTE, *PRICE.names, "book")
-PLACES: FromClause = (
-    SNAPSHOT.join(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id)
-    .outerjoin(VERSION, VERSION.c.id == ITEM.c.version_id)
-    .outerjoin(QUOTE, QUOTE.c.id == ITEM.c.quote_id)
-)
+
+
+def _with_what_was_seen(source: FromClause) -> Select[tuple[()]]:
+    """Places in snapshots with their pages and prices."""
+    pages = source.outerjoin(VERSION, VERSION.c.id == ITEM.c.version_id)
+    return select().select_from(pages.outerjoin(QUOTE, QUOTE.c.id == ITEM.c.quote_id))
+
 
 MINE: Any = bindparam("cohort")
 ENTRANTS = rows_of(ENTRANT, ENTRANT.c.cohort_id == MINE)
 SNAPSHOTS = rows_of(SNAPSHOT, SNAPSHOT.c.cohort_id == MINE, order=[SNAPSHOT.c.at])
 ROUNDS = rows_of(ROUND, ROUND.c.cohort_id == MINE, order=[ROUND.c.number])
 LISTED = Query(
-    select().select_from(PLACES).where(SNAPSHOT.c.cohort_id == MINE).order_by(SNAPSHOT.c.at, ITEM.c.position),
+    _with_what_was_seen(SNAPSHOT.join(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id))
+    .where(SNAPSHOT.c.cohort_id == MINE)
+    .order_by(SNAPSHOT.c.at, ITEM.c.position),
     whole(ITEM),
     PAGE,
     PRICE,
     Part(SNAPSHOT, "at"),
 )
 LISTING = Query(
-    select().select_from(PLACES).where(SNAPSHOT.c.id == bindparam("snapshot")).order_by(ITEM.c.position),
+    _with_what_was_seen(ITEM).where(ITEM.c.snapshot_id == bindparam("snapshot")).order_by(ITEM.c.position),
     whole(ITEM),
     PAGE,
     BOOK,

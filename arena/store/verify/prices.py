@@ -16,7 +16,6 @@ from arena.store.verify.query import rows_of
 from arena.store.verify.seals import hashed, json_of, parsed, sealed, without
 
 WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
-LEVEL = re.compile(rf"\[({WHOLE}),({WHOLE})\]")
 LEVELS = rf"((?:\[{WHOLE},{WHOLE}\](?:,\[{WHOLE},{WHOLE}\])*)?)"
 BOOK = re.compile(rf'\{{"asks":\[{LEVELS}\],"bids":\[{LEVELS}\]\}}')
 """A book of whole numbers without white space."""
@@ -37,12 +36,24 @@ def _text(row: Row) -> str | None:
     sides = BOOK.fullmatch(row["book"])
     if sides is None:
         return None
-    asks, bids = (LEVEL.sub(r'{"price":\1,"shares":\2}', side) for side in sides.groups())
+    asks, bids = map(_levels, sides.groups())
     bid, ask, mid, last = ("null" if row[name] is None else row[name] for name in PRICES)
     return (
         f'{{"ask":{ask},"asks":[{asks}],"bid":{bid},"bids":[{bids}],"last":{last},'
         f'"market_id":{json_of(row["market_id"])},"mid":{mid},"volume":{row["volume"]}}}'
     )
+
+
+def _levels(side: str) -> str:
+    """Pairs as objects.
+
+    >>> _levels("[1,2],[3,4]"), _levels("")
+    ('{"price":1,"shares":2},{"price":3,"shares":4}', '')
+    """
+    if not side:
+        return ""
+    named = side[1:-1].replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
+    return f'{{"price":{named}}}'
 
 
 def _content(row: Row) -> dict[str, Any]:

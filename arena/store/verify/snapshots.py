@@ -18,11 +18,22 @@ def check_snapshot(facts: Facts, cohort: Played, row: Row, places: Sequence[List
     content["items"] = [_seen(*place) for place in places]
     yield from sealed(facts, SNAPSHOT, row, content, "it seals the snapshot and each snapshot_item in it")
     yield from numbered(facts, ITEM, [item for item, _, _ in places], "position", 0)
-    for item, page, quote in places:
-        for column, other in (("version_id", page), ("quote_id", quote)):
-            if other is not None and other["market_id"] != item["market_id"]:
-                expected = f"one of {item['market_id']}"
-                yield differs(facts, ITEM, item, column, expected, f"that is one of {other['market_id']}")
+    for place in places:
+        yield from _place(facts, *place)
+
+
+def _place(facts: Facts, item: Row, page: Row | None, quote: Row | None) -> Iterator[Difference]:
+    for column, other in (("version_id", page), ("quote_id", quote)):
+        if other is not None and other["market_id"] != item["market_id"]:
+            expected = f"one of {item['market_id']}"
+            yield differs(facts, ITEM, item, column, expected, f"that is one of {other['market_id']}")
+    if quote is not None and item["quoted_at"] is not None and item["quoted_at"] < quote["at"]:
+        why = "a price is true from when it was first seen"
+        yield differs(facts, ITEM, item, "quoted_at", f"{quote['at']} or later", why)
+    if (item["quote_id"] is None) != (item["quoted_at"] is None):
+        yield differs(facts, ITEM, item, "quoted_at", "a time for a quote", "each comes with the other")
+    if item["shown"] not in (0, 1):
+        yield differs(facts, ITEM, item, "shown", "0 or 1", "a market is on offer or it is not")
 
 
 def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:
