@@ -70,7 +70,7 @@ def _fits(column: Any, value: Any) -> bool:
     return type(value) is (int if isinstance(column.type, Integer) else str)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def moment(text: str) -> datetime | None:
     """The instant behind its text; None when it is none.
 
@@ -85,7 +85,7 @@ def moment(text: str) -> datetime | None:
         return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def written(at: datetime) -> str:
     """An instant as it is written in a record."""
     at = at.astimezone(UTC)
