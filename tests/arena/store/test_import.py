@@ -11,14 +11,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sqlalchemy import select
 
 from arena.errors import ArenaError
 from arena.store.database import looking, reading
 from arena.store.export import FORMS
+from arena.store.export.forms import form_of
 from arena.store.export.manifest import NAME
 from arena.store.export.restore import restore
+from arena.store.export.sheet import Column
 from arena.store.record import Record
 from arena.store.statehash import state_hash
 from arena.store.tables import CALL, CLAIM
@@ -392,6 +396,15 @@ def test_parquet_that_is_none_or_of_another_table(exports: Path, new: Path, tmp_
     shutil.copy(folder / "turns.parquet", folder / "marks.parquet")
     seal(folder)
     refused(folder, new, "marks.parquet: its columns must be cohort, agent, at,")
+
+
+def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
+    columns, path = [Column("at", "time", "when")], tmp_path / "table.parquet"
+    times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
+    schema = pa.schema([pa.field("at", times.type, nullable=False)])
+    parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)
+    with pytest.raises(ArenaError, match=r"table\.parquet, row 2, at: \d+ is a time that no calendar has"):
+        list(form_of("parquet").read(path, columns))
 
 
 def test_facts_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:

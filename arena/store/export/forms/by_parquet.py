@@ -89,8 +89,12 @@ def _values(file: str, start: int, columns: Sequence[Column], batch: Any) -> Ite
         if None in values and not column.empty:
             row = start + values.index(None)
             raise bad_row(file, row, column.name, None, "is empty, and must not be")
-        yield [_instant(value) for value in values] if is_time else values
+        yield list(_instants(file, start, column.name, values)) if is_time else values
 
 
-def _instant(micros: int | None) -> datetime | None:
-    return None if micros is None else EPOCH + micros * MICROSECOND
+def _instants(file: str, start: int, column: str, values: Sequence[int | None]) -> Iterator[datetime | None]:
+    for row, micros in enumerate(values, start):
+        try:
+            yield None if micros is None else EPOCH + micros * MICROSECOND
+        except OverflowError as error:
+            raise bad_row(file, row, column, micros, "is a time that no calendar has") from error
