@@ -6,7 +6,11 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from uuid import uuid4
+from functools import cache
+from pathlib import Path
+from uuid import getnode, uuid4
+
+from markets.hashes import sha256
 
 LEASE = timedelta(seconds=90)
 """How long nobody hears of a holder before another may take over what it holds."""
@@ -16,13 +20,26 @@ BEAT = LEASE / 3
 
 def holder() -> str:
     """A name for this process, told apart from any other that ever had its number."""
-    return f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex}"
+    return f"{socket.gethostname()}/{os.getpid()}/{where()}.{uuid4().hex}"
+
+
+@cache
+def where() -> str:
+    """What tells this machine's processes from those of another one, or of a container, of the same name."""
+    try:
+        started, seen = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+        return sha256(started.read_text("ascii") + str(seen.readlink()))[:12]
+    except OSError:  # no Linux
+        return f"{getnode():012x}"
 
 
 def is_gone(name: str) -> bool:
-    """Whether the process of that name is known to have ended; of another machine nothing is known."""
-    host, pid, _ = name.split("/")
-    if host != socket.gethostname():
+    """Whether the process of that name is known to have ended.
+
+    Of another machine nothing is known, nor of another container: they see other processes under a number.
+    """
+    host, pid, own = name.split("/")
+    if (host, own.partition(".")[0]) != (socket.gethostname(), where()):
         return False
     if int(pid) == os.getpid():
         return True  # an earlier process with our number: our own name is compared before this is asked
