@@ -205,7 +205,7 @@ def _caught_up(times: Sequence[datetime], situation: Situation) -> list[datetime
         case "all":
             return list(times)
         case "latest":
-            return list(times[-1:])
+            return [at for at in times if at == times[-1] or situation.now - at <= WINDOW]
         case "none":
             return [at for at in times if situation.now - at <= WINDOW]
 

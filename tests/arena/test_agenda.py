@@ -268,3 +268,14 @@ def test_a_time_at_which_a_cohort_was_started_by_hand_is_taken(real: bool) -> No
     found = agenda(at_work(NOW, course(by_hand), real=real))
     assert steps(found) == [("cohort 1", "play", 0)]
     assert found.missed == ()
+
+
+@pytest.mark.parametrize(("policy", "passed_over"), [("latest", [2, 3]), ("all", []), ("none", [2, 3])])
+def test_within_the_window_nothing_was_missed_whatever_the_policy(
+    policy: CatchUp, passed_over: list[int]
+) -> None:
+    """A cohort that decides every hour, and an arena that was away for nine of them."""
+    hourly = replace(cohort(rounds=10), every=HOUR)
+    found = agenda(at_work(NOW + 9 * HOUR, course(hourly, played(1)), catch_up=policy))
+    assert [one.number for one in found.missed] == passed_over
+    assert [one.number for one in found.due] == [4 if passed_over else 2]
