@@ -1,7 +1,7 @@
 """The live status of `arena run` in a terminal: lines of what was done, and below them how things stand."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from rich.text import Text
 from arena.board import Board, Event
 from arena.budget import midnight
 from arena.cli.markets_show import plain
+from arena.errors import ArenaError
 from arena.store.figures import Figures
 from markets.millionths import ONE
 
@@ -41,7 +42,8 @@ class Status:
         """A line above the status, and the status anew."""
         self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
         if self.record is not None and event.data.get("name") not in PRICES:
-            self.figures = self.record.figures(midnight(event.at))
+            with suppress(ArenaError):  # the record is away, which is told of: the last figures stand
+                self.figures = self.record.figures(midnight(event.at))
 
     def __rich__(self) -> RenderableType:
         """The status."""

@@ -1,6 +1,8 @@
 """The live status of `arena run`: lines above, how things stand below, and nothing that a terminal obeys."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from rich.live import Live
 from arena.board import Board, Event
 from arena.cli.run_live import Status, drawn
 from arena.cli.run_log import Lines
+from arena.errors import ArenaError
+from arena.store import database as opening
 from arena.store.figures import Figures
 from arena.store.record import Record
 from tests.builders import NOW
@@ -73,3 +77,21 @@ def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
 
 def test_an_empty_record_has_figures_too(record: Record) -> None:
     assert record.figures(NOW) == Figures()
+
+
+def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
+    tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "BUSY_MS", 20)
+    stream = StringIO()
+    status = Status(Live(console=Console(file=stream, width=120)), figures=Figures(spent=1_234_567))
+    status.watch(Board(now=NOW), record)
+    record.close()
+    with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ArenaError, match="in use"):
+            record.figures(NOW)
+        status.told(Event(NOW, "failed", "the record is away"))
+    assert "the record is away" in stream.getvalue()
+    assert status.figures.spent == 1_234_567
