@@ -10,7 +10,7 @@ from arena.config import Config
 from arena.errors import ArenaError
 from arena.jobs import in_words
 from arena.plan import code_version
-from arena.store.queue import TurnJob, open_queue, work
+from arena.store.queue import TurnJob, open_queue, server, work
 from arena.store.record import Record
 from arena.turns import is_late, play_turns
 from arena.wiring import open_world
@@ -44,11 +44,13 @@ Told = Callable[[Done | str], None]
 
 async def serve(config: Config, at_once: int, grace: float, stop: asyncio.Event, told: Told) -> None:
     """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
+    server(config.database)  # before the record, for opening one that is a file would make it
     record = Record.join(config.database)
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
             other: list[ArenaError] = []
             played = once_at_a_time(lambda job: play_job(job, world, record))
+            told(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
             async def play(job: TurnJob) -> None:
                 try:

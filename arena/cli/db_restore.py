@@ -35,7 +35,8 @@ def restore(
     from arena.store.restore import restore as put_back
     from arena.store.troubles import name_of
 
-    address = options(context, config, database).record()
+    chosen = options(context, config, database)
+    address = chosen.record()
     with stages() as told:
         done = put_back(file, address, force, now(), told)
     place = name_of(url_of(address))
@@ -49,4 +50,4 @@ def restore(
     if done.schema != done.content.schema:
         print(f"Its schema was {done.schema} and is {done.content.schema} now.")
     print(f"{place} is as {file} has it, and verified. {summary(done.content)}")
-    print(f"Next: {program()} verify")
+    print(f"Next: {program()} verify{chosen.again()}")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -41,6 +42,17 @@ class Options:
         if self.config is None and self.database is not None and not DEFAULT.exists():
             return None
         return self.load()
+
+    def again(self) -> str:
+        """What a command needs to mean the same record: `--database`, where it was named by that.
+
+        >>> Options(database="my drill.db").again(), Options().again()
+        (" --database 'my drill.db'", '')
+        """
+        if self.database is None:
+            return ""
+        # An address may hold a password.
+        return " --database URL" if "://" in self.database else f" --database {quote(self.database)}"
 
     def record(self) -> str:
         """The address of the record: what `--database` says, else what the config does."""

@@ -110,4 +110,6 @@ def _ahead(at: datetime | None, now: datetime) -> str | None:
 
 
 def _went(job: Listed) -> str:
-    return f"failed {job.failures} times: {job.note}" if job.failures else job.note
+    if not job.failures:
+        return job.note
+    return f"failed {'once' if job.failures == 1 else f'{job.failures} times'}: {job.note}"

@@ -53,11 +53,11 @@ class Status:
 def drawn(board: Board, found: Figures) -> Table:
     """How a run stands, as a table of two columns."""
     table = Table.grid(padding=(0, 2))
-    job = board.next_job
+    job, none = board.next_job, "none to come" if board.now else "–"
     rows = [
         ("now", f"{board.now:{SHORT}} UTC, {board.doing or 'waiting'}" if board.now else "starting"),
-        ("next round", f"{board.next_round:{SHORT}} UTC" if board.next_round else "none to come"),
-        ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else "none"),
+        ("next round", f"{board.next_round:{SHORT}} UTC" if board.next_round else none),
+        ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
         ("last round", plain(board.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
         ("held", f"{found.positions:,} positions, {found.stale:,} of them at stale prices"),

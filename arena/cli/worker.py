@@ -33,10 +33,10 @@ def worker(
 ) -> None:
     """Play turns that `arena run` delivers: start as many as you like, on any machine that sees the record.
 
-    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`. Every worker needs
-    the same config folder and the keys of the models. Limits on calls and budgets hold over all workers
-    together. A worker may be stopped or killed at any time: what it had begun goes to another one. With
-    --json every line is a JSON object.
+    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`, which is started
+    first where there is no record yet. Every worker needs the same config folder and the keys of the models.
+    Limits on calls and budgets hold over all workers together. A worker may be stopped or killed at any time:
+    what it had begun goes to another one. With --json every line is a JSON object.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 
@@ -69,7 +69,6 @@ async def _serve(config: "Config", at_once: int, grace: float, told: "Told") -> 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopping)
-    told(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
     await serve(config, at_once, grace, stop, told)
     told("stopped")
 

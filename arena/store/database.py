@@ -31,7 +31,7 @@ class NoRecord(ArenaError):
     """There is no record at that address to be read."""
 
     def __init__(self, place: str):
-        mend = "`arena demo` and `arena round` make one; --database names another"
+        mend = "`arena run`, `arena round` and `arena demo` make one; --database names another"
         super().__init__("no_record", f"there is no record at {place}", mend)
 
 

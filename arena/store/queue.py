@@ -56,17 +56,24 @@ class TurnJob:
 Play = Callable[[TurnJob], Awaitable[None]]
 
 
+def server(database: str) -> str:
+    """The address of the PostgreSQL that a record is on."""
+    url = url_of(database)
+    if url.get_backend_name() != "postgresql":
+        words = "workers take their turns from PostgreSQL, and this record is a file"
+        mend = (
+            "docs/scaling.md tells how a record moves there; with `run.workers: false` "
+            "`arena run` plays every turn itself"
+        )
+        raise ArenaError("no_queue", words, mend)
+    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
     """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
     _quietly()
-    url = url_of(database)
-    if url.get_backend_name() != "postgresql":
-        words = "workers take their turns from PostgreSQL, and this record is a file"
-        mend = "docs/scaling.md tells how a record moves there; without workers `arena run` plays every turn"
-        raise ArenaError("no_queue", words, mend)
-    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    connector = PsycopgConnector(conninfo=address, min_size=1, max_size=4)
+    connector = PsycopgConnector(conninfo=server(database), min_size=1, max_size=4)
     app = App(connector=connector)
     async with app.open_async():
         await _make(connector)

@@ -83,6 +83,7 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
         key: saved[key] for key in ("state_hash", "counts", "schema")
     }
     said = run("restore", "mine.db", "--database", "new.db").output
+    assert "verify --database new.db" in said
     assert said.startswith("new.db is as mine.db has it, and verified. 1 cohorts")
 
 

@@ -142,7 +142,7 @@ def test_a_record_that_is_not_there_is_a_sentence(
 ) -> None:
     said = words(opened(view, tmp_path / "none.db", monkeypatch))
     assert "there is no record at" in said
-    assert "`arena demo` and `arena round` make one" in said
+    assert "`arena run`, `arena round` and `arena demo` make one" in said
 
 
 @pytest.mark.parametrize("view", VIEWS)
