@@ -1,14 +1,12 @@
 """A season that is killed and resumed ends as if nothing had happened, and pays for nothing twice."""
 
-import json
 import sqlite3
 from pathlib import Path
 from random import Random
 from time import sleep
 from typing import Any
 
-from agents.model import Message
-from markets.canonical import digest
+from tests.season.paid import asked_in, stored_questions
 from tests.season.running import AGREES, arena_json, provider, start
 
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")
@@ -33,24 +31,6 @@ def rows_of(database: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 def _complete(table: str) -> str:
     return {"cohort": "ended_at IS NOT NULL", "round": "done = 1"}.get(table, "1 = 1")
-
-
-def stored_questions(rows: dict[str, list[tuple[Any, ...]]], database: Path) -> set[str]:
-    """The questions whose answers are in the record, named as the provider's log names them."""
-    if not rows:
-        return set()
-    with sqlite3.connect(database) as connection:
-        calls = connection.execute(
-            "SELECT model, messages, seed FROM call WHERE error_code IS NULL"
-        ).fetchall()
-    return {
-        digest([model, [Message(**message) for message in json.loads(messages)], seed])
-        for model, messages, seed in calls
-    }
-
-
-def asked_in(log: Path) -> list[str]:
-    return [json.loads(line)["hash"] for line in log.read_text("utf-8").splitlines()] if log.exists() else []
 
 
 MANY_QUESTIONS = """\
@@ -86,7 +66,7 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
         asked_by_whole = asked_in(log)
         kept: dict[str, list[tuple[Any, ...]]] = {}
         for _ in range(times):
-            stored, asked = stored_questions(kept, database), len(asked_in(log))
+            stored, asked = stored_questions(database), len(asked_in(log))
             run = start(folder, *words, ARENA_DEMO_PROVIDER=url)
             sleep(chance.uniform(0.5, 0.6 * whole["seconds"]))
             run.kill()
@@ -96,7 +76,7 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
             for table, rows in kept.items():
                 assert found[table][: len(rows)] == rows, f"complete rows of {table} changed"
             kept = found
-        stored, asked = stored_questions(kept, database), len(asked_in(log))
+        stored, asked = stored_questions(database), len(asked_in(log))
         resumed = arena_json(folder, *words, ARENA_DEMO_PROVIDER=url)
         assert not stored & set(asked_in(log)[asked:])
     assert resumed["state_hash"] == whole["state_hash"]

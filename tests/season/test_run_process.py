@@ -7,6 +7,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import sleep
@@ -16,10 +17,12 @@ import pytest
 
 from arena.cli.run import play
 from arena.cli.run_log import Lines
-from arena.clock import Pretended, now, timer
+from arena.clock import Pretended, now
 from arena.config import load
 from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.season.forked import Forks
+from tests.season.paid import asked_in, stored_questions
 from tests.season.rehearsal import clock_at, content, rows
 from tests.season.running import arena, arena_json, command, environment, provider
 
@@ -73,22 +76,50 @@ def said(run: "subprocess.Popen[str]", kind: str) -> Any:
     raise AssertionError(f"it ended without a word of {kind}")
 
 
-def test_killed_at_any_time_it_goes_on_and_ends_in_the_same_hash(tmp_path: Path, thorough: bool) -> None:
-    chance = Random("when to kill")
-    whole, killed = (a_folder(tmp_path / name, SEASON) for name in ("whole", "killed"))
-    with provider(tmp_path / "requests") as url:
-        began = timer()
-        arena_json(whole, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
-        length = timer() - began
-        for _ in range(20 if thorough else 2):
-            run = starting(killed, "--clock", "clock", ARENA_DEMO_PROVIDER=url)
-            sleep(chance.uniform(0.4 * length, 0.9 * length))
+LONG = """\
+markets:
+  venue: simulator
+  show: 6
+  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: {markets}, events: {events}}}
+cohorts: {{rounds: 2, count: {cohorts}}}
+run: {{marks: 2d, quotes: 4d, catalogue: 1w, resolutions: off, backup: off}}
+agents:
+  - {{name: three, model: demo/sharp, samples: 3}}
+  - {{name: parts, model: demo/hasty, batch: 3}}
+  - {{kind: kelly, of: three}}
+"""
+
+
+def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_hash(
+    tmp_path: Path, thorough: bool, forked: Forks
+) -> None:
+    """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
+    kills, chance, log = 200 if thorough else 20, Random("when to kill"), tmp_path / "requests"
+    long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2)
+    whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
+    words = ("run", "--log", "json", "--clock", "clock")
+    with provider(log) as url:
+        start = partial(forked.start, ARENA_DEMO_PROVIDER=url)
+        unbroken = start(whole, *words)
+        assert unbroken.wait() == 0, unbroken.said()
+        asked = asked_in(log)
+        signs = len(unbroken.said().splitlines()) + len(asked)
+        for _ in range(kills):
+            stored, before = stored_questions(killed / "arena.db"), len(asked_in(log))
+            run, enough = start(killed, *words), chance.randint(0, 2 * signs // kills)
+            while run.runs and len(run.said().splitlines()) + len(asked_in(log)) - before < enough:
+                sleep(0.002)
+            sleep(chance.uniform(0, 0.03))
             run.kill()
-            run.communicate()
-        arena_json(killed, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
+            assert not stored & set(asked_in(log)[before:]), "a stored answer was asked for again"
+        stored, before = stored_questions(killed / "arena.db"), len(asked_in(log))
+        last = start(killed, *words)
+        assert last.wait() == 0, last.said()
+        assert not stored & set(asked_in(log)[before:])
     ran, resumed = content(whole), content(killed)
-    assert (ran["differences"], [ended is None for _, ended in ran["ended"]]) == ([], [False])
+    assert (ran["differences"], {ended is None for _, ended in ran["ended"]}) == ([], {False})
     assert resumed == ran
+    assert resumed["calls"] == len(asked)
 
 
 def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(tmp_path: Path) -> None:

@@ -1,0 +1,187 @@
+"""The program in processes that are there at once: each is forked from one that has loaded everything.
+
+They are real ones, each with a number and a memory of its own, and can be killed like any other. As a program
+this is the one that they are forked from: each line of its input starts one, and it says when one has ended.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from queue import Queue
+
+import agents.kinds
+import markets.venues
+from tests.season.running import environment
+
+BROKEN = 70
+"""The exit status of one that ended with an error that nobody expected."""
+
+
+@dataclass
+class Forked:
+    """A process that runs `arena`; what it says is in its log."""
+
+    pid: int
+    log: Path
+    ended: threading.Event = field(default_factory=threading.Event)
+    status: int = 0
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended yet."""
+        return not self.ended.is_set()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.runs:
+            os.kill(self.pid, number)
+
+    def said(self) -> str:
+        """All that it has said until now."""
+        return self.log.read_text("utf-8")
+
+    def wait(self) -> int:
+        """Wait for its end: the exit status, or minus the signal that ended it."""
+        assert self.ended.wait(3_600), self.said()
+        return self.status
+
+    def kill(self) -> None:
+        """End it as a power cut would, and wait until it is gone."""
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+
+@dataclass
+class Forks:
+    """Starts processes, and learns when they have ended."""
+
+    parent: "subprocess.Popen[str]"
+    running: dict[int, Forked] = field(default_factory=dict)
+    fresh: "Queue[Forked]" = field(default_factory=Queue)
+    count: int = 0
+
+    def start(self, folder: Path, *words: str, **more: str) -> Forked:
+        """`arena` with these words, in a folder, and with more in its environment."""
+        assert self.parent.stdin is not None
+        self.count += 1
+        log = folder / f"log.{self.count}"
+        log.touch()
+        print(json.dumps([str(folder), str(log), words, more]), file=self.parent.stdin, flush=True)
+        return self.fresh.get(timeout=60)
+
+    def listen(self) -> None:
+        """Hear of those that were started, and of those that have ended."""
+        assert self.parent.stdout is not None
+        for line in self.parent.stdout:
+            pid, told = json.loads(line)
+            if isinstance(told, str):
+                self.running[pid] = Forked(pid, Path(told))
+                self.fresh.put(self.running[pid])
+            else:
+                ended = self.running.pop(pid)
+                ended.status = os.waitstatus_to_exitcode(told)
+                ended.ended.set()
+
+
+@contextmanager
+def forks() -> Iterator[Forks]:
+    """What starts processes; none of them outlives the block."""
+    words = [sys.executable, "-m", "tests.season.forked"]
+    pipe = subprocess.PIPE
+    parent = subprocess.Popen(words, env=environment(), stdin=pipe, stdout=pipe, text=True)
+    found = Forks(parent)
+    thread = threading.Thread(target=found.listen, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        for each in list(found.running.values()):
+            each.signal(signal.SIGKILL)
+        for stream in (parent.stdin, parent.stdout):
+            assert stream is not None
+            stream.close()
+        parent.wait(timeout=60)
+        thread.join()
+
+
+def _say(pid: int, what: object) -> None:
+    os.write(1, json.dumps([pid, what]).encode() + b"\n")  # not by print: a signal may come in its midst
+
+
+def _reap(*_: object) -> None:
+    """Say of all that have ended how they did."""
+    try:
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            _say(*found)
+    except ChildProcessError:
+        return
+
+
+def _become(folder: str, log: str, words: Sequence[str], more: Mapping[str, str]) -> int:
+    """Be the program from now on; the exit status."""
+    from arena.cli.main import main
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    there = os.open(log, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(there, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.chdir(folder)
+    os.environ.update(more)
+    sys.argv = ["arena", *words]
+    try:
+        main()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _fork(folder: str, log: str, words: Sequence[str], more: Mapping[str, str]) -> None:
+    # until its number was told, nobody hears of its end
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    pid = os.fork()
+    if pid == 0:
+        status = BROKEN
+        try:
+            status = _become(folder, log, words, more)
+        finally:
+            if (error := sys.exception()) is not None:
+                sys.excepthook(type(error), error, error.__traceback__)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    _say(pid, log)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+
+
+LOADED = ("arena.run", "arena.store.verify", "arena.store.backup", "apscheduler.triggers.cron")
+FOLDERS = (agents.kinds, markets.venues)
+
+
+def _load() -> None:
+    """All that a run needs, before it is asked for."""
+    folders = [(each.__name__, module.name) for each in FOLDERS for module in iter_modules(each.__path__)]
+    for name in (*LOADED, *(f"{folder}.{name}" for folder, name in folders)):
+        import_module(name)
+    import_module("agents.llm")._litellm()
+
+
+def _main() -> None:
+    _load()
+    signal.signal(signal.SIGCHLD, _reap)
+    for line in sys.stdin:
+        _fork(*json.loads(line))
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,32 @@
+"""Which questions have been paid for: by the record, and by the provider's own log."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from agents.model import Message
+from markets.canonical import digest
+
+
+def stored_questions(database: Path) -> set[str]:
+    """The questions whose answers are in the record, named as the provider's log names them."""
+    if not database.exists():
+        return set()
+    with closing(sqlite3.connect(database)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'call'").fetchone():
+            return set()
+        calls = connection.execute(
+            "SELECT model, messages, seed FROM call WHERE error_code IS NULL"
+        ).fetchall()
+    return {question(model, json.loads(messages), seed) for model, messages, seed in calls}
+
+
+def question(model: str, messages: list[dict[str, str]], seed: int) -> str:
+    """The name of a question, as the demo's provider notes it."""
+    return digest([model, [Message(each["role"], each["content"]) for each in messages], seed])
+
+
+def asked_in(log: Path) -> list[str]:
+    """The questions in a log of the demo's provider."""
+    return [json.loads(line)["hash"] for line in log.read_text("utf-8").splitlines()] if log.exists() else []
