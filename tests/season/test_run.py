@@ -1,8 +1,9 @@
 """`arena run` over whole seasons on a pretended clock: nothing is forgotten, nothing is done twice."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from arena.plan import plan_of
 from arena.season import play_season
 from arena.store.record import Record
 from arena.wiring import open_world
+from markets.millionths import ONE
 from tests.provider.server import FaultyProvider, faulty
+from tests.season.forked import Forks
 from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
+from tests.season.running import agents_of
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
 WEEKLY = "{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, backup: off}"
@@ -147,9 +151,16 @@ def refusing() -> Iterator[FaultyProvider]:
         yield server
 
 
+def leaderboard(folder: Path, forked: Forks) -> dict[str, Mapping[str, Any]]:
+    """The rows of `arena leaderboard --json`, by agent."""
+    asked = forked.start(folder, "leaderboard", "--json")
+    assert asked.wait() == 0, asked.said()
+    return agents_of(json.loads(asked.said())["leaderboard"])
+
+
 @pytest.mark.parametrize("all_fail", [False, True])
 def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
-    tmp_path: Path, refusing: FaultyProvider, all_fail: bool
+    tmp_path: Path, refusing: FaultyProvider, all_fail: bool, forked: Forks
 ) -> None:
     eve = f"  - {{name: eve, model: openai/nobody, base_url: '{refusing.url}'}}\n"
     an_arena(tmp_path, agents=eve if all_fail else HOLDS, rounds=2, count=1)
@@ -160,12 +171,17 @@ def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
             clock_at(tmp_path, SUNDAY + weeks * WEEK + timedelta(hours=hours))
             rehearse(tmp_path, once=True)
         assert rows(tmp_path, "SELECT done FROM round") == [(1,)] * rounds
+        row = leaderboard(tmp_path, forked)["eve" if all_fail else "market"]
+        assert (row["turns"], row["failed"], row["bets"]) == (rounds, rounds * all_fail, 0)
+        assert (row["pnl"], row["return_pct"]) == (0, 0), (
+            "nothing was risked, and its bankroll is still there"
+        )
     verdict = "failed" if all_fail else "played"
     assert rows(tmp_path, "SELECT verdict FROM turn") == [(verdict,)] * 2
     assert [ended is not None for _, ended in content(tmp_path)["ended"]] == [True]
 
 
-def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path) -> None:
+def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path, forked: Forks) -> None:
     an_arena(tmp_path, agents=HOLDS, rounds=1, count=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Record, "keep_turns", announced(Record.keep_turns, killing(1)))
@@ -173,9 +189,36 @@ def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Pa
             rehearse(tmp_path)
     assert rows(tmp_path, "SELECT count(*) FROM claim") == [(1,)]
     assert rows(tmp_path, "SELECT ended_at FROM cohort") == [(None,)]
+    row = leaderboard(tmp_path, forked)["market"]
+    assert (row["cohorts"], row["turns"], row["pnl"]) == (1, 0, None), "of what isn't there nothing is said"
     rehearse(tmp_path)
     assert rows(tmp_path, "SELECT verdict FROM turn") == [("played",)]
     assert content(tmp_path)["ended"] == [(1, SUNDAY)]
+    assert leaderboard(tmp_path, forked)["market"]["turns"] == 1
+
+
+LEDGERS = """\
+SELECT name, sum(balance) FROM entry JOIN entrant ON entrant.id = entrant_id WHERE (entrant_id, entry.number)
+IN (SELECT entrant_id, max(number) FROM entry GROUP BY entrant_id) GROUP BY name
+"""
+OPEN = "SELECT count(*) FROM cohort WHERE ended_at IS NULL"
+
+
+def test_the_last_settlement_shows_on_the_leaderboard(tmp_path: Path, forked: Forks) -> None:
+    an_arena(tmp_path, WEEKLY, rounds=1, count=2)
+    rehearse(tmp_path, "whole.db")
+    [(last,)] = rows(tmp_path, "SELECT max(at) FROM entry WHERE kind IN ('settle', 'refund')", "whole.db")
+    clock_at(tmp_path, datetime.fromisoformat(last) - WEEK)
+    rehearse(tmp_path, once=True)
+    assert rows(tmp_path, OPEN) > [(0,)]
+    before = leaderboard(tmp_path, forked)
+    rehearse(tmp_path)
+    assert rows(tmp_path, OPEN) == [(0,)]
+    after, paid = leaderboard(tmp_path, forked), dict(rows(tmp_path, LEDGERS))
+    for name in ("oracle", "kelly"):
+        assert after[name]["pnl"] == (paid[name] - 2_000 * ONE) / ONE, "nothing is held: all is in cash"
+        assert after[name]["pnl"] != before[name]["pnl"]
+        assert after[name]["forecasts"] > before[name]["forecasts"]
 
 
 def test_on_postgresql_it_is_the_same_season(tmp_path: Path, new_database: Callable[[], str]) -> None:
