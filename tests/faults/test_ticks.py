@@ -78,4 +78,4 @@ def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
     assert content_at(database)["differences"] == []
     with closing(Record.open(database)) as record, reading(record.engine) as connection:
         duties = connection.exec_driver_sql("SELECT token FROM lease").scalar_one()
-        assert duties > len(clocks[0]), "some came when another one was done"
+        assert duties >= len(clocks[0])
