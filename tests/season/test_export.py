@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from tests.arena.store.build import build
 from tests.arena.store.exports import bend_json, contents, exported, lines
 from tests.builders import NOW
 from tests.bundles import simulated
-from tests.postgres import database, postgres
 from tests.season.running import AGREES, arena_json, demo_config
 from tests.season.test_wide_world import CONFIG as WIDE
 
@@ -209,16 +208,10 @@ def test_the_referee_is_short_and_knows_nothing_of_the_arena() -> None:
     assert imported <= set(sys.stdlib_module_names)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with postgres(tmp_path_factory.mktemp("pg")) as address:
-        yield address
-
-
 def test_a_season_moves_from_one_database_to_the_other_and_back(
-    server: str, small: Path, tmp_path: Path
+    new_database: Callable[[], str], small: Path, tmp_path: Path
 ) -> None:
-    there = database(server, "moved")
+    there = new_database()
     sent = restore(small, there)
     assert told("verify", "--database", there) == AGREES
     for form in ("csv", "parquet", "json"):
@@ -231,8 +224,10 @@ def test_a_season_moves_from_one_database_to_the_other_and_back(
     assert "holds a record" in refused["error"]["message"]
 
 
-def test_a_season_that_plays_on_a_server_is_exported_as_it_was(server: str, tmp_path: Path) -> None:
-    there, played = database(server, "playing"), []
+def test_a_season_that_plays_on_a_server_is_exported_as_it_was(
+    new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    there, played = new_database(), []
     with closing(build(there, weeks=3)) as record:
         before = exported(there, tmp_path / "before")
 
@@ -248,8 +243,10 @@ def test_a_season_that_plays_on_a_server_is_exported_as_it_was(server: str, tmp_
     assert exported(there, tmp_path / "after") != before
 
 
-def test_what_fails_leaves_a_server_as_it_was(server: str, small: Path, tmp_path: Path) -> None:
-    there = database(server, "untouched")
+def test_what_fails_leaves_a_server_as_it_was(
+    new_database: Callable[[], str], small: Path, tmp_path: Path
+) -> None:
+    there = new_database()
     bent = Path(shutil.copytree(small, tmp_path / "bent"))
     (bent / "marks.jsonl").write_text("")
     refused = told("import", bent, "--database", there, status=1)

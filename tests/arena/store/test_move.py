@@ -1,9 +1,8 @@
 """A record moved between SQLite and PostgreSQL is the same record; its backups are files wherever it is."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 
 import psycopg
@@ -24,7 +23,6 @@ from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
 from tests.arena.store.downgraded import of_version
 from tests.builders import NOW, a_bet
-from tests.postgres import database, postgres
 
 OLDER = sorted(
     path.name[:4] for path in (Path(arena.store.__file__).parent / "migrations" / "versions").glob("0*.py")
@@ -32,19 +30,10 @@ OLDER = sorted(
 """Every schema that a released arena has written, but the newest."""
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with postgres(tmp_path_factory.mktemp("pg")) as address:
-        yield address
-
-
-NUMBERS = count()
-
-
 @pytest.fixture
-def there(server: str) -> str:
+def there(new_database: Callable[[], str]) -> str:
     """The address of a new and empty database."""
-    return database(server, f"record{next(NUMBERS)}")
+    return new_database()
 
 
 def rows_of(path: Path) -> list[str]:
@@ -104,9 +93,9 @@ def test_a_database_that_holds_a_record_is_left_alone(built: Path, there: str, t
 
 
 def test_other_tables_in_a_database_are_no_matter(
-    built: Path, server: str, there: str, tmp_path: Path
+    built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
 ) -> None:
-    other = database(server, "other")
+    other = new_database()
     for number, address in enumerate((there, other)):
         with psycopg.connect(address.replace("+psycopg", "")) as connection:
             connection.execute("CREATE TABLE theirs (id int)")
@@ -207,7 +196,7 @@ def shape(engine: Engine) -> dict[str, object]:
 @pytest.mark.parametrize("where", ["file", "server"])
 @pytest.mark.parametrize("version", OLDER)
 def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
-    version: str, where: str, built: Path, server: str, there: str, tmp_path: Path
+    version: str, where: str, built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
 ) -> None:
     address = of_version(built, str(tmp_path / "older.db") if where == "file" else there, version)
     with pytest.raises(ArenaError, match="of an older arena"):
@@ -219,7 +208,7 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
         assert agreed(connection, address).state_hash == hash_of(built)
     with pytest.raises(Exception, match="append-only"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE cohort SET frozen = '{}'")
-    new = connect(str(tmp_path / "new.db") if where == "file" else database(server, f"new{version}"))
+    new = connect(str(tmp_path / "new.db") if where == "file" else new_database())
     upgrade(new)
     assert shape(engine) == shape(new)
     for each in (engine, new):
