@@ -19,6 +19,7 @@ from agents.schema import schema
 from agents.text import printable
 from markets.collector import for_good
 
+OPENAI = "openai/"
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
 MOST_TOKENS = 1_000_000_000
@@ -138,10 +139,9 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
         "temperature": settings.temperature,
         "reasoning_effort": settings.reasoning,
         "seed": prompt.seed if "seed" in _understood(settings.model) else None,
-        "response_format": _form(prompt, rung),
     }
     given = {name: value for name, value in options.items() if value is not None}
-    return {**settings.extra, **given} | {
+    return {**settings.extra, **given, **_wanted_form(prompt, settings, rung)} | {
         "model": settings.model,
         "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
         "max_tokens": settings.max_tokens,
@@ -149,6 +149,17 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
         "max_retries": 0,
         "num_retries": 0,
     }
+
+
+def _wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
+    """The form of answer as an option: for a server of one's own as it is sent, which spares the client a
+    walk through the whole schema with every call."""
+    form = _form(prompt, rung)
+    if form is None:
+        return {}
+    if settings.base_url is None or not settings.model.startswith(OPENAI):
+        return {"response_format": form}
+    return {"extra_body": {**settings.extra.get("extra_body", {}), "response_format": form}}
 
 
 def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:

@@ -9,6 +9,9 @@ from random import Random
 
 FIRST_LOOK, LONGEST_LOOK = 0.1, 1.0
 """Seconds until it is looked again whether other processes have left room, at least and at most."""
+BUNCH, APART = 10, 0.04
+"""So many calls start together, and the next so many seconds later: sent all at once, they would all be
+answered at once, and no answer could be worked on while others are waited for."""
 
 
 @dataclass
@@ -31,6 +34,23 @@ class Lane:
         return not self.pauses and self.running < self.limit
 
 
+@dataclass
+class Bunch:
+    """The calls that start together: when, by the event loop's timer, and how many have joined."""
+
+    start: float = 0.0
+    size: int = 0
+
+    async def join(self) -> None:
+        """Wait for the start of the newest bunch, or of the next if that is full or long gone."""
+        now = asyncio.get_running_loop().time()
+        if self.size == BUNCH or now >= self.start + APART:
+            self.start, self.size = max(now, self.start + APART), 0
+        self.size += 1
+        if self.start > now:
+            await asyncio.sleep(self.start - now)
+
+
 Waiting = deque[tuple[Lane, "asyncio.Future[None]"]]
 
 
@@ -42,6 +62,7 @@ class Gate:
     per_provider: int = 20
     chance: Random = field(default_factory=lambda: Random("gate"))
     running: int = 0
+    bunch: Bunch = field(default_factory=Bunch)
     lanes: dict[str, Lane] = field(default_factory=dict)
     waiting: OrderedDict[str, Waiting] = field(default_factory=OrderedDict)
 
@@ -62,6 +83,7 @@ class Gate:
                 self._leave(lane)
             raise
         try:
+            await self.bunch.join()
             yield lane
         finally:
             self._leave(lane)

@@ -7,7 +7,7 @@ pretended, has no part in this.
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Float, literal
+from sqlalchemy import Float, ScalarSelect, literal, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -34,8 +34,9 @@ def _on_postgresql(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
     return f"(clock_timestamp() + CAST({seconds} AS double precision) * interval '1 second')"
 
 
-NOW: FromNow = FromNow(literal(0.0))
-"""This instant. PostgreSQL's `now()` is that of the transaction's start, which may have waited since."""
+NOW: ScalarSelect[Any] = select(FromNow(literal(0.0))).scalar_subquery()
+"""This instant, looked up once in a statement, whatever its rows. PostgreSQL's `now()` would be that of the
+transaction's start, which may have waited since."""
 
 
 def seconds(length: timedelta) -> float:

@@ -70,6 +70,9 @@ def test_what_is_set_is_sent_and_nothing_else(provider: FaultyProvider) -> None:
             "json_schema": {"name": "answer", "strict": True, "schema": schema()},
         },
     }
+    form = provider.last["response_format"]
+    ask("good", provider.url, extra={"extra_body": {"top_k": 3}})
+    assert (provider.last["top_k"], provider.last["response_format"]) == (3, form)
     ask("good", provider.url, temperature=0.3, max_tokens=50)
     assert (provider.last["temperature"], provider.last["max_tokens"]) == (0.3, 50)
 

@@ -1,6 +1,7 @@
 """Who gets through, how many at once, and what a provider that has too many is spared."""
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.model import Call, CallError, Message, Prompt
 from arena.desk import Desk, reserved
-from arena.gate import Gate
+from arena.gate import APART, BUNCH, Gate
 from arena.reserving import Wish
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
@@ -147,3 +148,39 @@ def test_where_others_have_all_the_room_one_looks_again_and_nobody_else_waits_fo
     asyncio.run(go())
     assert looks == ["a0", "b", "a0", "a0", "a1", "a2", "a3"]
     assert (gate.running, dict(gate.waiting)) == (0, {})
+
+
+def test_calls_start_in_bunches_a_little_apart() -> None:
+    starts: list[float] = []
+
+    async def through(gate: Gate, number: int) -> None:
+        async with gate.through("x", f"a{number}"):
+            starts.append(asyncio.get_running_loop().time())
+            await asyncio.sleep(0.3)
+
+    async def all_at_once() -> None:
+        gate = Gate(at_once=25, per_provider=25)
+        await asyncio.gather(*(through(gate, number) for number in range(25)))
+
+    asyncio.run(all_at_once())
+    bunches = [starts[n : n + BUNCH] for n in range(0, 25, BUNCH)]
+    for early, late in itertools.pairwise(bunches):
+        assert late[0] - early[0] >= APART * 0.9
+
+
+def test_a_call_broken_off_before_its_bunch_starts_leaves_its_room() -> None:
+    async def broken_off() -> Gate:
+        gate = Gate(at_once=BUNCH + 1, per_provider=BUNCH + 1)
+
+        async def through(number: int) -> None:
+            async with gate.through("x", f"a{number}"):
+                await asyncio.sleep(0)
+
+        calls = [asyncio.ensure_future(through(number)) for number in range(BUNCH + 1)]
+        await asyncio.sleep(APART / 4)
+        calls[-1].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert calls[-1].cancelled()
+        return gate
+
+    assert asyncio.run(broken_off()).running == 0
