@@ -51,7 +51,7 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    from arena.cli.round import instant
+    from arena.cli.instant import instant
     from arena.cli.trial_data import as_data
     from arena.cli.trial_words import say
 

@@ -37,7 +37,7 @@ def start(
 
     Next: arena round
     """
-    from arena.cli.round import instant
+    from arena.cli.instant import instant
 
     chosen = options(context, config, database)
     wanted = None if at is None else instant(at)

@@ -72,7 +72,7 @@ def list_markets(
 
 def asked(connection: "Connection", at: str | None) -> datetime:
     """The instant that was asked for, or the newest."""
-    from arena.cli.round import instant
+    from arena.cli.instant import instant
     from arena.clock import now
     from arena.store.seen import latest
 

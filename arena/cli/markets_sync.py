@@ -52,7 +52,7 @@ def sync(
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "Watched":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
-    from arena.cli.round import instant
+    from arena.cli.instant import instant
     from arena.clock import now
     from arena.errors import ArenaError
     from arena.plan import stamp_of

@@ -5,12 +5,13 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.agents_list import as_change
+from arena.cli.instant import instant
 from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table
@@ -53,19 +54,6 @@ def round(
         print_reports(when, reports, changed)
     if any(report.failed or report.waiting for report in reports):
         raise typer.Exit(2)
-
-
-def instant(text: str) -> datetime:
-    """A time as people write it; without a zone it is UTC.
-
-    >>> instant("2026-01-04").isoformat()
-    '2026-01-04T00:00:00+00:00'
-    """
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ArenaError("bad_time", f"{text!r} is not a time", "write it like 2026-01-04T00:00Z") from error
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[RoundReport], list[Change]]":
