@@ -22,21 +22,28 @@ NO_SCORE = -2
 class Stated:
     """One row per turn and market shown in it. `forecast` and `mid` are in millionths.
 
-    `agent`, `market` and `event` are places in the tuples of names. Where an agent skipped a market
-    `stated` is False and its forecast is the mid. `outcome` is 1, 0, OPEN or NO_SCORE.
+    `agent`, `market`, `event` and `category` are places in the tuples of names. Where an agent skipped a
+    market `stated` is False and its forecast is the mid. `at` is when the round was, `closes` when the market
+    was to close as it then read, both in seconds since 1970. Rows are `early` that were decided before the
+    day on which the model was released. `outcome` is 1, 0, OPEN or NO_SCORE.
     """
 
     agents: tuple[str, ...]
     markets: tuple[str, ...]
     events: tuple[str, ...]
+    categories: tuple[str, ...]
     agent: Ints
     cohort: Ints
     round: Ints
+    at: Ints
     market: Ints
     event: Ints
+    category: Ints
+    closes: Ints
     forecast: Ints
     stated: Flags
     mid: Ints
+    early: Flags
     outcome: Ints
 
 

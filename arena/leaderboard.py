@@ -11,7 +11,9 @@ from arena.belief import stated as probability
 from arena.frame import NO_SCORE, Account, Bets, Stated, of_agent, take
 from arena.scoring import brier, returns, skill, skill_ratio, win_rate
 from arena.store.accounts import read_accounts
-from arena.store.frame import Connection, read_bets, read_stated
+from arena.store.bets import read_bets
+from arena.store.frame import Connection
+from arena.store.stated import read_stated
 from markets.millionths import ONE
 
 MARKET = "market"

@@ -13,10 +13,12 @@ from arena.frame import Floats, Ints, Stated, of_agent, take
 from arena.leaderboard import MARKET, Row, leaderboard
 from arena.model import Cohort
 from arena.scoring.calibration import bins
+from arena.store.bets import read_bets
 from arena.store.curves import Worth, read_worth
 from arena.store.database import connect, reading, url_of
-from arena.store.frame import Connection, read_bets, read_stated
+from arena.store.frame import Connection
 from arena.store.read import StoredCohort, cohorts, rounds
+from arena.store.stated import read_stated
 from dashboard.model import Calibration, Calibrations, CohortLine, CohortPage, Decided, Point, Season
 from dashboard.thin import thin
 from markets.millionths import ONE

@@ -17,7 +17,8 @@ from arena.frame import take
 from arena.leaderboard import Row, board, leaderboard
 from arena.store import tables
 from arena.store.accounts import read_accounts
-from arena.store.frame import read_bets, read_stated
+from arena.store.bets import read_bets
+from arena.store.stated import read_stated
 from markets.canonical import plain
 from markets.millionths import ONE
 from tests.arena.small_record import SmallRecord

@@ -18,6 +18,7 @@ from arena.leaderboard import board
 from arena.positions import positions
 from arena.scoring import brier
 from arena.store.accounts import read_accounts
+from arena.store.bets import read_bets
 from arena.store.export.paths import PLACE_ORDER, in_cohorts, of_turn
 from arena.store.export.sheet import (
     CHANCE,
@@ -33,9 +34,9 @@ from arena.store.export.sheet import (
     Sheet,
 )
 from arena.store.export.worlds import MARKET_ID
-from arena.store.frame import read_bets, read_stated
 from arena.store.positions import read_marked
 from arena.store.read import StoredCohort
+from arena.store.stated import read_stated
 from arena.store.tables import FILL
 from markets.millionths import ONE
 
