@@ -1,0 +1,118 @@
+"""Duels: which of two agents forecasts better, on the rows that both have.
+
+- Formula: on each market and instant that both forecast, d = (f_b − o)² − (f_a − o)², so that a is ahead
+  where d is above 0; averaged within markets, then over markets. p-value (null: no difference) and 95%
+  interval come from `wild`, with the markets of one event as one. Over all pairs `adjusted` is p by Holm.
+- Direction: higher is better for the first of the two, lower for the second.
+- Range: −1 to 1.
+- Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
+  common row there is nothing, and `apart` can still compare the two by way of the market. Agents that always
+  said the same have a gap of exactly 0 and p = 1.
+- Source: Diebold and Mariano (1995) for the paired difference of two forecasters; Holm (1979).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from arena.scoring._columns import Floats
+from arena.scoring.comparing import interval, wild
+from arena.scoring.comparing.events import Ints, Sums, by_event, effective
+from arena.scoring.comparing.gain import known, reason_of
+from arena.scoring.comparing.holm import adjusted
+from arena.scoring.comparing.rows import Said, Season
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
+
+    `by` says how: on common rows, or each against the market on rows of its own, as `apart` does. `low` and
+    `high` are only worked out for one duel at a time, and `adjusted` only among many.
+    """
+
+    a: str
+    b: str
+    rows: int
+    markets: int
+    events: int
+    effective: float
+    gap: float | None
+    error: float | None
+    p: float | None
+    reason: str | None
+    by: Literal["rows", "market"] = "rows"
+    adjusted: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether both always said the same, as far as scores can tell."""
+        return self.gap == 0 and not self.error
+
+    def winner(self, level: float = wild.LEVEL) -> str | None:
+        """Who is ahead by more than chance, after Holm where there are many duels."""
+        p = self.p if self.adjusted is None else self.adjusted
+        if p is None or self.gap is None or p > level:
+            return None
+        return self.a if self.gap > 0 else self.b
+
+
+def duel(season: Season, a: str, b: str, seed: int = 0) -> Duel:
+    """One duel, with the interval of its gap."""
+    rows, sums = _common(season, season.of(a), season.of(b))
+    found = _duel(a, b, rows, sums, float(wild.p_values(season.events, [sums], seed)[0]))
+    if found.reason is not None:
+        return found
+    span = interval.intervals(season.events, [sums], seed)[0]
+    return replace(found, low=span.low, high=span.high)
+
+
+def duels(season: Season, agents: Sequence[str] | None = None, seed: int = 0) -> list[Duel]:
+    """Every pair of the agents, all of them unless named, with p-values adjusted for their number."""
+    pairs = list(combinations(season.agents if agents is None else agents, 2))
+    parts = wild.blocks(pairs, len(season.events))
+    found = [one for part in parts for one in _duels(season, part, seed)]
+    held = adjusted([np.nan if one.p is None else one.p for one in found])
+    return [replace(one, adjusted=known(float(p))) for one, p in zip(found, held, strict=True)]
+
+
+def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int) -> list[Duel]:
+    common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
+    ps = wild.p_values(season.events, [sums for _, sums in common], seed)
+    return [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+
+
+def _common(season: Season, a: Said, b: Said) -> tuple[int, Sums]:
+    """How many rows both have, and their differences by event."""
+    gap, market = _gap(a, b)
+    return gap.size, by_event(gap, market, season.event_of, len(season.events))
+
+
+def _gap(a: Said, b: Said) -> tuple[Floats, Ints]:
+    """How much further off b was, on the rows that both have."""
+    if np.array_equal(a.cell, b.cell):
+        return b.error - a.error, a.market
+    _, mine, yours = np.intersect1d(a.cell, b.cell, assume_unique=True, return_indices=True)
+    return b.error[yours] - a.error[mine], a.market[mine]
+
+
+def _duel(a: str, b: str, rows: int, sums: Sums, p: float) -> Duel:
+    count = effective(sums.count)
+    reason = reason_of(count)
+    return Duel(
+        a=a,
+        b=b,
+        rows=rows,
+        markets=int(sums.count.sum()),
+        events=int(np.count_nonzero(sums.count)),
+        effective=count,
+        gap=known(sums.mean),
+        error=known(wild.error(sums)),
+        p=p if reason is None else None,
+        reason=reason if rows else "no common rows",
+    )

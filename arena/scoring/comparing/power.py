@@ -1,0 +1,45 @@
+"""Events still needed: how long until a gap of this size could be told from chance.
+
+- Formula: a gap d with standard error e over G* effective events has a spread of σ² = e²·G*. A test at 5%
+  finds it with probability P from G*₁ = ((z₀.₉₇₅ + z_P) / d)²·σ² + z₀.₉₇₅² / 2 effective events on, the last
+  term for t being wider than the normal distribution. With as uneven events as so far these are
+  G*₁ · G / G* events, and those that there are already are taken off, rounded up.
+- Direction: lower is better: the sooner it is known.
+- Range: 0 upward; 0 means that there are enough.
+- Edge cases: a gap of 0, or one without an error, gives None: it will never be told, or nothing is known of
+  it. The gap that was observed is taken for the true one, and the leader's is more likely too large than too
+  small, so the answer is rather a lower bound. P is 80% unless said otherwise.
+- Source: the usual sample size of a paired test, as in Cohen (1988), with Guenther's (1981) small correction.
+"""
+
+from math import ceil
+from statistics import NormalDist
+
+CHANCE = 0.8
+"""How surely a gap is to be found."""
+
+Z = NormalDist().inv_cdf
+
+
+def needed(gap: float, error: float, effective: float, chance: float = CHANCE) -> float | None:
+    """The effective events from which on a gap is found with that chance.
+
+    >>> round(needed(0.02, 0.01, 50.0), 1)
+    100.0
+    """
+    if not gap or not error > 0 or not effective > 0:
+        return None
+    reach = (Z(0.975) + Z(chance)) / gap
+    return reach * reach * error * error * effective + Z(0.975) ** 2 / 2
+
+
+def still_needed(
+    gap: float, error: float, effective: float, events: int, chance: float = CHANCE
+) -> int | None:
+    """How many more events, as uneven as those so far.
+
+    >>> still_needed(0.02, 0.01, 50.0, 60)
+    61
+    """
+    whole = needed(gap, error, effective, chance)
+    return None if whole is None else max(ceil(whole * events / effective - events), 0)
