@@ -1,0 +1,41 @@
+"""Drawdown: the deepest fall of an account from the highest point that it had reached.
+
+- Formula: for the values V₀ (the bankroll), V₁, V₂ … at the marks, drawdown = max over t of
+  (max over s ≤ t of V_s − V_t) ÷ max over s ≤ t of V_s.
+- Direction: lower is better.
+- Range: 0 (it never fell) to 1 (all was lost); above only while a correction has taken cash below 0.
+- Edge cases: no mark gives None. Of equally deep falls the first counts. It grows with the length of a
+  season, so hold only seasons of one length side by side.
+- Source: common practice; in share of the peak rather than dollars.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Drawdown:
+    """The deepest fall: as a share of the peak, in money, and the places of peak and trough."""
+
+    share: float
+    amount: int
+    peak: int
+    trough: int
+
+
+def drawdown(values: Sequence[int]) -> Drawdown | None:
+    """The deepest fall in the values of an account, bankroll first.
+
+    >>> drawdown([100, 120, 90, 130, 110])
+    Drawdown(share=0.25, amount=30, peak=1, trough=2)
+    """
+    if len(values) < 2:
+        return None
+    column = np.array(values, dtype=np.int64)
+    peaks = np.maximum.accumulate(column)
+    falls = (peaks - column) / np.maximum(peaks, 1)
+    trough = int(falls.argmax())
+    peak = int(column[: trough + 1].argmax())
+    return Drawdown(float(falls[trough]), int(column[peak] - column[trough]), peak, trough)

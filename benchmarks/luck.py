@@ -1,0 +1,130 @@
+"""Does the luck band of a P/L hold what luck alone makes? Seasons of agents without any skill, with costs.
+
+The world is a Bayesian's: each event has a state that nobody knows, evidence on it comes in every round,
+and prices are what the evidence is worth. So prices are fair, and no rule of buying and selling has an
+edge. The agents buy at random, add to what they hold, sell some of it, and pay spread and fee.
+
+python -m benchmarks.luck --seasons 1000
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.scoring.money.luck import luck
+from arena.scoring.money.trades import End, Tie, Ties, Trade
+from markets.millionths import ONE
+
+SPREAD, FEE_RATE = 10_000, 20_000
+ROUNDS, MARKETS = 6, 4
+STYLES = ("hold", "trade")
+TIES: tuple[Tie, ...] = ("exclusive", "nested", "alone")
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    trades: list[Trade]
+    ends: dict[str, End]
+    ties: Ties
+
+
+def prices(tie: Tie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Mids of an event's markets in each round, and how they end. The states of `alone` are each market's."""
+    if tie == "alone":
+        each = [prices("nested", rng) for _ in range(MARKETS)]
+        return np.stack([mid[:, 1] for mid, _ in each], axis=1), np.array([end[1] for _, end in each])
+    prior = rng.dirichlet(np.ones(MARKETS + 1))
+    state = rng.choice(MARKETS + 1, p=prior)
+    signal = rng.normal(0.6 * (np.arange(MARKETS + 1) == state), 1.0, (ROUNDS, MARKETS + 1))
+    belief = prior * np.exp(0.6 * np.cumsum(signal, axis=0))
+    belief /= belief.sum(axis=1, keepdims=True)
+    if tie == "nested":
+        belief = belief[:, ::-1].cumsum(axis=1)[:, ::-1]
+        ended = np.arange(MARKETS + 1) <= state
+    else:
+        ended = np.arange(MARKETS + 1) == state
+    mids = np.clip(np.round(belief[:, 1:] * ONE), 20_000, 980_000).astype(np.int64)
+    return mids, ended[1:]
+
+
+def season(events: int, style: str, rng: np.random.Generator) -> Season:
+    trades: list[Trade] = []
+    ends: dict[str, End] = {}
+    ties: dict[str, Tie] = {}
+    for number in range(events):
+        ties[event := f"e{number}"] = tie = TIES[number % len(TIES)]
+        mids, ended = prices(tie, rng)
+        for place in range(MARKETS):
+            market = f"{event}-{place}"
+            done = list(_bets(market, mids[:, place].tolist(), style, rng))
+            value, yes = ONE * int(ended[place]), done[0].yes if done else True
+            held = sum(t.shares if t.buy else -t.shares for t in done)
+            paid = held * (value if yes else ONE - value) // ONE
+            ends[market] = End(event, "settled", value, paid)
+            trades += done
+    return Season(trades, ends, ties)
+
+
+def _bets(market: str, mids: list[int], style: str, rng: np.random.Generator) -> Iterator[Trade]:
+    """One side of a market; those who hold buy once, those who trade add and sell as they please."""
+    yes, held = bool(rng.integers(2)), 0
+    first = int(rng.integers(len(mids)))
+    for number, mid in enumerate(mids):
+        own = mid if yes else ONE - mid
+        if number == first or (style == "trade" and number > first and rng.random() < 0.4):
+            shares = int(rng.integers(50, 500)) * ONE
+            yield _trade(market, yes, True, shares, own + SPREAD, mid)
+            held += shares
+        elif style == "trade" and held and rng.random() < 0.4:
+            shares = held if rng.random() < 0.5 else held // 2
+            yield _trade(market, yes, False, shares, own - SPREAD, mid)
+            held -= shares
+
+
+def _trade(market: str, yes: bool, buy: bool, shares: int, price: int, mid: int) -> Trade:
+    fee = FEE_RATE * shares // ONE * price // ONE * (ONE - price) // ONE
+    return Trade(market, yes, buy, shares, shares * price // ONE, fee, mid)
+
+
+def coverage(seasons: int, events: int, style: str, draws: int, known: bool, seed: int) -> float:
+    """The share of skill-less seasons whose profit lies in its own luck band of 95%."""
+    rng = np.random.default_rng(seed)
+    inside = 0
+    for _ in range(seasons):
+        played = season(events, style, rng)
+        found = luck(played.trades, played.ends, played.ties if known else {}, rng, seasons=draws)
+        assert found.low is not None
+        assert found.high is not None
+        inside += found.low <= found.pnl <= found.high
+    return inside / seasons
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seasons", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows = [
+        (style, known, events, coverage(options.seasons, events, style, options.draws, known, seed=1))
+        for style in STYLES
+        for known in (True, False)
+        for events in (10, 30, 100)
+    ]
+    if options.json:
+        names = ("style", "ties_known", "events", "coverage")
+        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1))
+        return
+    print(f"{'agents that':12} {'how markets hang together':26} {'events':>6} {'in the band of 95%':>19}")
+    for style, known, events, share in rows:
+        print(f"{style:12} {'known' if known else 'unknown':26} {events:>6} {share:>19.1%}")
+
+
+if __name__ == "__main__":
+    main()
