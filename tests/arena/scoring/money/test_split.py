@@ -1,0 +1,164 @@
+"""A profit split into what made it: by hand, against its own formula, and exact whatever is played."""
+
+from dataclasses import astuple
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scoring.money.split import Split, each, split
+from arena.scoring.money.trades import End, Trade, profit
+from markets.millionths import ONE
+
+DOLLAR = ONE
+
+
+def buy(
+    shares: int, price: float, mid: float, belief: float | None = None, yes: bool = True, fee: int = 0
+) -> Trade:
+    said = None if belief is None else round(belief * ONE)
+    gross = round(shares * price * DOLLAR)
+    return Trade("m", yes, True, shares * ONE, gross, fee, round(mid * ONE), said, 10_000 * DOLLAR)
+
+
+def sale(shares: int, price: float, mid: float, yes: bool = True, fee: int = 0) -> Trade:
+    gross = round(shares * price * DOLLAR)
+    return Trade("m", yes, False, shares * ONE, gross, fee, round(mid * ONE))
+
+
+def ended(value: float, shares: int, state: str = "settled") -> dict[str, End]:
+    return {"m": End("e", state, round(value * ONE), round(shares * value * DOLLAR))}
+
+
+def test_a_bet_at_the_mid_of_just_quarter_kelly_is_edge_and_luck() -> None:
+    # a quarter of 10,000 · (0.6 − 0.5) / 0.5 = $500, so 1,000 shares
+    found = split([buy(1000, 0.5, 0.5, belief=0.6)], ended(1, 1000))
+    assert found == Split(edge=100 * DOLLAR, luck=400 * DOLLAR)
+
+
+def test_twice_quarter_kelly_doubles_what_is_expected_and_says_so_as_sizing() -> None:
+    found = split([buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000))
+    assert found == Split(edge=100 * DOLLAR, sizing=100 * DOLLAR, luck=-1200 * DOLLAR)
+
+
+def test_a_bet_against_ones_own_word_is_a_loss_of_sizing() -> None:
+    found = split([buy(1000, 0.5, 0.5, belief=0.4)], ended(1, 1000))
+    assert (found.edge, found.sizing, found.luck) == (0, -100 * DOLLAR, 600 * DOLLAR)
+
+
+def test_a_bet_of_one_who_stated_nothing_is_luck_and_costs() -> None:
+    found = split([buy(1000, 0.51, 0.5, fee=2 * DOLLAR)], ended(1, 1000))
+    assert found == Split(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=500 * DOLLAR)
+
+
+def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
+    yes = split([buy(1000, 0.31, 0.3, belief=0.45, fee=DOLLAR)], ended(1, 1000))
+    no = split(
+        [buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], {"m": End("e", "settled", 0, 1000 * ONE)}
+    )
+    assert no == yes
+
+
+def test_selling_before_a_loss_is_a_gain_of_exit() -> None:
+    found = split([buy(1000, 0.5, 0.5, 0.5), sale(1000, 0.58, 0.6)], ended(0, 0))
+    assert found == Split(spread=-20 * DOLLAR, exit=600 * DOLLAR, luck=-500 * DOLLAR)
+    assert found.pnl == 80 * DOLLAR
+
+
+def test_selling_what_would_have_won_is_a_loss_of_exit() -> None:
+    assert split([buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600)).exit == -160 * DOLLAR
+
+
+def test_an_open_market_is_judged_by_its_mid_now() -> None:
+    found = split([buy(1000, 0.5, 0.5, belief=0.6)], ended(0.55, 1000, "open"))
+    assert found == Split(edge=100 * DOLLAR, luck=-50 * DOLLAR)
+
+
+def test_a_refund_leaves_no_edge_and_gives_back_the_costs() -> None:
+    bet = buy(1000, 0.51, 0.5, belief=0.6, fee=2 * DOLLAR)
+    found = split([bet], {"m": End("e", "refunded", 0, 512 * DOLLAR)})
+    assert found == Split(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=12 * DOLLAR)
+    assert found.pnl == 0
+
+
+def test_a_market_without_an_end_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'m' was traded, and the ends don't say"):
+        split([buy(1, 0.5, 0.5)], {})
+
+
+def test_nothing_traded_is_nothing_made() -> None:
+    assert split([], {}).pnl == 0
+
+
+millionths = st.integers(1, ONE - 1)
+trades = st.lists(
+    st.builds(
+        Trade,
+        market=st.sampled_from(["a", "b", "c"]),
+        yes=st.booleans(),
+        buy=st.booleans(),
+        shares=st.integers(1, 10**12),
+        gross=st.integers(0, 10**12),
+        fee=st.integers(0, 10**9),
+        mid=millionths,
+        belief=st.none() | st.integers(0, ONE),
+        cash=st.integers(0, 10**12),
+    ),
+    max_size=12,
+)
+ends = st.builds(
+    End,
+    event=st.just("e"),
+    state=st.sampled_from(["settled", "open", "refunded"]),
+    value=st.integers(0, ONE),
+    paid=st.integers(0, 10**13),
+)
+
+
+@given(trades, ends, ends, ends)
+def test_the_parts_add_up_to_the_profit_to_the_last_millionth(trades: list[Trade], *three: End) -> None:
+    by_name = dict(zip("abc", three, strict=True))
+    whole = sum(t.flow for t in trades) + sum(by_name[m].paid for m in {t.market for t in trades})
+    assert split(trades, by_name).pnl == whole
+    assert all(type(part) is int for part in astuple(split(trades, by_name)))
+    for market, part in each(trades, by_name).items():
+        assert part.pnl == profit([t for t in trades if t.market == market], by_name[market])
+
+
+@given(trades, millionths)
+def test_luck_is_what_came_less_what_was_believed(trades: list[Trade], value: int) -> None:
+    """The remainder that makes the sum exact is the formula of luck, but for the dust of rounding."""
+    bought = [t for t in trades if t.buy]
+    paid = sum((Fraction(t.shares if t.buy else -t.shares) * t.own(value) / ONE for t in trades), Fraction(0))
+    by_hand = sum(
+        (
+            t.shares * Fraction(t.own(value) - t.own(t.mid if t.belief is None else t.belief), ONE)
+            for t in bought
+        ),
+        Fraction(0),
+    )
+    one_market = [Trade("m", *astuple(t)[1:]) for t in trades]
+    found = split(one_market, {"m": End("e", "settled", value, round(paid))})
+    if trades:
+        assert abs(found.luck - by_hand) <= 3
+
+
+def test_where_beliefs_are_the_truth_luck_averages_out_and_edge_is_what_is_earned() -> None:
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(2000):
+        truth, mid = rng.uniform(0.3, 0.7), rng.uniform(0.4, 0.6)
+        yes = bool(truth > mid)
+        came = bool(rng.random() < truth)
+        won = 1000 * ONE * int(came == yes)
+        bet = buy(1000, mid if yes else 1 - mid, mid, belief=truth, yes=yes)
+        found.append(split([bet], {"m": End("e", "settled", ONE * int(came), won)}))
+    luck = np.array([part.luck / DOLLAR for part in found])
+    earned = np.array([part.pnl / DOLLAR for part in found])
+    error = luck.std() / np.sqrt(luck.size)
+    assert abs(luck.mean()) < 3 * error
+    assert earned.mean() == pytest.approx(
+        np.mean([(p.edge + p.sizing) / DOLLAR for p in found]), abs=3 * error
+    )

@@ -1,0 +1,96 @@
+"""Drawdown, and what an event can still do to an account."""
+
+import math
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scoring.money.at_stake import Held, at_stake
+from arena.scoring.money.drawdown import drawdown
+from markets.millionths import ONE
+
+
+def slow(values: list[int]) -> float:
+    """Every pair of a peak and a later value."""
+    return max(
+        max((values[s] - values[t]) / max(values[: s + 1]) for s in range(t + 1)) for t in range(len(values))
+    )
+
+
+@given(st.lists(st.integers(1, 10**12), min_size=2, max_size=30))
+def test_drawdown_is_the_deepest_of_all_falls(values: list[int]) -> None:
+    found = drawdown(values)
+    assert found is not None
+    assert found.share == pytest.approx(max(slow(values), 0))
+    assert values[found.peak] - values[found.trough] == found.amount
+    assert found.peak <= found.trough
+
+
+def test_an_account_that_never_fell_has_a_drawdown_of_0() -> None:
+    found = drawdown([100, 100, 130])
+    assert found is not None
+    assert (found.share, found.amount) == (0.0, 0)
+
+
+def test_before_the_first_mark_there_is_no_drawdown() -> None:
+    assert drawdown([]) is None
+    assert drawdown([10_000]) is None
+
+
+def lot(market: str, mid: float, yes: bool = True, shares: int = 100, event: str = "e") -> Held:
+    return Held(market, event, yes, shares, round(mid * ONE))
+
+
+def test_of_exclusive_outcomes_all_can_be_lost_and_only_one_can_be_won() -> None:
+    (found,) = at_stake([lot("a", 0.5), lot("b", 0.3)], {"e": "exclusive"}, 1000)
+    assert (found.value, found.worst, found.best) == pytest.approx((80, -80, 20))
+    assert (found.markets, found.share) == (2, pytest.approx(0.08))
+
+
+def test_no_on_two_exclusive_outcomes_can_lose_one_of_them_only() -> None:
+    (found,) = at_stake([lot("a", 0.5, False), lot("b", 0.3, False)], {"e": "exclusive"}, 1000)
+    assert (found.value, found.worst, found.best) == pytest.approx((120, -20, 80))
+
+
+def test_a_spread_on_a_ladder_can_win_in_between_and_not_lose_twice() -> None:
+    lots = [lot("wide", 0.6), lot("narrow", 0.2, yes=False)]
+    (found,) = at_stake(lots, {"e": "nested"}, 1000)
+    assert (found.value, found.worst, found.best) == pytest.approx((140, -40, 60))
+
+
+def test_yes_and_no_of_one_market_cancel_out() -> None:
+    (found,) = at_stake([lot("a", 0.5), lot("a", 0.5, yes=False)], {}, 1000)
+    assert (found.value, found.worst, found.best) == (100, 0, 0)
+
+
+def test_the_event_that_can_cost_most_comes_first() -> None:
+    found = at_stake([lot("a", 0.2, event="small"), lot("b", 0.9, event="large")], {}, 1000)
+    assert [event.event for event in found] == ["large", "small"]
+    assert at_stake([], {}, 1000) == []
+    assert math.isnan(at_stake([lot("a", 0.2)], {}, 0)[0].share)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 99), st.booleans(), st.integers(1, 50)), min_size=1, max_size=4),
+    st.sampled_from(["exclusive", "nested", "unknown"]),
+)
+def test_worst_and_best_are_those_of_all_states_that_can_be(
+    rows: list[tuple[int, bool, int]], tie: str
+) -> None:
+    lots = [lot(f"m{i}", mid / 100, yes, shares) for i, (mid, yes, shares) in enumerate(rows)]
+    by_price = sorted(lots, key=lambda x: (-x.mid, x.market))
+    totals = []
+    for state in product([0, 1], repeat=len(lots)):
+        possible = {
+            "exclusive": sum(state) <= 1,
+            "nested": list(state) == sorted(state, reverse=True),
+            "unknown": True,
+        }
+        if possible[tie]:
+            totals.append(
+                sum(x.shares * (y if x.yes else 1 - y) for x, y in zip(by_price, state, strict=True))
+            )
+    (found,) = at_stake(lots, {"e": tie}, 10_000)
+    assert (found.value + found.worst, found.value + found.best) == pytest.approx((min(totals), max(totals)))
