@@ -157,9 +157,10 @@ def _wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[st
     form = _form(prompt, rung)
     if form is None:
         return {}
-    if settings.base_url is None or not settings.model.startswith(OPENAI):
+    beside = settings.extra.get("extra_body", {})
+    if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(beside, dict):
         return {"response_format": form}
-    return {"extra_body": {**settings.extra.get("extra_body", {}), "response_format": form}}
+    return {"extra_body": {**beside, "response_format": form}}
 
 
 def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:

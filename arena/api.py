@@ -12,8 +12,9 @@ from pathlib import Path
 
 from arena.change import Change
 from arena.chosen import numbered
-from arena.leaderboard import Row as Line
-from arena.leaderboard import leaderboard
+from arena.ranking import Ranked as Line
+from arena.ranking import Ranking
+from arena.scores import ranking
 from arena.store.database import looking
 from arena.store.export.look import one_look, rows_of
 from arena.store.export.sheet import Facts, Row
@@ -22,7 +23,7 @@ from arena.store.frame import Connection
 from arena.store.read import cohorts
 from arena.whatif import Report, what_if
 
-__all__ = ["Change", "Fill", "Forecast", "Line", "Report", "Season", "Turn", "open_record"]
+__all__ = ["Change", "Fill", "Forecast", "Line", "Ranking", "Report", "Season", "Turn", "open_record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,9 @@ class Season:
         """Every fill."""
         return (Fill(*row) for row in self._rows(FILLS, cohort))
 
-    def score(self, cohort: int | None = None) -> list[Line]:
-        """The leaderboard: the lines of `arena leaderboard`."""
-        self._known(cohort)
-        return leaderboard(self.connection, cohort)
+    def score(self, cohort: int | None = None) -> Ranking:
+        """The leaderboard: its sentence, and in `rows` the lines of `arena leaderboard`."""
+        return ranking(self.connection, cohort)
 
     def replay(
         self, change: Change | None = None, cohort: int | None = None, agent: str | None = None

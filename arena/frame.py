@@ -18,14 +18,18 @@ NO_SCORE = -2
 """The outcome of a market that ended in a fraction or a refund: paid, but neither YES nor NO."""
 
 
+UNKNOWN = -(2**62)
+"""The release of a model of which nobody said when it was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stated:
     """One row per turn and market shown in it. `forecast` and `mid` are in millionths.
 
     `agent`, `market`, `event` and `category` are places in the tuples of names. Where an agent skipped a
     market `stated` is False and its forecast is the mid. `at` is when the round was, `closes` when the market
-    was to close as it then read, both in seconds since 1970. Rows are `early` that were decided before the
-    day on which the model was released. `outcome` is 1, 0, OPEN or NO_SCORE.
+    was to close as it then read, `released` the day of the model's release, all in seconds since 1970, and
+    UNKNOWN where nobody said. `outcome` is 1, 0, OPEN or NO_SCORE.
     """
 
     agents: tuple[str, ...]
@@ -43,8 +47,14 @@ class Stated:
     forecast: Ints
     stated: Flags
     mid: Ints
-    early: Flags
+    released: Ints
     outcome: Ints
+
+    @property
+    def early(self) -> Flags:
+        """Which rows were decided before the day on which the model was released: they are no evidence."""
+        early: Flags = (self.released != UNKNOWN) & (self.at < self.released)
+        return early
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from arena.answers import as_error
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.round import track
+from arena.scores import stale, worked_out
 from arena.season import open_cohorts
 from arena.store.backup import Backup
 from arena.store.backup import backup as make_backup
-from arena.store.database import looking
+from arena.store.database import looking, reading
 from arena.store.leases import Superseded
 from arena.store.read import StoredCohort
 from arena.store.record import Record
@@ -94,6 +95,19 @@ async def marks(site: Site, at: datetime) -> str:
     return f"{done} cohort{'' if done == 1 else 's'} settled and marked"
 
 
+async def scores(site: Site, at: datetime) -> str:
+    """Work out how agents compare, where something has ended since that was done last."""
+
+    def worked() -> int:
+        with reading(site.record.engine) as connection:
+            found = worked_out(connection, at) if stale(connection) else []
+        site.record.keep_rollups(found)
+        return len(found)
+
+    boards = await asyncio.to_thread(worked)
+    return f"{boards} boards worked out" if boards else "nothing has ended since the last time"
+
+
 async def retention(site: Site, at: datetime) -> str:
     """Let quotes go that are older than the config keeps them, and that nothing stands on."""
     edge = at - timedelta(seconds=site.config.run.keep_quotes)
@@ -119,7 +133,7 @@ async def backup(site: Site, at: datetime) -> str:
 
 Doing = Callable[[Site, datetime], Awaitable[str]]
 DO: Mapping[str, Doing] = {
-    job.__name__: job for job in (quotes, resolutions, marks, catalogue, retention, backup)
+    job.__name__: job for job in (quotes, resolutions, marks, scores, catalogue, retention, backup)
 }
 """The jobs by name; each says in a few words what it did."""
 

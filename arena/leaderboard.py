@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arena.belief import stated as probability
-from arena.frame import NO_SCORE, Account, Bets, Stated, of_agent, take
+from arena.frame import NO_SCORE, UNKNOWN, Account, Bets, Stated, of_agent, take
 from arena.scoring import brier, returns, skill, skill_ratio, win_rate
 from arena.store.accounts import read_accounts
 from arena.store.bets import read_bets
@@ -24,7 +24,8 @@ class Row:
     """An agent's scores. None where nothing can be said yet, never 0 in its place.
 
     `bets` are all that were accepted, `sold` the sales among its fills. `forecasts` and `events` count
-    what is resolved and scored, skips included; `unscored` what ended in a fraction or a refund;
+    what is resolved and scored, skips included; `unscored` what ended in a fraction or a refund; `early` what
+    was decided before the day on which the model was released, and gives no score;
     `coverage` is the share of all that was shown on which the agent stated a probability. Money is in
     dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
     them; `cost_per_forecast` spreads it over all probabilities that the agent stated, resolved or not.
@@ -41,6 +42,7 @@ class Row:
     forecasts: int
     events: int
     unscored: int
+    early: int
     coverage: float | None
     brier_implied: float | None
     brier_anchored: float | None
@@ -93,20 +95,22 @@ def _benchmark(accounts: Sequence[Account], stated: Stated, bets: Bets) -> Row:
     rounds = stated.cohort * (stated.round.max(initial=0) + 1) + stated.round
     _, first = np.unique(rounds * len(stated.markets) + stated.market, return_index=True)
     shown = take(stated, first)
-    said = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated))
+    timeless = np.full_like(shown.released, UNKNOWN)
+    said = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated), released=timeless)
     cohorts = sorted({account.cohort for account in accounts})
     idle = [Account(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
     return _row(idle, said, take(bets, first[:0]))
 
 
 def _forecast_scores(rows: Stated) -> dict[str, Any]:
-    done = take(rows, np.flatnonzero(rows.outcome >= 0))
+    done = take(rows, np.flatnonzero((rows.outcome >= 0) & ~rows.early))
     own = brier.score(probability(done.forecast), done.outcome, done.market)
     market = brier.score(probability(done.mid), done.outcome, done.market)
     return {
         "forecasts": done.outcome.size,
         "events": np.unique(done.event).size,
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
+        "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
         "coverage": float(rows.stated.mean()) if rows.stated.size else None,
         "brier_stated": _known(own),
         "brier_market": _known(market),

@@ -10,8 +10,10 @@ import streamlit as st
 
 from arena.belief import stated as probability
 from arena.frame import Floats, Ints, Stated, of_agent, take
-from arena.leaderboard import MARKET, Row, leaderboard
+from arena.leaderboard import MARKET
 from arena.model import Cohort
+from arena.ranking import Ranked
+from arena.scores import ranking
 from arena.scoring.calibration import bins
 from arena.store.bets import read_bets
 from arena.store.curves import Worth, read_worth
@@ -66,9 +68,9 @@ def season(record: Source) -> Season:
 
 
 @cache
-def board(record: Source, cohort: int | None = None) -> tuple[Row, ...]:
+def board(record: Source, cohort: int | None = None) -> tuple[Ranked, ...]:
     """The leaderboard of all cohorts, or of one."""
-    return _ask(record, lambda connection: tuple(leaderboard(connection, cohort)))
+    return _ask(record, lambda connection: ranking(connection, cohort).rows)
 
 
 @cache
@@ -118,7 +120,7 @@ def _read_cohort(connection: Connection, number: int) -> CohortPage:
     return CohortPage(
         line=_line(connection, stored),
         cohort=stored.cohort,
-        rows=tuple(leaderboard(connection, number)),
+        rows=ranking(connection, number).rows,
         curves=curves(stored.cohort, read_worth(connection, number)),
         rounds=tuple(Decided(begun.number, begun.at) for begun in rounds(connection, stored.id)),
     )

@@ -16,9 +16,7 @@ from types import SimpleNamespace as Row
 # fmt: off
 ONE, SECOND = 1_000_000, timedelta(seconds=1)  # dollars, shares, prices, probabilities are whole millionths
 FOLDER, DIFFERENCES, POSTED = Path(sys.argv[1]), [], Counter()
-
 parsed = partial(json.loads, object_hook=lambda found: Row(**found))
-
 def grouped(name, *keys):
     found = defaultdict(list)
     for row in map(parsed, (FOLDER / f"{name}.jsonl").read_text("utf-8").split("\n")[:-1]):
@@ -133,15 +131,16 @@ def scored(market_id, forecast, mid=None, **more):
     more |= {"market_id": market_id, "forecast": forecast, "mid": mid, "outcome": outcome}
     return Row(**more, brier=brier, brier_market=market)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
-SAID, PRICE, beliefs = by("forecasts", *TURN, "market_id", "stage"), object(), {}
+SAID, PRICE, EARLY, beliefs = by("forecasts", *TURN, "market_id", "stage"), object(), set(), {}
 for place, turn in TURNS.items():
-    hidden = getattr(parsed(ENTRANTS[place[::2]].settings), "prices", "") == "hidden"
+    told = vars(parsed(ENTRANTS[place[::2]].settings))  # a skip agrees with the price, if that was shown
+    EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
     for item in LISTED[turn.cohort, ROUNDS[place[:2]].at]:
         if item.shown and turn.verdict in ("played", "malformed"):  # any other turn is absent
             quote, market = QUOTES.get((item.market_id, item.quote_hash)), item.market_id
             mid = ONE // 2 if quote is None or quote.mid is None else quote.mid
             own = SAID.get((*place, market, "final")) if turn.verdict == "played" else None
-            belief = own.probability if own else ONE // 2 if hidden else mid  # a skip agrees with the price
+            belief = own.probability if own else ONE // 2 if told.get("prices") == "hidden" else mid
             for name, p, said in ((turn.agent, belief, int(own is not None)), (PRICE, mid, 1)):
                 found = scored(market, p / ONE, mid, said=said, event_id=PAGES[market, item.page].event_id)
                 beliefs[*place[:2], name, market, "stated", None] = found
@@ -163,9 +162,10 @@ def mean(values):
     return fsum(known) / len(known) if known else None
 
 def line(agent, cohorts):
-    mine = [(key[4], x) for key, x in beliefs.items() if key[0] in cohorts and key[2] == agent]
-    stated, bets, anchored = ([x for n, x in mine if n == name] for name in ("stated", "implied", "anchored"))
-    done, said, markets = [x for x in stated if x.brier is not None], total(stated, "said"), defaultdict(list)
+    mine = [(key, x) for key, x in beliefs.items() if key[0] in cohorts and key[2] == agent]
+    stated, bets, anchored = ([x for k, x in mine if k[4] == n] for n in ("stated", "implied", "anchored"))
+    ended = [(x, key[:3] in EARLY) for key, x in mine if key[4] == "stated" and x.brier is not None]
+    done, said, markets = [x for x, early in ended if not early], total(stated, "said"), defaultdict(list)
     for x in done:
         markets[x.market_id].append(x)
     own, price = (mean(mean(getattr(x, name) for x in some) for some in markets.values())
@@ -181,7 +181,7 @@ def line(agent, cohorts):
     return {
         "kind": ENTRANTS[played[-1]].kind if played else "market", "cohorts": len(played or cohorts),
         "turns": len(verdicts), "malformed": verdicts.count("malformed"), "failed": verdicts.count("failed"),
-        "bets": len(bets), "sold": len(sold), "forecasts": len(done),
+        "bets": len(bets), "sold": len(sold), "forecasts": len(done), "early": len(ended) - len(done),
         "unscored": [x.outcome for x in stated].count("unscored"), "brier_stated": own, "brier_market": price,
         "brier_implied": mean(x.brier for x in bets), "brier_anchored": mean(x.brier for x in anchored),
         "skill": price - own if done else None, "skill_ratio": 1 - own / price if price else None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.dashboard import free_port, serve
-from arena.cli.leaderboard import print_board
+from arena.cli.leaderboard import print_board, read_board
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 from arena.cli.templates import template
@@ -56,7 +56,7 @@ def demo(
     if as_json:
         print_json(found)
         return
-    print_board(found["leaderboard"])
+    print_board(found)
     print(summary(found))
     if headless or not sys.stdout.isatty():
         print(f"\nNext: {program()} dashboard --database {address}")
@@ -115,15 +115,11 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
 
 def outcome(record: "Record") -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
-    from dataclasses import asdict
-
-    from arena.leaderboard import leaderboard
     from arena.store.database import reading
     from arena.store.statehash import state_hash
 
     with reading(record.engine) as connection:
-        board = [asdict(row) for row in leaderboard(connection)]
-        return {"state_hash": state_hash(connection)} | record.counts() | {"leaderboard": board}
+        return {"state_hash": state_hash(connection)} | record.counts() | read_board(connection)
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -1,16 +1,23 @@
-"""`arena leaderboard`: who forecasts well."""
+"""`arena leaderboard`: who forecasts well, and whether that means anything yet."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.store.frame import Connection
 
 COLUMNS = (
     ("agent", "agent", None),
     ("skill", "skill", "+.4f"),
+    ("from", "skill_low", "+.4f"),
+    ("to", "skill_high", "+.4f"),
     ("stated", "brier_stated", ".4f"),
     ("market", "brier_market", ".4f"),
     ("anchored", "brier_anchored", ".4f"),
@@ -25,60 +32,164 @@ COLUMNS = (
     ("cost $", "cost_usd", ".4f"),
     ("per forecast", "cost_per_forecast", ".6f"),
 )
-LEGEND = "stated, market, anchored and implied are Brier scores, lower is better; skill = market − stated."
+LEGEND = (
+    "stated, market, anchored and implied are Brier scores, lower is better; skill = market − stated, and\n"
+    "in 95% of seasons the true one lies between from and to; the surest skill is first."
+)
+SLICED = (
+    ("agent", "agent", None),
+    ("skill", "skill", "+.4f"),
+    ("from", "low", "+.4f"),
+    ("to", "high", "+.4f"),
+    ("markets", "markets", ",d"),
+    ("events", "events", ",d"),
+    ("effective", "effective", ".1f"),
+    ("", "reason", None),
+)
+EXPECTED = (
+    ("agent", "agent", None),
+    ("skill", "skill", "+.4f"),
+    ("stated", "brier_stated", ".4f"),
+    ("market", "brier_market", ".4f"),
+    ("forecasts", "forecasts", ",d"),
+    ("still open", "open", ",d"),
+)
+
+
+class By(StrEnum):
+    """What the rows of a season can be sliced by."""
+
+    category = "category"
+    horizon = "horizon"
+    price = "price"
+    cohort = "cohort"
+    release = "release"
 
 
 def leaderboard(
     context: typer.Context,
     cohort: Annotated[int | None, typer.Option(help="One cohort only, by its number.", min=1)] = None,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            help="The skill of every agent by what markets are about, how long until they close, what YES "
+            "costs, in which cohort, or how long after the model's release."
+        ),
+    ] = None,
+    provisional: Annotated[
+        bool, typer.Option("--provisional", help="Count open markets as their latest price says.")
+    ] = False,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Who forecasts well: Brier scores in three readings, skill over the market's price, profit and cost.
+    """Who forecasts well, and whether that means anything yet.
 
     Lower Brier is better. Skill is the market's Brier minus the agent's on the same forecasts: above 0 beats
-    the price. Cost per forecast is that of all calls, failed ones and repeats too, spread over the
-    probabilities that the agent stated. A dash means that nothing can be said yet.
+    the price. Its interval counts markets of one event as one, and needs 20 events: before that there is
+    none. Agents stand in the order of what is sure, the lower end. Cost per forecast is that of all calls,
+    failed ones and repeats too, spread over the probabilities that the agent stated. A dash means that
+    nothing can be said yet.
 
-    Example: arena leaderboard --cohort 2
+    Example: arena leaderboard --by category
 
-    Next: arena dashboard shows the same with curves and calibration.
+    Next: arena duel A B holds two agents against each other; arena dashboard shows all with curves.
     """
+    if by is not None and provisional:
+        raise ArenaError(
+            "two_views", "--by and --provisional are two views", "ask for one at a time", status=2
+        )
     chosen = options(context, config, database)
-    board = read_board(chosen.record(), cohort)
+    found = read(chosen.record(), cohort, by, provisional)
     if as_json:
-        print_json({"cohort": cohort, "leaderboard": board})
-        return
-    print_board(board)
+        print_json(found)
+    else:
+        say(found)
 
 
-def read_board(address: str, cohort: int | None) -> list[dict[str, Any]]:
-    """The leaderboard of a record, as rows for JSON."""
-    from dataclasses import asdict
-
-    from arena.chosen import numbered
-    from arena.leaderboard import leaderboard as rows
+def read(address: str, cohort: int | None, by: By | None = None, provisional: bool = False) -> dict[str, Any]:
+    """What is asked for, for JSON."""
     from arena.store.database import connect, reading
-    from arena.store.read import cohorts
 
     engine = connect(address, read_only=True)
     try:
         with reading(engine) as connection:
-            numbered(cohorts(connection), cohort)
-            return [asdict(row) for row in rows(connection, cohort)]
+            about = {"cohort": cohort}
+            if by is not None:
+                return about | read_slices(connection, cohort, by)
+            if provisional:
+                return about | read_expected(connection, cohort)
+            return about | read_board(connection, cohort)
     finally:
         engine.dispose()
 
 
-def print_board(board: Sequence[Mapping[str, Any]]) -> None:
-    """The leaderboard as a table."""
-    if not board:
+def read_board(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
+    """The leaderboard of a record: the sentence that leads it, and its rows."""
+    from dataclasses import asdict
+
+    from arena.scores import ranking
+
+    found = asdict(ranking(connection, cohort))
+    rows = found.pop("rows")
+    return found | {"leaderboard": rows}
+
+
+def read_slices(connection: "Connection", cohort: int | None, by: By) -> dict[str, Any]:
+    """Every agent's skill, slice by slice."""
+    from dataclasses import asdict
+
+    from arena.scores import slices
+
+    rows = [{"slice": each.slice} | asdict(each.gain) for each in slices(connection, by.value, cohort)]
+    return {"by": by.value, "slices": rows}
+
+
+def read_expected(connection: "Connection", cohort: int | None) -> dict[str, Any]:
+    """What scores would be if the latest prices were right."""
+    from dataclasses import asdict
+
+    from arena.provisional import NOTICE
+    from arena.scores import expected
+
+    rows = [asdict(each) | {"skill": each.skill} for each in expected(connection, cohort)]
+    return {"provisional": NOTICE, "leaderboard": rows}
+
+
+def say(found: Mapping[str, Any]) -> None:
+    """The same in words."""
+    if "slices" in found:
+        for name in dict.fromkeys(row["slice"] for row in found["slices"]):
+            print_cells(SLICED, [row for row in found["slices"] if row["slice"] == name], title=name)
+    elif "provisional" in found:
+        print_cells(EXPECTED, found["leaderboard"])
+        print(f"{found['provisional'].capitalize()}.")
+    else:
+        print_board(found)
+
+
+def print_board(found: Mapping[str, Any]) -> None:
+    """Who leads, and the leaderboard as a table."""
+    if not found["leaderboard"]:
         print("Nobody has played yet. Next: arena round")
         return
-    rows = [[_cell(row[key], form) for _, key, form in COLUMNS] for row in board]
-    print_table([title for title, _, _ in COLUMNS], rows)
+    print(f"{found['sentence']}\n")
+    print_cells(COLUMNS, found["leaderboard"])
     print(LEGEND)
+    for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):
+        named = [row["agent"] for row in found["leaderboard"] if stamp in row["stamps"]]
+        whose = "all" if len(named) == len(found["leaderboard"]) else ", ".join(named)
+        print(f"{stamp.capitalize()} ({whose}).")
+
+
+def print_cells(
+    columns: Sequence[tuple[str, str, str | None]],
+    rows: Sequence[Mapping[str, Any]],
+    title: str | None = None,
+) -> None:
+    """Rows as a table of some of their columns."""
+    cells = [[_cell(row[key], form) for _, key, form in columns] for row in rows]
+    print_table([name for name, _, _ in columns], cells, title)
 
 
 def _cell(value: Any, form: str | None) -> str | None:

@@ -14,6 +14,7 @@ from arena.cli.cohorts import cohorts
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
+from arena.cli.duel import duel
 from arena.cli.export import export
 from arena.cli.import_ import import_record
 from arena.cli.init import init
@@ -94,6 +95,7 @@ app.add_typer(agents, name="agents")
 app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")
 app.command()(leaderboard)
+app.command()(duel)
 app.command()(positions)
 app.command()(whatif)
 app.command()(replay)

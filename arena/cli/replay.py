@@ -110,7 +110,7 @@ def say(found: dict[str, Any]) -> None:
     """The leaderboard and what was played, in words."""
     from arena.cli.demo import summary
 
-    print_board(found["leaderboard"])
+    print_board(found)
     if not found["new_turns"]:
         print("All of it had been played before; nothing was played again.")
     print(summary(found))

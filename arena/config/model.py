@@ -258,6 +258,8 @@ class Run(Section):
     """Ask how markets ended."""
     marks: When = cadence("1d")
     """Pay what has ended, and value all that is held."""
+    scores: When = cadence("1d")
+    """Work out how agents compare, for the leaderboard and the dashboard, where something has ended."""
     backup: When = cadence("1d")
     """Make a backup, as `arena db backup` does, and let the oldest ones go."""
     retention: When = Cadence()

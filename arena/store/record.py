@@ -28,6 +28,7 @@ from arena.store.listings import add_quotes
 from arena.store.prune import Thinned, prune
 from arena.store.read import LineUps, StoredCohort, StoredRound
 from arena.store.resolved import add_resolutions
+from arena.store.rollups import Rollup, put_rollups
 from arena.store.spending import spent
 from arena.store.sync import Source, Synced, add_catalogue, gone_since, synced_at
 from arena.store.turns import Claimed, add_turns
@@ -399,6 +400,12 @@ class Record:
         """How a job goes, in place of how it went before."""
         with self.writing() as connection:
             jobs.put_job(connection, state)
+
+    def keep_rollups(self, rollups: Sequence[Rollup]) -> None:
+        """What was worked out, each in place of what was there under its name."""
+        if rollups:
+            with self.writing() as connection:
+                put_rollups(connection, rollups)
 
     def figures(self, since: datetime) -> Figures:
         """What was spent since an instant, and what is held now."""

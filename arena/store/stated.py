@@ -1,16 +1,17 @@
 """From the record to columns: what every turn forecast for every market it was shown."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
 
-from arena.frame import Flags, Ints, Stated, places
+from arena.frame import UNKNOWN, Flags, Floats, Ints, Stated, places
 from arena.store.frame import IN_ORDER, TURNS, columns, ints, outcomes
-from arena.store.tables import COHORT, ENTRANT, FORECAST, ITEM, QUOTE, ROUND, TURN, VERSION
+from arena.store.tables import COHORT, ENTRANT, FORECAST, ITEM, MARKET, QUOTE, ROUND, TURN, VERSION
 from markets.millionths import ONE
 
 COUNTED = TURN.c.verdict.in_(("played", "malformed"))
@@ -34,7 +35,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """One row for each turn; `blind` where the agent saw no prices, `early` before its model's release."""
+    """One row for each turn; `blind` where the agent saw no prices."""
 
     agents: tuple[str, ...]
     id: Ints
@@ -44,7 +45,7 @@ class Turns:
     at: Ints
     snapshot: Ints
     blind: Flags
-    early: Flags
+    released: Ints
 
 
 def read_stated(connection: Connection, cohort: int | None = None, stage: str = "final") -> Stated:
@@ -74,9 +75,29 @@ def read_stated(connection: Connection, cohort: int | None = None, stage: str = 
         forecast=np.where(chance >= 0, chance, skipped),
         stated=chance >= 0,
         mid=mid,
-        early=turns.early[turn],
+        released=turns.released[turn],
         outcome=outcomes(connection, shown.markets)[market],
     )
+
+
+def read_latest(connection: Connection, markets: Sequence[str]) -> Floats:
+    """The newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
+    newest = select(QUOTE.c.mid).where(QUOTE.c.market_id == MARKET.c.id).order_by(QUOTE.c.at.desc()).limit(1)
+    rows = connection.execute(select(MARKET.c.id, newest.scalar_subquery()))
+    mids = {name: mid / ONE for name, mid in rows if mid is not None}
+    return np.array([mids.get(name, np.nan) for name in markets], dtype=np.float64)
+
+
+def read_line_ups(connection: Connection, cohort: int | None = None) -> list[tuple[str, str]]:
+    """Every entrant's name, with all that makes two of them twins; cohort by cohort in line-up order."""
+    query = (
+        select(ENTRANT.c.name, ENTRANT.c.kind, ENTRANT.c.settings)
+        .join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
+        .order_by(COHORT.c.number, ENTRANT.c.position)
+    )
+    if cohort is not None:
+        query = query.where(COHORT.c.number == cohort)
+    return [(name, f"{kind} {settings}") for name, kind, settings in connection.execute(query)]
 
 
 def _turns(connection: Connection, cohort: int | None) -> Turns:
@@ -89,7 +110,6 @@ def _turns(connection: Connection, cohort: int | None) -> Turns:
     ids, names, entrants, cohorts, rounds, times, snapshots = columns(connection.execute(query).all(), 7)
     agents, agent = places(names)
     blind, released = _settings(connection)
-    early = [released.get(key, date.min) > at.date() for key, at in zip(entrants, times, strict=True)]
     return Turns(
         agents,
         ints(ids),
@@ -99,7 +119,7 @@ def _turns(connection: Connection, cohort: int | None) -> Turns:
         _seconds(times),
         ints(snapshots),
         np.array([key in blind for key in entrants], dtype=np.bool_),
-        np.array(early, dtype=np.bool_),
+        ints([released.get(key, UNKNOWN) for key in entrants]),
     )
 
 
@@ -167,13 +187,13 @@ def _said(
     return found
 
 
-def _settings(connection: Connection) -> tuple[set[int], dict[int, date]]:
-    """The entrants that are shown no prices, and the day on which the model of each was released."""
+def _settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
+    """The entrants that are shown no prices, and when the model of each was released."""
     rows = connection.execute(select(ENTRANT.c.id, ENTRANT.c.settings))
     settings = {key: json.loads(text) for key, text in rows}
     blind = {key for key, its in settings.items() if its.get("prices") == "hidden"}
-    dated = {key: its["released"] for key, its in settings.items() if its.get("released")}
-    return blind, {key: date.fromisoformat(day) for key, day in dated.items()}
+    days = {key: its["released"] for key, its in settings.items() if its.get("released")}
+    return blind, {key: _second(datetime.fromisoformat(day).replace(tzinfo=UTC)) for key, day in days.items()}
 
 
 def _seconds(times: Any) -> Ints:

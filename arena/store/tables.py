@@ -2,7 +2,8 @@
 
 Of facts, only `cohort.ended_at`, `round.done`, failed turns and what a venue said in vain change, and only
 quotes that nothing refers to may go. What is at work now is no fact and not in the state hash: claims,
-leases, reservations, lanes, jobs, incidents, and whether a cohort is paused or stopped.
+leases, reservations, lanes, jobs, incidents, and whether a cohort is paused or stopped. Neither is what was
+worked out from facts.
 """
 
 from datetime import datetime
@@ -310,6 +311,16 @@ class Incident(SQLModel, table=True):
     ended_at: datetime | None = _time(default=None, nullable=True)
 
 
+class Rollup(SQLModel, table=True):
+    """What was worked out from the record, and from how much of it; no fact, for it can be had again."""
+
+    __table_args__ = (STRICT,)
+    name: str = _text(primary_key=True)
+    basis: str = _text()
+    made_at: datetime = _time()
+    body: str = _text()
+
+
 SPENT = ("cost", "worst")
 """What budgets ask for before each call: in the indices, or every prompt and answer would be read for it."""
 
@@ -562,6 +573,7 @@ LANE = _table(Lane)
 RESERVATION = _table(Reservation)
 JOB = _table(Job)
 INCIDENT = _table(Incident)
+ROLLUP = _table(Rollup)
 CALL = _table(Call)
 TURN = _table(Turn)
 FORECAST = _table(Forecast)

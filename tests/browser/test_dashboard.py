@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
-from arena.cli.leaderboard import read_board
+from arena.cli.leaderboard import read
 from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.serving import Served, serving
 
@@ -120,7 +120,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
 ) -> None:
     page = watched.page
     open_at(page, served.address, "Leaderboard")
-    assert rows_of(page)[0] == read_board(str(record), None)[0]["agent"]
+    assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
     expect(page.get_by_text("have resolved so far")).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
     sentence = page.get_by_text("have resolved so far")

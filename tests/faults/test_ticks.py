@@ -15,7 +15,14 @@ from tests.season.rehearsal import clock_at, content, content_at, rehearse
 HOURS = 1_000
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
 """Where the machines are. In these weeks all but the last set their clocks, by an hour or by half of one."""
-CADENCES = {"marks": "8h", "catalogue": "1w", "quotes": "1d", "resolutions": "1d", "retention": "1w"}
+CADENCES = {
+    "marks": "8h",
+    "catalogue": "1w",
+    "quotes": "1d",
+    "resolutions": "1d",
+    "scores": "2d",
+    "retention": "1w",
+}
 JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items())
 CONFIG = f"""\
 markets:

@@ -27,7 +27,7 @@ from tests.season.rehearsal import clock_at, content, rows
 from tests.season.running import arena, arena_json, command, environment, provider
 
 WEEK = timedelta(weeks=1)
-OFF = "catalogue: off, quotes: off, resolutions: off, backup: off"
+OFF = "catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
 SEASON = f"""\
 markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
 cohorts: {{rounds: 2, count: 1}}

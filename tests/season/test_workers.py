@@ -35,7 +35,7 @@ markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, 
 cohorts: {{rounds: 3, count: 1}}
 calls: {{at_once: 50, per_provider: {per_provider}}}
 budget: {{arena: {budget}}}
-run: {{workers: true, marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
+run: {{workers: true, marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
 agents:
 {agents}
   - {{kind: crowd, of: [a0, a1]}}

@@ -171,6 +171,7 @@ BOARD: dict[str, tuple[str, str]] = {
     "forecasts": ("forecasts that are resolved and scored, those left out included", COUNT),
     "events": ("separate events that these are about", COUNT),
     "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
+    "early": ("resolved forecasts from before the day of the model's release, which give no score", COUNT),
     "coverage": ("the share of what it was shown for which it stated a probability", ONES),
     "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
     "brier_anchored": ("the same of the anchored reading", ONES),

@@ -1,0 +1,85 @@
+"""Scores of a record: read from what was worked out last, or worked out now."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import TypeAdapter
+
+from arena.chosen import numbered, of_agent
+from arena.compared import METHOD, Comparisons, compared, families_of, season_of
+from arena.leaderboard import board
+from arena.provisional import Provisional, provisional
+from arena.ranking import Ranking, ranked
+from arena.scoring.comparing.apart import apart
+from arena.scoring.comparing.duel import Duel, duel
+from arena.slices import Slice, sliced
+from arena.store.accounts import read_accounts
+from arena.store.bets import read_bets
+from arena.store.frame import Connection
+from arena.store.read import StoredCohort, cohorts
+from arena.store.rollups import Rollup, basis_of, read_rollup
+from arena.store.stated import read_latest, read_line_ups, read_stated
+
+NAME = "comparisons"
+BODY = TypeAdapter(Comparisons)
+
+
+def ranking(connection: Connection, cohort: int | None = None) -> Ranking:
+    """The leaderboard of a record or of one cohort, with intervals, ties and the sentence that leads it."""
+    chosen = numbered(cohorts(connection), cohort)
+    stated = read_stated(connection, cohort)
+    rows = board(read_accounts(connection, cohort), stated, read_bets(connection, cohort))
+    kept = read_rollup(connection, name_of(cohort))
+    if kept is not None and kept.basis == basis_of(connection, METHOD):
+        found = BODY.validate_python(kept.body)
+    else:
+        found = compared(stated, families_of(read_line_ups(connection, cohort)))
+    return ranked(rows, found, stated, replay=_is_replay(chosen))
+
+
+def slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
+    """Every agent against the market, slice by slice."""
+    numbered(cohorts(connection), cohort)
+    return sliced(read_stated(connection, cohort), by)
+
+
+def expected(connection: Connection, cohort: int | None = None) -> list[Provisional]:
+    """Every agent's scores if the latest prices were right, best first."""
+    numbered(cohorts(connection), cohort)
+    stated = read_stated(connection, cohort)
+    found = provisional(stated, read_latest(connection, stated.markets))
+    return sorted(found, key=lambda one: (one.skill is None, -(one.skill or 0), one.agent))
+
+
+def fight(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
+    """Two agents on the rows that both have; by way of the market where they have none in common."""
+    for name in (one, other):
+        of_agent(numbered(cohorts(connection), cohort), name)
+    season = season_of(read_stated(connection, cohort))
+    found = duel(season, one, other)
+    return found if found.rows else apart(season, one, other)
+
+
+def stale(connection: Connection) -> bool:
+    """Whether something has ended since comparisons were worked out, or they never were."""
+    kept = read_rollup(connection, name_of(None))
+    return kept is None or kept.basis != basis_of(connection, METHOD)
+
+
+def worked_out(connection: Connection, at: datetime) -> list[Rollup]:
+    """The comparisons of all cohorts together, and of each."""
+    basis, found = basis_of(connection, METHOD), list[Rollup]()
+    for number in (None, *(stored.cohort.number for stored in cohorts(connection))):
+        families = families_of(read_line_ups(connection, number))
+        body = BODY.dump_python(compared(read_stated(connection, number), families), mode="json")
+        found.append(Rollup(name_of(number), basis, at, body))
+    return found
+
+
+def name_of(cohort: int | None) -> str:
+    """Under which name comparisons are kept."""
+    return NAME if cohort is None else f"{NAME}/cohort {cohort}"
+
+
+def _is_replay(chosen: Sequence[StoredCohort]) -> bool:
+    return any(stored.cohort.stamp == "replay" for stored in chosen)
