@@ -38,10 +38,14 @@ class Stop:
 
 @dataclass
 class Board:
-    """How a run stands, for those who watch: what it does now, what was and will be, what went wrong."""
+    """How a run stands, for those who watch: what it does now, what was and will be, what went wrong.
+
+    It is `alone` while it plays turns that were to be left to workers, for none is there.
+    """
 
     now: datetime | None = None
     doing: str = ""
+    alone: bool = False
     last_round: str = ""
     next_round: datetime | None = None
     next_job: tuple[str, datetime] | None = None

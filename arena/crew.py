@@ -1,10 +1,14 @@
-"""Turns played by workers: `arena run` delivers them and waits until they are in."""
+"""Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
-from arena.store.queue import TurnJob, deliver, open_queue, rescue, still_open
+from procrastinate import App
+
+from arena.clock import timer
+from arena.store.queue import TurnJob, deliver, open_queue, rescue, staffed, still_open
 from arena.store.read import StoredCohort, StoredRound
 from arena.world import Crew, Missing
 
@@ -12,26 +16,64 @@ FIRST_LOOK, LAST_LOOK = 0.02, 0.5
 """Seconds between two looks at what is in: at first, and once it takes long."""
 RESCUE = 5.0
 """Seconds of waiting between two rescues of jobs whose workers went silent."""
+ALONE = 60.0
+"""Seconds that a turn waits for workers of whom nothing is heard."""
+
+Told = Callable[[bool], None]
+"""Is told when turns are played without workers from now on, and when they are left to workers again."""
 
 
 @asynccontextmanager
-async def hire(database: str, version: str) -> AsyncIterator[Crew]:
+async def hire(database: str, version: str, told: Told) -> AsyncIterator[Crew]:
     """The workers on a record, for a scheduler of this code version."""
     async with open_queue(database) as app:
+        watch = Watch(app, told)
 
         async def crew(
             stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: Missing
-        ) -> None:
+        ) -> Collection[str]:
             place = stored.cohort.number, round.number
             jobs = [TurnJob(*place, name, version) for name in names]
+            watch.begin()
+            if await watch.alone():
+                return names
             await deliver(app, jobs)
             pause, waited = FIRST_LOOK, 0.0
-            while await still_open(app, jobs) or missing():
+            while (still := await still_open(app, jobs)) or missing():
                 await asyncio.sleep(pause)
                 pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
-                if waited >= RESCUE:
-                    waited, left = 0.0, missing()
-                    await rescue(app)
-                    await deliver(app, [job for job in jobs if job.agent in left])
+                if waited < RESCUE:
+                    continue
+                waited, left = 0.0, missing()
+                if await watch.alone():
+                    return [job.agent for job in jobs if job.lock in still or job.agent in left]
+                await rescue(app)
+                await deliver(app, [job for job in jobs if job.agent in left])
+            return ()
 
         yield crew
+
+
+@dataclass
+class Watch:
+    """Whether workers are there. Once they were waited for in vain, nobody waits before one is heard of."""
+
+    app: App
+    told: Told
+    heard: float = field(default_factory=timer)
+    without: bool = False
+
+    def begin(self) -> None:
+        """Turns are to be delivered: from now on nothing may be heard for so long."""
+        self.heard = timer()
+
+    async def alone(self) -> bool:
+        """Whether turns are to be played without workers."""
+        before = self.without
+        if await staffed(self.app):
+            self.heard, self.without = timer(), False
+        elif timer() - self.heard >= ALONE:
+            self.without = True
+        if self.without != before:
+            self.told(self.without)
+        return self.without

@@ -32,6 +32,7 @@ from markets.venue import SetAside
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
 """How long to leave alone what another process has in hand, and a record that can't be used."""
+NO_WORKERS = "no worker is there: turns are played here until one is; start `arena worker`"
 SHORT = "%Y-%m-%d %H:%M"
 
 
@@ -104,7 +105,8 @@ async def _work(run: Run, record: Record, me: str) -> None:
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
-            world = replace(world, crew=await stack.enter_async_context(crew_of(run.config)))
+            crew = crew_of(run.config, partial(_alone, run))
+            world = replace(world, crew=await stack.enter_async_context(crew))
         asides: list[SetAside] = []
         venue = visit(run.config, report=asides.append)
         stack.push_async_callback(venue.close)
@@ -281,6 +283,13 @@ def _tell(run: Run, piece: Piece, done: Done) -> None:
     kind = "failed" if done.failed else "busy" if done.busy else piece.due.step if piece.due else "job"
     data = {"name": piece.name, "due": piece.at.isoformat(), "note": done.note}
     _say(run, kind, words, **data, **done.data)
+
+
+def _alone(run: Run, alone: bool) -> None:
+    """Say who plays the turns from now on."""
+    run.board.alone = alone
+    kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are there: they play the turns")
+    _say(run, kind, words)
 
 
 def _trouble(run: Run, what: str, error: BaseException) -> None:

@@ -81,9 +81,10 @@ async def play_turns(
         ]
         if world.crew is not None and only is None and not late:
             called = [x.name for x in ready if not barred(x, failed, late)]
-            for turn in await by_crew(called, stored, round, found[1].seen_at, world, record):
+            played, left = await by_crew(called, stored, round, found[1].seen_at, world, record)
+            for turn in played:
                 yield turn
-            ready = [x for x in ready if x.name not in called]
+            ready = [x for x in ready if x.name not in called or x.name in left]
         seats = [
             replace(seat, barred=barred(seat.entrant, failed, late), closed=closed)
             for seat in take_seats(ready, stored, round, found[1], world, record)
@@ -94,7 +95,7 @@ async def play_turns(
             try:
                 async for ended in in_order(tasks):
                     sitting, seats = seats[: len(ended)], seats[len(ended) :]
-                    for turn in write(ended, sitting, stored, round, world, record):
+                    for turn in write(ended, sitting, held, stored, round, world, record):
                         yield turn
             finally:
                 for task in tasks:
@@ -109,21 +110,24 @@ async def by_crew(
     seen_at: datetime,
     world: World,
     record: Record,
-) -> list[Turn]:
-    """Turns that workers play: those that are in when they have done, or when it is too late.
+) -> tuple[list[Turn], Collection[str]]:
+    """Turns that workers play: those that are in when they have done, and who is left for want of workers.
 
-    A round that is caught up has its time from when its prices were looked at.
+    A round that is caught up has its time from when its prices were looked at; once that is over, it is too
+    late for whoever is left.
     """
     if not names or world.crew is None:
-        return []
+        return [], ()
+
+    def too_late() -> bool:
+        return is_late(stored.cohort, seen_at, world.now())
 
     def missing() -> Collection[str]:
-        if is_late(stored.cohort, seen_at, world.now()):
-            return ()
-        return set(names).intersection(unfinished(stored, record.verdicts(round.id)))
+        return () if too_late() else set(names).intersection(unfinished(stored, record.verdicts(round.id)))
 
-    await world.crew(stored, round, names, missing)
-    return record.turns(round.id, [stored.entrant_ids[name] for name in names])
+    left = await world.crew(stored, round, names, missing)
+    played = record.turns(round.id, [stored.entrant_ids[name] for name in names if name not in left])
+    return played, () if too_late() else left
 
 
 def renew(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
@@ -290,12 +294,18 @@ async def decide(seat: Seat) -> Decision:
 def write(
     turns: Sequence[Turn],
     seats: Sequence[Seat],
+    held: dict[int, int],
     stored: StoredCohort,
     round: StoredRound,
     world: World,
     record: Record,
 ) -> list[Turn]:
-    """Put turns in the record. Those that were taken over meanwhile are left out: the other one's counts."""
+    """Put turns in the record. Those that were taken over meanwhile are left out: the other one's counts.
+
+    They are not `held` any more: a claim that a failed turn has given back must not be renewed.
+    """
+    for seat in seats:
+        held.pop(seat.entrant_id, None)
     claimed = [Claimed(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)]
     place = stored.cohort.number, round.number
     kept = record.keep_turns(round.id, place, claimed, world.code_version)

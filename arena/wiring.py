@@ -61,14 +61,17 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
 
 
 @asynccontextmanager
-async def crew_of(config: Config) -> AsyncIterator[Crew]:
-    """The workers that play turns; without the library that brings turns to them an error says so."""
+async def crew_of(config: Config, told: Callable[[bool], None]) -> AsyncIterator[Crew]:
+    """The workers that play turns; without the library that brings turns to them an error says so.
+
+    `told` hears when turns are played without workers, for none is there, and when no more.
+    """
     try:
         from arena.crew import hire
     except ModuleNotFoundError as error:
         mend = 'pip install "paper-arena[postgres]", or set run.workers to false'
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
-    async with hire(config.database, code_version()) as crew:
+    async with hire(config.database, code_version(), told) as crew:
         yield crew
 
 

@@ -18,8 +18,8 @@ Answers = dict[MarketId, tuple[list[Found], datetime]]
 """What a source of evidence said on markets, and when."""
 Missing = Callable[[], Collection[str]]
 """Those whose turns the record doesn't have."""
-Crew = Callable[[StoredCohort, StoredRound, Sequence[str], Missing], Awaitable[None]]
-"""Has turns of a round played by workers; it comes back once they are in."""
+Crew = Callable[[StoredCohort, StoredRound, Sequence[str], Missing], Awaitable[Collection[str]]]
+"""Has turns of a round played by workers; once they are in, or no worker is there, those that none played."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
             if workers:
-                crew = crew_of(replace(season.config, database=address))
+                crew = crew_of(replace(season.config, database=address), _alone)
                 world = replace(world, crew=await stack.enter_async_context(crew))
             with progress("Playing the recording", None) as moved:
                 await play_replay(season, world, record, moved)
@@ -104,6 +104,11 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
     about = {"stamp": "replay", "notice": NOTICE, "database": address, "bundle": bundle.content}
     days = {"start": season.plan.first.isoformat(), "end": season.ends_at.isoformat()}
     return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
+
+
+def _alone(alone: bool) -> None:
+    words = "no worker is there: turns are played here until one is" if alone else "workers are there"
+    print(words, file=sys.stderr)
 
 
 def say(found: dict[str, Any]) -> None:

@@ -61,6 +61,7 @@ def drawn(board: Board, found: Figures) -> Table:
         ("last round", plain(board.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
         ("held", f"{found.positions:,} positions, {found.stale:,} of them at stale prices"),
+        *([("workers", "none is there: turns are played here")] if board.alone else []),
         ("done", board.summary()),
         *(("went wrong", plain(words)) for words in board.errors),
     ]

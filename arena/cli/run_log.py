@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from arena.store.record import Record
 
 How = Literal["auto", "text", "json"]
-LOUD = ("failed", "missed", "superseded", "untold")
+LOUD = ("failed", "missed", "superseded", "untold", "alone")
 """What is told of though it be quiet: what went wrong."""
 
 

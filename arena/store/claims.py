@@ -34,6 +34,7 @@ TAKE = (
     .where(CLAIM.c.round_id == bindparam("round"), CLAIM.c.entrant_id == bindparam("entrant"))
     .values(token=CLAIM.c.token + 1, holder=bindparam("by"), expires_at=UNTIL)
 )
+GIVE_BACK = update(CLAIM).where(*THESE).values(expires_at=NOW)
 RENEW = update(CLAIM).where(*THESE).values(expires_at=UNTIL)
 
 
@@ -78,6 +79,12 @@ def _taken_over(
     if taken:
         connection.execute(TAKE, [{**lease, "entrant": each} for each in taken])
     return taken
+
+
+def give_back(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> None:
+    """Let go of turns that were played, to be tried again by whoever comes first."""
+    if entrant_ids:
+        connection.execute(GIVE_BACK, {"round": round_id, "ids": entrant_ids})
 
 
 def renew_claims(

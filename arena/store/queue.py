@@ -28,6 +28,10 @@ SCHEMA_LOCK = 7_238_465
 """Of several that start at once, only one makes the queue's tables."""
 ALONE = "SELECT pg_advisory_xact_lock(%(lock)s)"
 THERE = "SELECT 1 WHERE to_regclass('procrastinate_jobs') IS NOT NULL"
+STAFFED = (
+    "SELECT 1 FROM procrastinate_workers "
+    "WHERE last_heartbeat > now() - make_interval(secs => %(silent)s) LIMIT 1"
+)
 OPEN = (
     "SELECT queueing_lock FROM procrastinate_jobs "
     "WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') AND queueing_lock = ANY(%(locks)s)"
@@ -108,6 +112,11 @@ async def still_open(app: App, turns: Sequence[TurnJob]) -> set[str]:
     """The locks of those turns that wait in the queue or are being played."""
     rows = await app.connector.execute_query_all_async(OPEN, queue=QUEUE, locks=[turn.lock for turn in turns])
     return {row["queueing_lock"] for row in rows}
+
+
+async def staffed(app: App) -> bool:
+    """Whether any worker has been heard of lately."""
+    return bool(await app.connector.execute_query_all_async(STAFFED, silent=SILENT))
 
 
 async def rescue(app: App) -> int:

@@ -7,6 +7,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
 from agents.model import Decision
 from arena.model import Turn
+from arena.store.claims import give_back
 from arena.store.codec import turn_text, wishes_text
 from arena.store.rows import Line, insert_lines, line_of
 from arena.store.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, ROUND, TURN
@@ -43,6 +44,7 @@ def add_turns(
     """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
 
     `place` is the number of cohort and round, `version` that of the code. What is written, by entrant.
+    Claims on turns that failed end with that, so that anyone may try them again.
     """
     tokens = _tokens(connection, round_id, claimed)
     turns = {
@@ -56,6 +58,8 @@ def add_turns(
     insert_lines(connection, REJECTION, ("turn_id", "position", *WHY), refused)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
+    failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.verdict == "failed"]
+    give_back(connection, round_id, failed)
     return turns
 
 

@@ -1,7 +1,7 @@
 """Workers, and turns that come late, twice, or after their round: each is played once and paid once."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -30,9 +30,10 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
 
         async def crew(
             _stored: StoredCohort, _round: StoredRound, names: Sequence[str], missing: Missing
-        ) -> None:
+        ) -> Collection[str]:
             assert missing() == set(names)
             outcomes.append(await play_job(JOB, worker(record, "a", Model(), day), record))
+            return ()
 
         report = asyncio.run(play_round(stored, 1, replace(scheduler, crew=crew), record))
         assert outcomes == ["played"]

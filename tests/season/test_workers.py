@@ -27,6 +27,7 @@ from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import a_server, database
 from tests.provider.server import FaultyProvider, faulty
+from tests.season.rehearsal import clock_at, content, rehearse
 from tests.season.running import arena, arena_json, command, environment
 
 PER_PROVIDER, BUDGET = 4, 0.5
@@ -42,6 +43,13 @@ agents:
   - kind: random
 """
 AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
+WORLD_ALONE = """\
+database: {database}
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, markets: 30, events: 10}}}}
+cohorts: {{rounds: 3, count: 1}}
+run: {{workers: {workers}, marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
+agents: [{{kind: random}}, {{kind: oracle}}, {{kind: kelly, of: oracle}}]
+"""
 AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0
 
 
@@ -165,6 +173,27 @@ def test_a_replay_by_workers_is_the_replay(tmp_path: Path, new_database: Callabl
     assert found["turns"] == here["turns"] > 0
     played = (tmp_path / "worker.log").read_text("utf-8").count(": played")
     assert played == found["turns"]
+
+
+def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_says_so(
+    tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are waited for once, not in every round; what is played is the same season."""
+    monkeypatch.setattr("arena.crew.ALONE", 0.2)
+    monkeypatch.setattr("arena.crew.RESCUE", 0.1)
+    address, itself = new_database(), tmp_path / "itself"
+    for folder, record, workers in ((itself, "arena.db", "false"), (tmp_path, address, "true")):
+        folder.mkdir(exist_ok=True)
+        text = WORLD_ALONE.format(database=record, workers=workers)
+        (folder / "config.yaml").write_text(text, "utf-8")
+        clock_at(folder)
+    rehearse(itself)
+    board, events = rehearse(tmp_path, address)
+    assert content(tmp_path, address) == content(itself)
+    assert [event.words for event in events if event.kind == "alone"] == [
+        "no worker is there: turns are played here until one is; start `arena worker`"
+    ]
+    assert (board.alone, board.rounds, board.failed) == (True, 3, 0)
 
 
 def test_a_record_in_a_file_has_no_queue(tmp_path: Path) -> None:

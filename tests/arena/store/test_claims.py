@@ -90,6 +90,15 @@ def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> N
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
+def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
+    claim(record, "one")
+    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    assert record.keep_turns(1, (1, 1), [Claimed(2, 1, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 2}, "ann's is still held"
+    assert record.keep_turns(1, (1, 1), [Claimed(2, 1, failed)], "1") == set(), "it is another's now"
+    assert claim(record, "three") == {}
+
+
 def test_a_holder_that_is_gone_is_taken_over_at_once(record: Record) -> None:
     claim(record, "one")
     assert claim(record, "two", ended=gone("one")) == {1: 2, 2: 2}
