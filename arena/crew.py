@@ -1,11 +1,10 @@
 """Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-
-from procrastinate import App
+from functools import partial
 
 from arena.clock import timer
 from arena.store.queue import TurnJob, deliver, open_queue, rescue, staffed, still_open
@@ -27,7 +26,7 @@ Told = Callable[[bool], None]
 async def hire(database: str, version: str, told: Told) -> AsyncIterator[Crew]:
     """The workers on a record, for a scheduler of this code version."""
     async with open_queue(database) as app:
-        watch = Watch(app, told)
+        watch = Watch(partial(staffed, app), told)
 
         async def crew(
             stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: Missing
@@ -58,7 +57,7 @@ async def hire(database: str, version: str, told: Told) -> AsyncIterator[Crew]:
 class Watch:
     """Whether workers are there. Once they were waited for in vain, nobody waits before one is heard of."""
 
-    app: App
+    staffed: Callable[[], Awaitable[bool]]
     told: Told
     heard: float = field(default_factory=timer)
     without: bool = False
@@ -70,7 +69,7 @@ class Watch:
     async def alone(self) -> bool:
         """Whether turns are to be played without workers."""
         before = self.without
-        if await staffed(self.app):
+        if await self.staffed():
             self.heard, self.without = timer(), False
         elif timer() - self.heard >= ALONE:
             self.without = True

@@ -24,6 +24,14 @@ BUSY_MS = 30_000
 LOOKING = "looking"
 UPGRADING = 0x6172656E61
 """The lock under which a server's schema is changed."""
+PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
 DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
@@ -98,11 +106,20 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
     return engine
 
 
+def patient(url: URL) -> URL:
+    """A server's address with the time that it has to answer, unless the address itself says how long.
+
+    >>> patient(make_url("postgresql://host/arena?connect_timeout=3")).query["connect_timeout"]
+    '3'
+    """
+    return url.set(query={**PATIENCE, **url.query})
+
+
 def _server(url: URL, read_only: bool) -> Engine:
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
     settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
     try:
-        return create_engine(url, connect_args={"options": settings}, pool_pre_ping=True)
+        return create_engine(patient(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error

@@ -17,7 +17,8 @@ from procrastinate.jobs import DeleteJobCondition, Job, Status
 from procrastinate.schema import SchemaManager
 
 from arena.errors import ArenaError
-from arena.store.database import url_of
+from arena.store.database import connect, patient, url_of
+from arena.store.troubles import name_of
 
 QUEUE = "turns"
 TASK = "arena.turn"
@@ -26,7 +27,7 @@ SILENT = 30.0
 BEAT = 10.0
 SCHEMA_LOCK = 7_238_465
 """Of several that start at once, only one makes the queue's tables."""
-ALONE = "SELECT pg_advisory_xact_lock(%(lock)s)"
+ALONE = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
 THERE = "SELECT 1 WHERE to_regclass('procrastinate_jobs') IS NOT NULL"
 STAFFED = (
     "SELECT 1 FROM procrastinate_workers "
@@ -70,26 +71,37 @@ def server(database: str) -> str:
             "`arena run` plays every turn itself"
         )
         raise ArenaError("no_queue", words, mend)
-    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+    return patient(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
     """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
     _quietly()
-    connector = PsycopgConnector(conninfo=server(database), min_size=1, max_size=4)
-    app = App(connector=connector)
-    async with app.open_async():
-        await _make(connector)
+    address = server(database)
+    _make(database)
+    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4))
+    try:
+        await app.open_async()
+    except ConnectorException as error:
+        mend = "is the server running? Then start it again: nothing is lost"
+        raise ArenaError("unreachable", f"{name_of(url_of(database))} went away", mend) from error
+    try:
         yield app
+    finally:
+        await app.close_async()
 
 
-async def _make(connector: PsycopgConnector) -> None:
+def _make(database: str) -> None:
     """The queue's tables, once, whoever comes first."""
-    async with connector.pool.connection() as connection, connection.transaction():
-        await connection.execute(ALONE, {"lock": SCHEMA_LOCK})
-        if await (await connection.execute(THERE)).fetchone() is None:
-            await connection.execute(SchemaManager.get_schema())
+    engine = connect(database)
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(ALONE)
+            if connection.exec_driver_sql(THERE).first() is None:
+                connection.connection.cursor().execute(SchemaManager.get_schema())
+    finally:
+        engine.dispose()
 
 
 async def deliver(app: App, turns: Sequence[TurnJob]) -> None:

@@ -1,19 +1,22 @@
 """Opening a record: odd paths work, and what is no record is told in plain words."""
 
+import asyncio
+import socket
 import sqlite3
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from threading import Thread
+from threading import Thread, Timer
 
 import pytest
 from sqlalchemy import Engine, select
 
 from arena.errors import ArenaError
 from arena.store import read
-from arena.store.database import NoRecord, connect, looking, reading, url_of
+from arena.store.database import PATIENCE, NoRecord, connect, looking, reading, url_of
+from arena.store.queue import open_queue
 from arena.store.record import Record
 from arena.store.rows import insert_rows
 from arena.store.tables import MARKET, PROMPT
@@ -139,6 +142,16 @@ def refusing() -> Iterator[int]:
         server.shutdown()
 
 
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A server that lets everyone in and says nothing; after some seconds it hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        hangs_up = Timer(8, server.close)
+        hangs_up.start()
+        yield server.getsockname()[1]
+        hangs_up.cancel()
+
+
 def refused(address: str) -> ArenaError:
     """The error that opening a record at an address brings; it never repeats the password."""
     with pytest.raises(ArenaError) as caught:
@@ -160,6 +173,34 @@ def test_a_server_that_refuses_the_password(refusing: int) -> None:
     error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:{refusing}/arena?sslmode=disable")
     assert error.code == "unreachable"
     assert "password authentication failed" in error.message
+
+
+def test_a_server_that_says_nothing_is_not_waited_for(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PATIENCE, "connect_timeout", "2")  # the least that there is
+    error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:{silent}/arena")
+    assert error.code == "unreachable"
+    assert "timeout expired" in error.message
+
+
+def test_a_server_that_goes_away_is_noticed_on_connections_that_are_there(
+    new_database: Callable[[], str],
+) -> None:
+    engine = connect(new_database())
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        assert driver.info.get_parameters().items() >= PATIENCE.items()
+    engine.dispose()
+
+
+def test_a_queue_whose_server_is_away_says_so_as_a_record_does() -> None:
+    async def opened() -> None:
+        async with open_queue(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/arena"):
+            pass
+
+    with pytest.raises(ArenaError, match=r"ann:\*\*\*@127\.0\.0\.1:1/arena can't be reached: ") as caught:
+        asyncio.run(opened())
+    assert (caught.value.code, bool(caught.value.mend)) == ("unreachable", True)
 
 
 def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
