@@ -30,12 +30,9 @@ class Options:
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
     ) -> "Config":
         """The config, with the database of `--database` in place of its own."""
-        from dataclasses import replace
-
         from arena.config import load
 
-        config = load(self.config or default, environ, beside)
-        return config if self.database is None else replace(config, database=self.database)
+        return load(self.config or default, environ, beside, self.database)
 
     def known(self) -> "Config | None":
         """The config, where there is one; a record that is named can be read without."""

@@ -15,6 +15,7 @@ from arena.config.extensions import check_beside, source_names, venue_named, ven
 from arena.config.keys import check_keys, environment
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Cohorts, Config, Frame, Markets
+from arena.config.places import check_places
 from arena.config.prompts import read_prompts
 from arena.config.webhook import check_variable, check_watch
 from markets.millionths import ONE, decimal
@@ -24,13 +25,20 @@ APART = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
 
 
-def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = False) -> Config:
+def load(
+    path: Path,
+    environ: Mapping[str, str] | None = None,
+    beside: bool = False,
+    database: str | None = None,
+) -> Config:
     """The config in a file, or ConfigErrors with all that is wrong with it.
 
     With an environment, the API keys that the agents need are looked for in it and in `.env`. With `beside`,
-    so are the files and functions that they name: without, one that is missing fails its agent's turns only.
+    so are the files and functions that they name, without which only its agent's turns would fail, and what
+    the places of record and backups allow. A `database` stands in place of the config's own.
     """
     document = read(path)
+    check_watch(document)
     frame = _frame(document)
     venue = _venue_settings(document, 1 if frame is None else frame.seed)
     evidence = evidence_settings(document)
@@ -41,15 +49,16 @@ def load(path: Path, environ: Mapping[str, str] | None = None, beside: bool = Fa
     if environ is not None:
         environ = _with_env_file(document, path.parent, environ)
         check_keys(document, agents, environ)
-        if frame is not None:
-            check_variable(document, frame.watch, environ)
+        check_variable(document, environ)
     if beside:
         check_beside(document, agents)
+        if frame is not None:
+            check_places(document, frame, path.parent, database)
     if document.errors or frame is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
     return Config(
         file=path,
-        database=_address(frame.database, path.parent),
+        database=database or _address(frame.database, path.parent),
         seed=frame.seed,
         markets=frame.markets,
         venue_settings=venue,
@@ -80,7 +89,6 @@ def _frame(document: Document) -> Frame | None:
         _check_fill(document, frame.cohorts.rules_block.fill)
         _check_bankroll(document, frame.cohorts)
         _check_universe(document, frame.markets)
-        check_watch(document, frame.watch)
     return frame
 
 

@@ -7,31 +7,40 @@ from urllib.parse import urlsplit
 from arena.config.document import Document
 from arena.config.endpoint import WEB
 from arena.config.keys import VARIABLE
-from arena.config.model import Watch
 
 
-def check_watch(document: Document, watch: Watch) -> None:
-    """Note an address that is none, a name that names no variable, and two of them at once."""
-    if watch.webhook is not None and not is_address(watch.webhook):
+def check_watch(document: Document) -> None:
+    """Note an address that is none, a name that names no variable, and two of them at once.
+
+    They are read as they stand, so that they are told of together with mistakes elsewhere.
+    """
+    address, name = _text(document, "webhook"), _text(document, "webhook_env")
+    if address and not is_address(address):
         words = f"this is no {WEB[3:]}. Where it is a secret, webhook_env names the variable that holds it"
         document.add(("watch", "webhook"), "other text", WEB, words)
-    if watch.webhook_env is None:
+    if not name:
         return
     key = ("watch", "webhook_env")
-    if not re.fullmatch(VARIABLE, watch.webhook_env):
+    if not re.fullmatch(VARIABLE, name):
         document.add(key, "other text", "the name of an environment variable (not the address itself)")
-    if watch.webhook is not None:
+    if address:
         document.add(key, "webhook too", "one of the two", "webhook says already where. Take one of them out")
 
 
-def check_variable(document: Document, watch: Watch, environ: Mapping[str, str]) -> None:
+def check_variable(document: Document, environ: Mapping[str, str]) -> None:
     """Note a variable that holds no address."""
-    name = watch.webhook_env
-    if name is None or not re.fullmatch(VARIABLE, name) or is_address(environ.get(name, "")):
+    name = _text(document, "webhook_env")
+    if not re.fullmatch(VARIABLE, name) or is_address(environ.get(name, "")):
         return
     found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
     words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
     document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)
+
+
+def _text(document: Document, key: str) -> str:
+    """What a key of the section says; of what is no text the section's own check tells."""
+    found = document.get("watch", key)
+    return found if isinstance(found, str) else ""
 
 
 def is_address(text: str) -> bool:

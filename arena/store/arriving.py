@@ -28,6 +28,9 @@ def arriving(
     last moment, to make room for it.
     """
     with plainly(target):
+        if target.parent.is_file():
+            words, mend = f"{target.parent} is a file, not a folder", "name another folder, or move it away"
+            raise ArenaError("cannot_write", words, mend)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _alone(target.with_name(f".{key or target.name}.lock")):
             part = target.with_name(f".{target.name}.part")

@@ -47,6 +47,13 @@ def test_a_backup_is_one_file_that_says_what_is_in_it(built: Path, tmp_path: Pat
     assert not is_ours(built)
 
 
+def test_a_folder_that_is_a_file_is_named_as_such(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "to").write_text("", "utf-8")
+    with pytest.raises(ArenaError, match=r"/to is a file, not a folder") as caught:
+        backed_up(built, tmp_path / "to")
+    assert caught.value.mend == "name another folder, or move it away"
+
+
 def test_every_row_of_every_table_is_in_it(built: Path, tmp_path: Path) -> None:
     made = backed_up(built, tmp_path)
     with sqlite3.connect(built) as here, sqlite3.connect(made.path) as there:
