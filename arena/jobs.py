@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from agents.text import one_line
 from arena.answers import as_error
 from arena.config import Config
 from arena.errors import ArenaError
+from arena.fault import in_words
 from arena.round import track
 from arena.scores import stale, worked_out
 from arena.season import open_cohorts
@@ -143,13 +143,6 @@ def venues(site: Site) -> list[tuple[Source, Venue]]:
     cohorts = [stored.cohort for stored in open_cohorts(site.record)]
     found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
     return [(Source(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
-
-
-def in_words(error: BaseException) -> str:
-    """What went wrong, on one line."""
-    if isinstance(error, ArenaError):
-        return one_line(error.message)
-    return one_line(f"{type(error).__name__}: {error}")
 
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:

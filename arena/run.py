@@ -16,7 +16,8 @@ from arena.config import Config
 from arena.doing import Done, Seen, do_due, do_job, end_cohorts
 from arena.duty import DUTY, LEASE, on_duty, stand_by
 from arena.errors import ArenaError
-from arena.jobs import Site, in_words
+from arena.fault import in_words
+from arena.jobs import Site
 from arena.lease import holder, is_gone
 from arena.model import JobState
 from arena.noting import note_job, note_missed, note_played

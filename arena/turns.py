@@ -14,6 +14,7 @@ from arena.asking import NotKept, Tried, recorded
 from arena.budget import Payer
 from arena.cohort import leaders, seed_for, waves
 from arena.desk import reserved
+from arena.fault import named, without_keys
 from arena.lease import LEASE, heartbeat, is_gone
 from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.reserving import Wish
@@ -288,7 +289,7 @@ async def decide(seat: Seat) -> Decision:
     try:
         return sound(await seat.mind.agent(seat.view, seat.ask), seat.view)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
-        return Decision(verdict="failed", note=printable(f"{type(error).__name__}: {error}"))
+        return Decision(verdict="failed", note=printable(without_keys(named(error))))
 
 
 def write(

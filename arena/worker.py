@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.jobs import in_words
+from arena.fault import in_words
 from arena.plan import code_version
 from arena.store.queue import TurnJob, open_queue, server, work
 from arena.store.record import Record

@@ -1,0 +1,26 @@
+"""What went wrong, in words that may be shown and kept. It may be anyone's code that failed."""
+
+import os
+
+from agents.redact import redacted, secrets_in
+from agents.text import one_line
+from arena.errors import ArenaError
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, on one line and without keys."""
+    return one_line(without_keys(error.message if isinstance(error, ArenaError) else named(error)))
+
+
+def named(error: BaseException) -> str:
+    """An error that nobody expected: of what sort, and what it says.
+
+    >>> named(ZeroDivisionError("no such luck"))
+    'ZeroDivisionError: no such luck'
+    """
+    return f"{type(error).__name__}: {error}"
+
+
+def without_keys(text: str) -> str:
+    """A text without the secrets of this process's environment, nor what else looks like a key."""
+    return redacted(text, secrets_in(os.environ))
