@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from arena.errors import ArenaError
+from arena.fault import in_words
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.turns import is_late
@@ -40,7 +41,7 @@ async def answer(
             late = is_late(stored.cohort, at, world.now())
             mend = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
             raise NoAnswer(error.code, words, "; ".join(x for x in (error.mend, mend) if x)) from error
-        world.asides.append(SetAside(stored.cohort.venue, "", "page", error.code, error.message))
+        world.asides.append(SetAside(stored.cohort.venue, "", "page", error.code, in_words(error)))
         return []
     finally:
         record.keep_asides(world.asides, at)

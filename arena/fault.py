@@ -5,11 +5,14 @@ import os
 from agents.redact import redacted, secrets_in
 from agents.text import one_line
 from arena.errors import ArenaError
+from markets.venue import VenueError
 
 
 def in_words(error: BaseException) -> str:
     """What went wrong, on one line and without keys."""
-    return one_line(without_keys(error.message if isinstance(error, ArenaError) else named(error)))
+    if isinstance(error, ArenaError | VenueError):
+        return one_line(without_keys(error.message))
+    return one_line(without_keys(named(error)))
 
 
 def named(error: BaseException) -> str:

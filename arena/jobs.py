@@ -1,12 +1,10 @@
 """What the jobs of `arena run` do between rounds, each at its scheduled time. Done twice, they do nothing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from arena.answers import as_error
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.fault import in_words
@@ -58,22 +56,24 @@ async def catalogue(site: Site, at: datetime) -> str:
 
 async def quotes(site: Site, at: datetime) -> str:
     """Read the prices of all markets that were shown or are held, and of which no end is known."""
-    asked, fresh = site.record.followed(at), 0
+    asked = site.record.followed(at)
     known = set(asked)
-    for source, venue in venues(site) if asked else ():
-        with _told(site, at):
-            told = await venue.listings(site.when(source, at), asked)
-            fresh += site.record.keep_quotes([listing for listing in told if listing.market.id in known])
+
+    async def look(source: Source, venue: Venue) -> int:
+        told = await venue.listings(site.when(source, at), asked)
+        return site.record.keep_quotes([listing for listing in told if listing.market.id in known])
+
+    fresh = await _everywhere(site, at, look) if asked else 0
     return f"{len(asked):,} markets, {fresh:,} new prices"
 
 
 async def resolutions(site: Site, at: datetime) -> str:
     """Ask how markets ended that were played, or have lost their price."""
-    new = 0
-    for source, venue in venues(site):
-        with _told(site, at):
-            new += await learn_ends(venue, source, site.record, site.when(source, at))
-    return f"{new:,} ends were new"
+
+    async def look(source: Source, venue: Venue) -> int:
+        return await learn_ends(venue, source, site.record, site.when(source, at))
+
+    return f"{await _everywhere(site, at, look):,} ends were new"
 
 
 async def marks(site: Site, at: datetime) -> str:
@@ -131,6 +131,16 @@ async def backup(site: Site, at: datetime) -> str:
     return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"
 
 
+class Unanswered(ArenaError):
+    """Venues that gave no answer, each with what went wrong there."""
+
+    def __init__(self, faults: Sequence[tuple[str, BaseException]]):
+        words = "; ".join(f"{venue}: {in_words(fault)}" for venue, fault in faults)
+        mends = (fault.mend for _, fault in faults if isinstance(fault, VenueError))
+        super().__init__("no_answer", words, "; ".join(dict.fromkeys(mend for mend in mends if mend)))
+        self.faults = tuple(faults)
+
+
 Doing = Callable[[Site, datetime], Awaitable[str]]
 DO: Mapping[str, Doing] = {
     job.__name__: job for job in (quotes, resolutions, marks, scores, catalogue, retention, backup)
@@ -153,13 +163,19 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
     return looked == at and not record.has_marks(stored.id, at)
 
 
-@contextmanager
-def _told(site: Site, at: datetime) -> Iterator[None]:
-    """What venues set aside meanwhile goes to the record, and that one has no answer is an error."""
-    try:
-        yield
-    except VenueError as error:
-        raise as_error(error) from error
-    finally:
-        site.record.keep_asides(site.world.asides, at)
-        site.world.asides.clear()
+async def _everywhere(site: Site, at: datetime, look: Callable[[Source, Venue], Awaitable[int]]) -> int:
+    """Look at every venue, and say in the end which of them had no answer. What they set aside is kept."""
+    found, faults = 0, list[tuple[str, BaseException]]()
+    for source, venue in venues(site):
+        try:
+            found += await look(source, venue)
+        except ArenaError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
+            faults.append((source.venue, error))
+        finally:
+            site.record.keep_asides(site.world.asides, at)
+            site.world.asides.clear()
+    if faults:
+        raise Unanswered(faults)
+    return found

@@ -10,7 +10,9 @@ from typing import Protocol
 
 from arena.answers import NoAnswer
 from arena.errors import ArenaError
+from arena.fault import in_words, without_keys
 from arena.incidents import Trouble, broken_off, disagreement, missed, of_round, outage, unfit
+from arena.jobs import Unanswered
 from arena.store.incidents import end, newest_rounds, note
 from arena.store.record import Record
 from arena.store.verify import Difference
@@ -60,9 +62,11 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
 
 def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
     """Note how a job went: whether its venue gave an answer, or the record was found to agree with itself."""
-    trouble = venue_trouble(fault)
-    if name in ASK and (fault is None or trouble is not None):
-        note_venue(record, venue, at, trouble)
+    faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
+    for where, why in faults if name in ASK else ():
+        trouble = venue_trouble(why)
+        if why is None or trouble is not None:
+            note_venue(record, where, at, trouble)
     if name == "backup":
         if fault is None:
             end(record.engine, "verify_failed", at)
@@ -79,7 +83,9 @@ def venue_trouble(fault: BaseException | None) -> Trouble | None:
 
 def _as_trouble(fault: BaseException) -> Trouble:
     """Anything that went wrong, without words that may be anyone's."""
-    return fault if isinstance(fault, ArenaError) else ArenaError("broken", type(fault).__name__)
+    if isinstance(fault, ArenaError):
+        return ArenaError(fault.code, in_words(fault))
+    return ArenaError("broken", type(fault).__name__)
 
 
 def note_missed(record: Record, rounds: Iterable[Passed], at: datetime) -> None:
@@ -93,7 +99,8 @@ def note_venue(record: Record, venue: str, at: datetime, trouble: Trouble | None
     if trouble is None:
         end(record.engine, "venue_down", at, about=f"{venue}@")
     else:
-        note(record.engine, [outage(venue, at, trouble)], unless=f"{venue}@")
+        told = ArenaError(trouble.code, without_keys(trouble.message))
+        note(record.engine, [outage(venue, at, told)], unless=f"{venue}@")
 
 
 def note_verify(record: Record, at: datetime, differences: Sequence[Difference]) -> None:
