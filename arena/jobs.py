@@ -121,7 +121,7 @@ async def backup(site: Site, at: datetime) -> str:
 
     def told(_what: str, _done: int, _of: int | None) -> None:
         if site.world.under_way.closed:
-            raise ArenaError("stopped", "the backup was not waited for: the arena is to stop")
+            raise Stopped("the backup was broken off: the next start makes it")
 
     def made() -> Backup:
         with looking(config.database) as engine:
@@ -129,6 +129,10 @@ async def backup(site: Site, at: datetime) -> str:
 
     found = await asyncio.to_thread(made)
     return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"
+
+
+class Stopped(Exception):
+    """A job was broken off, for the arena is to stop. It is due again."""
 
 
 class Unanswered(ArenaError):

@@ -17,7 +17,7 @@ from arena.doing import Done, Seen, do_due, do_job, end_cohorts
 from arena.duty import DUTY, LEASE, on_duty, stand_by
 from arena.errors import ArenaError
 from arena.fault import in_words
-from arena.jobs import Site
+from arena.jobs import Site, Stopped
 from arena.lease import holder, is_gone
 from arena.model import JobState
 from arena.noting import note_job, note_missed, note_played
@@ -208,6 +208,9 @@ async def _do(piece: Piece, todo: Agenda, states: Mapping[str, JobState], shift:
         done = await _done(piece, todo, shift)
     except Superseded:
         raise
+    except Stopped as error:
+        _say(run, "stopped", str(error), name=piece.name)
+        return
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
         done, fault = Done(in_words(error), failed=True), error
     finally:

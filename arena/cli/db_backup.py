@@ -7,6 +7,7 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json, program, stages
+from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.store.backup import Backup
@@ -43,8 +44,12 @@ def backup(
 
     chosen = options(context, config, database)
     address, (folder, keep) = chosen.record(), place(chosen)
-    with looking(address, older=True) as engine, stages() as told:
-        made = backup_to(engine, file, told) if file else make(engine, folder, keep, now(), told)
+    try:
+        with looking(address, older=True) as engine, stages() as told:
+            made = backup_to(engine, file, told) if file else make(engine, folder, keep, now(), told)
+    except KeyboardInterrupt:
+        words, mend = "stopped; no backup was made", "the same command makes one"
+        raise ArenaError("interrupted", words, mend, status=130) from None
     if as_json:
         print_json(as_dict(made))
         return

@@ -1,5 +1,6 @@
 """Is a file a record, whole and in agreement with itself? Nothing in it is changed by asking."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from arena.store.troubles import plainly
 from arena.store.verify import find
 
 MAGIC, HEAD = b"SQLite format 3\0", 100
+STEPS = 100_000
+"""Steps of SQLite's machine between two looks up from work: some milliseconds."""
 MEND = "take another backup: arena db restore FILE"
 
 
@@ -43,11 +46,11 @@ def examine(path: Path, told: Told = silent) -> Content:
 def whole(path: Path, told: Told = silent) -> str:
     """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
     _check_size(path)
-    told("checking", 0, None)
     try:
         with looking(str(path), older=True) as engine, reading(engine) as connection:
             version = version_of(connection)
-            said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+            with _heard(connection, "checking", told):
+                said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
     except NoRecord as error:
         raise _foreign(path) from error
     if said != ["ok"] or version is None:
@@ -57,14 +60,43 @@ def whole(path: Path, told: Told = silent) -> str:
 
 def agreed(connection: Connection, place: Path | str, told: Told = silent) -> Content:
     """What is in a record of the newest schema, once nothing in it contradicts something else."""
-    told("verifying", 0, None)
-    found = find(connection, most=1)
+    with _heard(connection, "verifying", told):
+        found = find(connection, most=1)
     if found.count:
         count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
         message = f"{place} does not agree with itself in {count}, first {first.table} {first.key}"
         raise ArenaError("differs", message, f"arena verify lists them; else {MEND}")
-    told("hashing", 0, None)
-    return Content(newest_version(), state_hash(connection), counts(connection))
+    with _heard(connection, "hashing", told):
+        return Content(newest_version(), state_hash(connection), counts(connection))
+
+
+@contextmanager
+def _heard(connection: Connection, stage: str, told: Told) -> Iterator[None]:
+    """Tells of a stage, in a file again and again: what is raised there ends what is under way at once."""
+    told(stage, 0, None)
+    driver, raised = connection.connection.driver_connection, list[BaseException]()
+    if not isinstance(driver, sqlite3.Connection):
+        yield
+        return
+
+    def ask() -> bool:
+        try:
+            if not raised:
+                told(stage, 0, None)
+        except BaseException as error:  # noqa: BLE001 - a key press too; it is raised below
+            raised.append(error)
+        return bool(raised)
+
+    driver.set_progress_handler(ask, STEPS)
+    try:
+        yield
+    except Exception:
+        if not raised:
+            raise
+    finally:
+        driver.set_progress_handler(None, STEPS)
+    if raised:
+        raise raised[0]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from arena.board import Event
 from arena.config import load
 from arena.plan import plan_of
+from arena.run import Run
 from arena.season import play_season
+from arena.store.backup import mark
 from arena.store.record import Record
+from arena.underway import UnderWay
 from arena.wiring import open_world
 from markets.millionths import ONE
 from tests.provider.server import FaultyProvider, faulty
@@ -88,6 +93,40 @@ def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: P
     assert len(kept) > 5
     assert board.failed == 0
     assert content(tmp_path)["differences"] == []
+
+
+def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_wrong(tmp_path: Path) -> None:
+    an_arena(tmp_path, WEEKLY.replace("backup: off", "backup: 1w"), rounds=1, count=1)
+    loop = asyncio.new_event_loop()
+    closed, running = threading.Event(), list[Run]()
+
+    def told(run: Run, event: Event) -> None:
+        running[:] = [run]
+
+    def stopping() -> None:
+        """Ctrl-C, as the copy is there and is about to be verified."""
+        loop.call_soon_threadsafe(running[0].stop.signal)
+        assert closed.wait(60)
+
+    def close(calls: UnderWay) -> None:
+        closing(calls)
+        closed.set()
+
+    closing = UnderWay.close
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(UnderWay, "close", close)
+        patch.setattr("arena.store.examine.STEPS", 100)
+        patch.setattr("arena.store.backup.mark", announced(mark, stopping))
+        patch.setattr(asyncio, "run", loop.run_until_complete)
+        board, events = rehearse(tmp_path, tell=told)
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+    assert (board.failed, events[-1].kind) == (0, "stopped")
+    assert list((tmp_path / "backups").iterdir()) == []
+    [(due,)] = rows(tmp_path, "SELECT due_at FROM job WHERE name = 'backup' AND ended_at IS NULL")
+    rehearse(tmp_path)
+    name = f"arena-{datetime.fromisoformat(due):%Y%m%dT%H%M%SZ}.db"
+    assert name in [path.name for path in (tmp_path / "backups").iterdir()], "it was due again"
 
 
 def test_run_again_when_all_is_over_it_changes_nothing_and_says_so(tmp_path: Path) -> None:

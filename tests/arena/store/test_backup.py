@@ -141,6 +141,25 @@ def test_one_process_at_a_time_backs_up_and_what_a_killed_one_left_goes(built: P
     assert names(tmp_path) == sorted([made.path.name, *others])
 
 
+@pytest.mark.parametrize("stage", ["copying", "checking", "verifying", "hashing"])
+def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_stays(
+    stage: str, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.store.copy.PAGES", 1)
+    monkeypatch.setattr("arena.store.examine.STEPS", 100)
+    heard = list[str]()
+
+    def told(what: str, _done: int, _of: int | None) -> None:
+        heard.append(what)
+        if heard.count(stage) == 2:
+            raise KeyboardInterrupt
+
+    with looking(str(built)) as engine, pytest.raises(KeyboardInterrupt):
+        backup(engine, tmp_path / "to", 3, NOW, told)
+    assert (heard[-1], heard.count(stage)) == (stage, 2)
+    assert names(tmp_path / "to") == []
+
+
 def test_a_folder_that_can_not_be_written_to_is_named(built: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(ArenaError) as caught:
