@@ -16,7 +16,11 @@ Found = TypeVar("Found")
 
 
 class NoAnswer(ArenaError):
-    """A round that could not be played now, since its live venue is down."""
+    """A round that could not be played now, since its live venue is down; which one that is."""
+
+    def __init__(self, code: str, message: str, mend: str, venue: str, status: int = 1):
+        super().__init__(code, message, mend, status)
+        self.venue = venue
 
 
 async def answer(
@@ -40,7 +44,8 @@ async def answer(
             words = f"cohort {stored.cohort.number} was not played: {error.message}"
             late = is_late(stored.cohort, at, world.now())
             mend = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
-            raise NoAnswer(error.code, words, "; ".join(x for x in (error.mend, mend) if x)) from error
+            mends = "; ".join(x for x in (error.mend, mend) if x)
+            raise NoAnswer(error.code, words, mends, stored.cohort.venue) from error
         world.asides.append(SetAside(stored.cohort.venue, "", "page", error.code, in_words(error)))
         return []
     finally:

@@ -94,6 +94,10 @@ class RoundReport:
         return not self.waiting
 
 
+REHEARSAL = "rehearsal"
+"""In place of a job's name: that, and since when, a record is played by a pretended clock."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobState:
     """How a job of `arena run` went last: the time it was done for, when that began and ended.

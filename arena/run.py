@@ -11,7 +11,7 @@ from functools import partial
 
 from arena.agenda import STEPS, Agenda, Due, Missed, Situation, agenda, blocked
 from arena.board import Board, Event, Stop, Tell
-from arena.clock import Clock, rest, timer
+from arena.clock import Clock, Pretended, rest, timer
 from arena.config import Config
 from arena.doing import Done, Seen, do_due, do_job, end_cohorts
 from arena.duty import DUTY, LEASE, on_duty, stand_by
@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.fault import in_words
 from arena.jobs import Site, Stopped
 from arena.lease import holder, is_gone
-from arena.model import JobState
+from arena.model import REHEARSAL, JobState
 from arena.noting import note_job, note_missed, note_played
 from arena.plan import plan_of, stamp_of
 from arena.schedule import Job, due, jobs, next_time
@@ -103,6 +103,8 @@ async def _work(run: Run, record: Record, me: str) -> None:
     """Open the doors and do what is due, until told to stop."""
     clock = run.open_clock()
     run.board.now = clock.now()
+    if isinstance(clock, Pretended):
+        record.keep_job(JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:

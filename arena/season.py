@@ -138,7 +138,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         end_if_over(stored, at, stored.cohort.number in among, record)
     if trouble:
         first = trouble[0]
-        raise NoAnswer(first.code, first.message, first.mend, status=2 if reports else 1)
+        raise NoAnswer(first.code, first.message, first.mend, first.venue, 2 if reports else 1)
     return reports
 
 

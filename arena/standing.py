@@ -1,6 +1,6 @@
 """The status of an arena, from one look at its record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from arena.config import Config
 from arena.expected import KEEP_DECIDING, Expected, Starts, expected_of, next_cohort, next_round, rounds_of
 from arena.incidents import Told
 from arena.lease import is_gone
+from arena.model import REHEARSAL, JobState
 from arena.schedule import JOBS, next_time
 from arena.status import Calendar, JobLine, Limit, Playing, RoundState, Spend, Status
 from arena.store import costs, status
@@ -47,15 +48,17 @@ def source_of(
     return source
 
 
-def look(connection: "Connection", now: datetime, expected: Expected) -> Status:
-    """How an arena stands."""
+def look(connection: "Connection", now: datetime, expected: Expected, pretended: bool = False) -> Status:
+    """How an arena stands at a time, which may be only `pretended`."""
     playing, rounds = status.read_playing(connection), status.read_rounds(connection)
     calendar, due = _calendar(connection, playing, rounds, now, expected)
     held, looked_at = read_held(connection, {one.id: one.quote_age for one in playing})
-    jobs = _jobs(connection, now, expected)
+    states = read_jobs(connection)
+    jobs = _jobs(states, now, expected)
     read = (status.last_sync(connection, {one.venue for one in playing}), looked_at, *_read(jobs))
     found = Status(
         at=now,
+        clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
         duty=status.read_duty(connection, lambda holder: holder == expected.me or not is_gone(holder)),
         calendar=calendar,
         playing=tuple(playing),
@@ -119,13 +122,13 @@ def _spend(
     return Spend(today, costs.spent_since(connection, day.replace(day=1)), tuple(limits))
 
 
-def _jobs(connection: "Connection", now: datetime, expected: Expected) -> list[JobLine]:
+def _jobs(states: Mapping[str, JobState], now: datetime, expected: Expected) -> list[JobLine]:
     """How each job went last, and when the config's are due next."""
     known = {job.name: job for job in expected.jobs}
-    states = {name: state for name, state in read_jobs(connection).items() if name in JOBS}
     return [
         JobLine(**asdict(state), next_at=next_time(known[name], state, now) if name in known else None)
         for name, state in states.items()
+        if name in JOBS
     ]
 
 

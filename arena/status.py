@@ -154,10 +154,12 @@ class Status:
     """How an arena stands at an instant.
 
     `rounds` are those of cohorts that play, and of the newest decision time. `looked_at` is when prices were
-    last read; `lag` by how much the latest round is late that should have been played.
+    last read; `lag` by how much the latest round is late that should have been played. `clock` is whose time
+    it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's record.
     """
 
     at: datetime
+    clock: Literal["real", "pretended", "mixed"] = "real"
     duty: Duty | None = None
     calendar: Calendar = Calendar()
     playing: tuple[Playing, ...] = ()

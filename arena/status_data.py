@@ -12,6 +12,7 @@ def as_data(status: Status) -> dict[str, Any]:
     """All of it."""
     spend, held = status.spend, status.held
     return brief(status) | {
+        "clock": status.clock,
         "cohorts": {
             "started": status.calendar.cohorts,
             "playing": [one.number for one in status.playing],

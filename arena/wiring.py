@@ -175,7 +175,7 @@ class Doors:
         except UnknownExtension as error:
             words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
             mend = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
-            raise NoAnswer("no_venue", words, mend) from error
+            raise NoAnswer("no_venue", words, mend, cohort.venue) from error
 
     def research(self, cohort: Cohort) -> Research:
         """The source that a cohort's evidence comes from, with the settings that it has frozen."""

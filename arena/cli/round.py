@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -68,11 +69,19 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
     from arena.season import play_time
     from arena.store.database import reading
     from arena.store.record import Record
+    from arena.watching import passed_on
     from arena.wiring import open_world
 
     async def one(at: datetime) -> "list[RoundReport]":
+        say = partial(print, file=sys.stderr)
         async with open_world(config, record) as world:
-            return await play_time(at, plan, world, record)
+            try:
+                reports = await play_time(at, plan, world, record)
+            except Exception as error:
+                await passed_on(config, record, at, error, say)
+                raise
+            await passed_on(config, record, at, None, say)
+            return reports
 
     record = Record.open(config.database)
     try:

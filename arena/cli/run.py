@@ -45,7 +45,7 @@ def run(
             "--clock",
             metavar="FILE",
             help="Rehearse: pretend the time in this file, whose first line (such as 2026-01-04T00:00Z) "
-            "starts it. Waiting takes no time; the file goes along.",
+            "starts it. Waiting takes no time; the file goes along. It needs a --database of its own.",
         ),
     ] = None,
     config: ConfigFile = None,
@@ -67,21 +67,25 @@ def run(
 
     Next: arena leaderboard
     """
-    settings = options(context, config, database).load(None if listing else os.environ)
+    chosen, open_clock = options(context, config, database), clock_of(clock)
+    settings = chosen.load(None if listing else os.environ)
     if listing:
-        found = upcoming(settings, clock_of(clock)())
+        found = upcoming(settings, open_clock())
         if as_json:
             print_json(as_dict(found))
         else:
             say(found)
         return
+    if clock is not None and chosen.database is None:
+        words = "a rehearsal would be written into this arena's own record"
+        raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
     with logger(log, quiet, as_json) as tell, redirect_stdout(sys.stderr):  # an extension may print
-        done = play(settings, once, clock_of(clock), tell)
+        done = play(settings, once, open_clock, tell)
     board = done.board
     if as_json:
         print_json({"rounds": board.rounds, "turns": board.turns, "jobs": board.jobs, "failed": board.failed})
     elif not quiet:
-        print(f"Stopped: {board.summary()}.\nNext: {program()} leaderboard")
+        print(f"Stopped: {board.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
     if once and board.failed:

@@ -1,6 +1,7 @@
 """`arena status`: how the arena stands."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 def status(
     context: typer.Context,
+    clock: Annotated[
+        Path | None,
+        typer.Option("--clock", metavar="FILE", help="Of a rehearsal: take the time from its clock."),
+    ] = None,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -30,24 +35,24 @@ def status(
     from arena.cli.status_words import print_status
     from arena.status_data import as_data
 
-    found = read_status(options(context, config, database))
+    found = read_status(options(context, config, database), clock)
     if as_json:
         print_json(as_data(found))
     else:
         print_status(found)
 
 
-def read_status(chosen: Options) -> "Status":
-    """How the arena of the command line stands now."""
-    from arena.clock import now
+def read_status(chosen: Options, clock: Path | None = None) -> "Status":
+    """How the arena of the command line stands now, or by a rehearsal's clock."""
+    from arena.clock import Pretended, Real
     from arena.expected import Expected, expected_of
     from arena.standing import look
     from arena.store.database import looking, reading
     from arena.store.status import read_starts
 
-    config, at = chosen.known(), now()
+    config, at = chosen.known(), (Pretended.read(clock) if clock else Real()).now()
     address = chosen.record() if config is None else config.database
     with looking(address) as engine, reading(engine) as connection:
         began = next((starts_at for _, starts_at in read_starts(connection)), None)
         wanted = Expected() if config is None else expected_of(config, at, began)
-        return look(connection, at, wanted)
+        return look(connection, at, wanted, pretended=clock is not None)

@@ -10,6 +10,11 @@ from arena.status import JobLine, RoundState, Status
 from arena.store.incidents import MOST_TRIES
 from markets.millionths import ONE
 
+CLOCKS = {
+    "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
+    "mixed": "this machine's, but the record is a rehearsal's: --clock FILE judges it by its own",
+}
+"""Whose time it is, where that is not plain."""
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -28,6 +33,8 @@ def print_status(status: Status) -> None:
 
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
     at, calendar, held = status.at, status.calendar, status.held
+    if status.clock != "real":
+        yield "clock", CLOCKS[status.clock].format(at)
     yield "on duty", _duty(status)
     yield "next round", when(calendar.next_round, at)
     yield "next cohort", when(calendar.next_cohort, at)

@@ -97,7 +97,7 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     kills, chance, log = 200 if thorough else 20, Random("when to kill"), tmp_path / "requests"
     long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2)
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
-    words = ("run", "--log", "json", "--clock", "clock")
+    words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")
     with provider(log) as url:
         start = partial(forked.start, ARENA_DEMO_PROVIDER=url)
         unbroken = start(whole, *words)
@@ -216,9 +216,10 @@ def test_calls_that_take_too_long_or_a_second_signal_are_broken_off_and_no_turn_
 
 def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> None:
     folder = a_folder(tmp_path, SEASON)
+    rehearsal = ("run", "--clock", "clock", "--database", "arena.db")
     with provider(tmp_path / "requests") as url:
-        ran = arena(folder, "run", "--clock", "clock", ARENA_DEMO_PROVIDER=url)
-        quiet = arena(folder, "run", "--clock", "clock", "--quiet", ARENA_DEMO_PROVIDER=url)
+        ran = arena(folder, *rehearsal, ARENA_DEMO_PROVIDER=url)
+        quiet = arena(folder, *rehearsal, "--quiet", ARENA_DEMO_PROVIDER=url)
     assert ran.returncode == quiet.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[0] == "2026-01-04 00:00:00 on duty; it is 2026-01-04 00:00 UTC"
@@ -238,6 +239,29 @@ def test_the_list_says_what_is_done_when_without_doing_it(tmp_path: Path) -> Non
     assert [each["what"] for each in fresh["decisions"]] == ["a cohort starts, due now"]
     for word in ("marks", "off", "due now"):
         assert word in arena(folder, "run", "--list", "--clock", "clock").stdout
+
+
+def test_a_rehearsal_does_not_touch_the_arenas_own_record(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, SEASON)
+    refused = arena(folder, "run", "--clock", "clock")
+    assert refused.returncode == 1
+    assert "would be written into this arena's own record" in refused.stderr
+    assert "--database rehearsal.db" in refused.stderr
+    assert not (folder / "arena.db").exists()
+
+
+def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, SEASON)
+    here = ("--database", "rehearsal.db")
+    with provider(tmp_path / "requests") as url:
+        ran = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
+    assert ran.stdout.endswith("arena leaderboard --database rehearsal.db\n")
+    assert arena_json(folder, "status", *here)["clock"] == "mixed"
+    assert "--clock FILE judges it by its own" in arena(folder, "status", *here).stdout
+    found = arena_json(folder, "status", "--clock", "clock", *here)
+    assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
+    arena_json(folder, "round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)
+    assert arena_json(folder, "status", "--database", "real.db")["clock"] == "real"
 
 
 def test_a_clock_that_is_none_is_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import httpx
 import pytest
 
 from arena.errors import ArenaError
+from tests.provider.server import faulty
 from tests.season.rehearsal import clock_at, rehearse, rows
+from tests.season.running import arena
 from tests.serving import Reply, Request, Server, serving
 
 CONFIG = """\
@@ -86,3 +88,25 @@ def test_without_a_webhook_what_was_noted_is_let_go(tmp_path: Path) -> None:
     assert rows(tmp_path, "SELECT kind, told_at FROM incident WHERE tries = 30") == [
         ("cohort_finished", None)
     ]
+
+
+def test_a_round_played_by_itself_tells_what_happened_too(tmp_path: Path) -> None:
+    """By cron, say: nobody else is there to send it."""
+    with serving(Curious(an_arena(tmp_path))) as hears, faulty() as models:
+        file = tmp_path / "config.yaml"
+        eve = f"- {{name: eve, model: openai/nobody, base_url: '{models.url}'}}"
+        file.write_text(file.read_text("utf-8").replace("- kind: market", eve), "utf-8")
+        played = arena(tmp_path, "round", ARENA_WEBHOOK=f"{hears.url}/canary-of-the-webhook")
+        again = arena(tmp_path, "round", "--at", "2026-01-04", ARENA_WEBHOOK=f"{hears.url}/canary")
+    assert (played.returncode, again.returncode) == (2, 2), played.stderr
+    assert [told["event"] for told in hears.told] == ["all_agents_failed"], "once"
+    assert hears.told[0]["data"]["agents"] == ["eve"]
+    assert "canary" not in played.stdout + played.stderr
+
+
+def test_a_round_whose_webhook_is_away_is_played_all_the_same_and_says_so(tmp_path: Path) -> None:
+    an_arena(tmp_path)
+    played = arena(tmp_path, "round", ARENA_WEBHOOK="http://127.0.0.1:9/canary-of-the-webhook")
+    assert played.returncode == 0
+    assert played.stderr.startswith("the message cohort_finished did not arrive: http://127.0.0.1:9 can't be")
+    assert "canary" not in played.stderr

@@ -192,7 +192,7 @@ class Stage:
         self.go_on.clear()
         self.lives += 1
         stored, before = stored_questions(self.folder / "arena.db"), len(self.provider.log)
-        self.running = run = self.start(self.folder, "run", "--clock", "clock")
+        self.running = run = self.start(self.folder, "run", "--clock", "clock", "--database", "arena.db")
         while run.runs and not self.due.wait(0.01):
             pass
         act = self.acts.pop(0) if self.due.is_set() else None

@@ -169,7 +169,7 @@ def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> No
 
 
 def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: Record) -> None:
-    note_played(record, "sky", NOW, NOW, NoAnswer("timeout", "cohort 1 was not played"))
+    note_played(record, "sky", NOW, NOW, NoAnswer("timeout", "cohort 1 was not played", "", "sky"))
     note_job(record, "quotes", "sky", NOW, caused_by(DOWN))
     assert told(record) == [("venue_down", f"sky@{stamp(NOW)}", True)]
     note_job(record, "backup", "sky", NOW, None)
