@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from agents.text import counted
+
 MOST_ERRORS = 5
 
 
@@ -63,5 +65,5 @@ class Board:
     def summary(self) -> str:
         """What was done, in a line."""
         counts = (("round", self.rounds), ("turn", self.turns), ("job", self.jobs))
-        done = ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts)
+        done = ", ".join(counted(count, name) for name, count in counts)
         return f"{done} done" + (f"; {self.failed:,} went wrong" if self.failed else "")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from agents.text import counted
 from arena.status import WORDS, Playing, Reason, RoundState, Status
 from arena.turns import WINDOW
 
@@ -60,8 +61,9 @@ def _of_begun(which: str, state: RoundState, now: datetime) -> Reason | None:
     if since > WINDOW + GRACE:
         return Reason("late", "unfinished", f"{which} is not finished")
     if not state.missing:
-        return Reason("waiting", "failed_turns", f"{failed} turns in {which} failed and are tried again")
-    words = f"{state.missing} turns in {which} are not in"
+        words = f"{counted(failed, 'turn')} in {which} failed and will be tried again"
+        return Reason("waiting", "failed_turns", words)
+    words = f"{counted(state.missing, 'turn')} still to come in {which}"
     return Reason("late", "unfinished", words) if since > PATIENCE else Reason("waiting", "playing", words)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from agents.text import counted
 from arena.agenda import Due
 from arena.cohort import newest
 from arena.config import Config
@@ -95,7 +96,7 @@ def _turns(report: RoundReport) -> str:
     """A round's turns in words."""
     if report.waiting:
         return f"another process plays {', '.join(report.waiting)}"
-    words = [f"{len(report.turns)} turns"]
+    words = [counted(len(report.turns), "turn")]
     if report.stopped:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")
     if others := [name for name in report.failed if name not in report.stopped]:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from agents.text import counted
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.fault import in_words
@@ -51,7 +52,7 @@ async def catalogue(site: Site, at: datetime) -> str:
         return "read already"
     site.asides.clear()
     synced = (await watch(site.venue, site.source, site.record, when, site.asides, ends=False)).synced
-    return f"{synced.markets:,} markets, {synced.new:,} new, {synced.quotes:,} new prices"
+    return f"{counted(synced.markets, 'market')}, {synced.new:,} new, {counted(synced.quotes, 'new price')}"
 
 
 async def quotes(site: Site, at: datetime) -> str:
@@ -64,7 +65,7 @@ async def quotes(site: Site, at: datetime) -> str:
         return site.record.keep_quotes([listing for listing in told if listing.market.id in known])
 
     fresh = await _everywhere(site, at, look) if asked else 0
-    return f"{len(asked):,} markets, {fresh:,} new prices"
+    return f"{counted(len(asked), 'market')}, {counted(fresh, 'new price')}"
 
 
 async def resolutions(site: Site, at: datetime) -> str:
@@ -73,7 +74,7 @@ async def resolutions(site: Site, at: datetime) -> str:
     async def look(source: Source, venue: Venue) -> int:
         return await learn_ends(venue, source, site.record, site.when(source, at))
 
-    return f"{await _everywhere(site, at, look):,} ends were new"
+    return f"{counted(await _everywhere(site, at, look), 'new end')}"
 
 
 async def marks(site: Site, at: datetime) -> str:
@@ -92,7 +93,7 @@ async def marks(site: Site, at: datetime) -> str:
             troubles.append(f"cohort {number}: {in_words(error)}")
     if troubles:
         raise ArenaError("not_marked", "; ".join(troubles), status=2)
-    return f"{done} cohort{'' if done == 1 else 's'} settled and marked"
+    return f"{counted(done, 'cohort')} settled and marked"
 
 
 async def scores(site: Site, at: datetime) -> str:
@@ -112,7 +113,7 @@ async def retention(site: Site, at: datetime) -> str:
     """Let quotes go that are older than the config keeps them, and that nothing stands on."""
     edge = at - timedelta(seconds=site.config.run.keep_quotes)
     thinned = await asyncio.to_thread(site.record.prune, edge, at)
-    return f"{thinned.goes:,} quotes from before {edge:%Y-%m-%d} went"
+    return f"{counted(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
 
 async def backup(site: Site, at: datetime) -> str:

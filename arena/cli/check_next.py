@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from agents.text import counted
 from arena.cli.markets_show import plain
 from arena.errors import ArenaError
 
@@ -78,7 +79,8 @@ def say_next(found: dict[str, Any]) -> str:
     if found["next_start"] is None:
         begun, by_hand = found["cohorts_begun"] - found["cohorts_by_hand"], found["cohorts_by_hand"]
         more = f" and {by_hand} by hand" if by_hand else ""
-        return f"none: {begun} of {count} cohorts have begun{more}, and no start is to come"
+        have = "has" if begun == 1 and not by_hand else "have"
+        return f"none: {begun} of {counted(count, 'cohort')}{more} {have} begun, and no start is to come"
     start = datetime.fromisoformat(found["next_start"])
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{start:%Y-%m-%d %H:%M} UTC"

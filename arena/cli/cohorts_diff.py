@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arena.model import Cohort
     from arena.store.frame import Connection
 
+NEXT = "the next cohort"
 Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]
 
 
@@ -66,7 +67,7 @@ def diff(
     if as_json:
         print_json({"before": before, "after": after} | as_data(found) | ({"texts": edits} if texts else {}))
     else:
-        say(found, edits, f"cohort {before}", f"cohort {after}")
+        say(found, edits, *(NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)))
 
 
 def side(connection: "Connection", known: "Config | None", which: str) -> Side:

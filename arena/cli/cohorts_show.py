@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from agents.text import counted
 from arena.cli.agents_show import as_versions
 from arena.cli.cohorts_list import Number, as_data, glanced, minute
 from arena.cli.markets_show import plain
@@ -87,7 +88,7 @@ def say(found: Mapping[str, Any]) -> None:
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
     hand = ", started by hand" if found["by_hand"] else ""
     print(f"Cohort {found['cohort']}, {found['state']}: from {minute(found['starts_at'])} UTC{hand}, "
-          f"{found['rounds_over']} of {found['rounds']} rounds over{coming}")  # fmt: skip
+          f"{found['rounds_over']} of {counted(found['rounds'], 'round')} over{coming}")  # fmt: skip
     print(f"config    {found['config_hash'] or 'not known: it was started by an earlier arena'}")
     print(f"frozen    {found['frozen_hash']}")
     print(f"head      {found['head']['head']}, of round {found['head']['round']}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program
 
@@ -58,7 +59,7 @@ def start(
         return
     whose = "" if cohort.by_hand else "; it is the one that the schedule starts then"
     print(f"Cohort {cohort.number} starts on {cohort.starts_at:%Y-%m-%d %H:%M} UTC{whose}: "
-          f"{cohort.rounds} rounds, agents {', '.join(names)}")  # fmt: skip
+          f"{counted(cohort.rounds, 'round')}, agents {', '.join(names)}")  # fmt: skip
     print(f"Next: {program()} round")
 
 

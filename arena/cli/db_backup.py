@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json, program, stages
 from arena.errors import ArenaError
@@ -78,5 +79,6 @@ def content_dict(content: "Content") -> dict[str, Any]:
 
 def summary(content: "Content") -> str:
     """What is in a record, for people."""
-    parts = ", ".join(f"{content.counts[part]:,} {part}" for part in ("cohorts", "rounds", "turns", "calls"))
+    names = ("cohort", "round", "turn", "call")
+    parts = ", ".join(counted(content.counts[f"{name}s"], name) for name in names)
     return f"{parts}.\nState hash {content.state_hash}"

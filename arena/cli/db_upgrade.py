@@ -51,4 +51,5 @@ def upgrade(
     else:
         print(f"The schema was {version} and is {newest_version()} now.")
         print(f"As it was before, it is in {saved}." if saved else "No backup was made.")
+    if not as_json:
         print(f"Next: {program()} verify{chosen.again()}")

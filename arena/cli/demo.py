@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agents.text import counted
 from arena.cli.dashboard import free_port, serve
 from arena.cli.leaderboard import print_board, read_board
 from arena.cli.options import ConfigFile, Database, Json, options
@@ -124,6 +125,6 @@ def outcome(record: "Record") -> dict[str, Any]:
 
 def summary(found: dict[str, Any]) -> str:
     """What was played, in two lines."""
-    parts = ("cohorts", "rounds", "markets", "events", "turns", "fills", "settlements", "calls")
-    played = ", ".join(f"{found[part]:,} {part}" for part in parts)
+    parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
+    played = ", ".join(counted(found[f"{part}s"], part) for part in parts)
     return f"{played}, in {found['seconds']} s.\nState hash {found['state_hash']}"

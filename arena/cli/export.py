@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 
@@ -81,7 +82,8 @@ def sizes(manifest: "Manifest") -> tuple[int, int]:
 def say(place: Path, manifest: "Manifest") -> None:
     """In words."""
     rows, size = sizes(manifest)
-    print(f"{place}: {len(manifest.files) - 1} tables, {rows:,} rows, {size:,} bytes as {manifest.form}")
+    much = f"{len(manifest.files) - 1} tables, {counted(rows, 'row')}, {size:,} bytes"
+    print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
         print("It is a part of the record, to be read; only a whole one with prompts can be imported.")
         print(f"Next: data.md in it says what every column means; {program()} leaderboard")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 
@@ -36,6 +37,7 @@ def import_record(
         found = {"database": address, "export": str(place), "rows": rows}
         print_json(found | {"state_hash": manifest.state_hash, "cohorts": len(manifest.cohorts)})
         return
-    print(f"{place} is now the record {address}: {len(manifest.cohorts)} cohorts, {rows:,} rows")
+    much = f"{counted(len(manifest.cohorts), 'cohort')}, {counted(rows, 'row')}"
+    print(f"{place} is now the record {address}: {much}")
     print(f"State hash {manifest.state_hash}, as exported; every balance was worked out again and is right.")
     print(f"Next: {program()} leaderboard --database {address}")

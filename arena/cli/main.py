@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,8 +37,20 @@ from arena.errors import ArenaError
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
 
 
+def flow(command: Any) -> None:
+    """Let the help of a command, and of those under it, fill lines however wide the terminal is."""
+    paragraphs = cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(words.split()) for words in paragraphs)
+    for under in getattr(command, "commands", {}).values():
+        flow(under)
+
+
 class Commands(TyperGroup):
     """The commands, in the order given here. Expected errors are printed, without a traceback."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        flow(self)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from agents.text import counted
 from arena.board import Board, Event
 from arena.budget import midnight
 from arena.cli.markets_show import plain
@@ -60,7 +61,7 @@ def drawn(board: Board, found: Figures) -> Table:
         ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
         ("last round", plain(board.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
-        ("held", f"{found.positions:,} positions, {found.stale:,} of them at stale prices"),
+        ("held", f"{counted(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
         *([("workers", "none is there: turns are played here")] if board.alone else []),
         ("done", board.summary()),
         *(("went wrong", plain(words)) for words in board.errors),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from agents.text import counted
 from arena.cli.markets_list import cents
 from arena.cli.markets_show import plain
 from arena.cli.output import print_table, program
@@ -49,7 +50,8 @@ def _say_scene(trial: "Trial") -> None:
         place += f", round {scene.round.number}"
     whose = "a fresh bankroll" if scene.fresh else "the account it had then"
     print(f"{part.entrant.name} on {place}, {scene.snapshot.at:%Y-%m-%d %H:%M} UTC: "
-          f"{len(scene.snapshot.shown):,} markets, and {whose}, ${decimal(trial.mark.total):,.2f} with "
+          f"{counted(len(scene.snapshot.shown), 'market')}, "
+          f"and {whose}, ${decimal(trial.mark.total):,.2f} with "
           f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
     for key, (was, now) in part.changed.items():
         print(f"  set up otherwise than in cohort {scene.cohort}: {plain(in_words(key, was, now))}")
@@ -91,8 +93,8 @@ def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
     decision = turn.decision
     wishes = len(decision.bets) + len(decision.sales)
     print(f"== The turn is {decision.verdict}" + (f": {plain(decision.note)}" if decision.note else ""))
-    print(f"{len(decision.forecasts):,} forecasts, {wishes:,} bets and sales, "
-          f"{len(turn.fills):,} fills, {len(turn.rejections):,} refused\n")  # fmt: skip
+    print(f"{counted(len(decision.forecasts), 'forecast')}, {wishes:,} bets and sales, "
+          f"{counted(len(turn.fills), 'fill')}, {len(turn.rejections):,} refused\n")  # fmt: skip
 
     def asks(market: str) -> str:
         return shortened(listings[market].market.question, ASKED) if market in listings else plain(market)
@@ -154,8 +156,7 @@ def _say_cost(trial: "Trial") -> None:
         return
     cost = together(call.cost for call in made)
     print(
-        f"{len(made):,} call{'' if len(made) == 1 else 's'}, "
-        + ("of unknown cost." if cost is None else f"${cost:,.6f} in all.")
+        f"{counted(len(made), 'call')}, " + ("of unknown cost." if cost is None else f"${cost:,.6f} in all.")
     )
 
 

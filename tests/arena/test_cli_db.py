@@ -84,7 +84,7 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
     }
     said = run("restore", "mine.db", "--database", "new.db").output
     assert "verify --database new.db" in said
-    assert said.startswith("new.db is as mine.db has it, and verified. 1 cohorts")
+    assert said.startswith("new.db is as mine.db has it, and verified. 1 cohort, 1 round, 3 turns, ")
 
 
 def test_an_upgrade_makes_a_backup_first(week: Path, here: Path) -> None:
@@ -96,7 +96,9 @@ def test_an_upgrade_makes_a_backup_first(week: Path, here: Path) -> None:
     assert (done["from"], done["to"] > "0001") == ("0001", True)
     assert told("backup", "new.db")["schema"] == done["to"]
     assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == "0001"
-    assert run("upgrade").output == f"Nothing to do: the schema is {done['to']}, the newest.\n"
+    nothing, following = run("upgrade").output.splitlines()
+    assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
+    assert following.endswith("arena verify")
     assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None}
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
             assert "Next: " in command.help, name
             options = [word for option in command.params for word in option.opts]
             assert "--json" in options or isinstance(command, TyperGroup), name
+
+
+@pytest.mark.parametrize("words", [("run",), ("db", "upgrade")])
+def test_help_fills_its_lines_in_a_narrow_terminal(words: tuple[str, ...]) -> None:
+    told = arena(*words, "--help", env={"COLUMNS": "80"}).stdout.partition("╭")[0]
+    lines = [line.strip() for line in told.splitlines()]
+    for line, following in pairwise(lines):
+        if line and following:
+            assert len(f" {line} {following.split()[0]}") > 79, line
 
 
 def test_the_version_is_told() -> None:

@@ -149,7 +149,8 @@ def test_diff_names_who_came_and_went_and_what_was_changed(season: Path) -> None
         "  universe: show 5, was 4",
     ]
     assert said(season, "cohorts", "diff", "2", "next")["same"]
-    assert "nothing that is played by has changed" in run(season, "cohorts", "diff", "2", "next").stdout
+    told = run(season, "cohorts", "diff", "2", "next").stdout
+    assert told.startswith("From cohort 2 to the next cohort:\n  nothing that is played by has changed\n")
 
 
 def test_check_says_what_the_next_cohort_changes(season: Path, copy: Path) -> None:
