@@ -1,0 +1,86 @@
+"""Bootstrap: the same board on questions drawn anew, as often as wanted.
+
+- Formula: within each stratum as many questions are drawn as there are, with replacement; a question
+  drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws
+  whole clusters (questions of one series, or of one event) within the clusters' strata instead.
+- Direction: none. Questions alone understate chance where questions move together: an interval from
+  clusters is the wider and the more honest one, and stands beside.
+- Range: as the index, percent.
+- Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
+  NaN for it, and is left out of its quantiles. A cluster in two strata is an error.
+- Source: the benchmark's leaderboard: 1,999 replicates, strata by due date and source, dataset and market
+  questions drawn independently. Clusters are ours.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from arena.scoring._columns import Floats
+from arena.scoring.forecastbench.adjusted import Prepared, scores
+from arena.scoring.forecastbench.index import index
+from arena.scoring.forecastbench.panel import Ints, Panel
+
+REPLICATES = 1999
+UNITS = ("question", "cluster")
+CHUNK_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """The Brier Index of each forecaster in each replicate: replicates in rows."""
+
+    dataset: Floats
+    market: Floats
+    overall: Floats
+
+
+def replicates(
+    dataset: tuple[Panel, Prepared],
+    market: tuple[Panel, Prepared],
+    chance: Generator,
+    count: int = REPLICATES,
+    by: str = "question",
+) -> Replicates:
+    """The board's indices on `count` draws of both types of question."""
+    drawn = [scored(*part, chance, count, by) for part in (dataset, market)]
+    return Replicates(index(drawn[0]), index(drawn[1]), index((drawn[0] + drawn[1]) / 2))
+
+
+def scored(panel: Panel, ready: Prepared, chance: Generator, count: int, by: str = "question") -> Floats:
+    """The adjusted scores of one type in each replicate."""
+    return np.vstack([scores(ready, weights) for weights in draws(panel, chance, count, by)])
+
+
+def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> Iterator[Floats]:
+    """How often each question was drawn, a row a replicate, some replicates at a time."""
+    if by not in UNITS:
+        raise ValueError(f"draws by {by!r}: it is one of {', '.join(UNITS)}")
+    unit = np.arange(len(panel.questions)) if by == "question" else panel.cluster
+    stratum = _stratum_of_units(unit, panel)
+    groups = [np.flatnonzero(stratum == one) for one in np.unique(stratum)]
+    rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
+    for start in range(0, count, rows):
+        times = _times(groups, len(stratum), chance, min(rows, count - start))
+        yield times if by == "question" else times[:, unit]
+
+
+def _stratum_of_units(unit: Ints, panel: Panel) -> Ints:
+    found = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
+    found[unit] = panel.stratum
+    wrong = np.flatnonzero(found[unit] != panel.stratum)
+    if wrong.size:
+        name = panel.questions[wrong[0]]
+        raise ValueError(f"the cluster of question {name!r} lies in two strata, it can be in one")
+    return found
+
+
+def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
+    times = np.empty((rows, units))
+    start = np.arange(rows)[:, None]
+    for group in groups:
+        picked = chance.integers(0, group.size, size=(rows, group.size)) + start * group.size
+        times[:, group] = np.bincount(picked.ravel(), minlength=rows * group.size).reshape(rows, group.size)
+    return times
