@@ -25,6 +25,8 @@ from arena.scoring.forecastbench.panel import Ints, Panel
 
 REPLICATES = 1999
 UNITS = ("question", "cluster")
+DECIMALS = 9
+"""Digits of an index that rounding leaves alone: equal forecasters are equal in every replicate."""
 CHUNK_CELLS = 2_000_000
 
 
@@ -46,7 +48,8 @@ def replicates(
 ) -> Replicates:
     """The board's indices on `count` draws of both types of question."""
     drawn = [scored(*part, chance, count, by) for part in (dataset, market)]
-    return Replicates(index(drawn[0]), index(drawn[1]), index((drawn[0] + drawn[1]) / 2))
+    parts = (drawn[0], drawn[1], (drawn[0] + drawn[1]) / 2)
+    return Replicates(*(index(part).round(DECIMALS) for part in parts))
 
 
 def scored(panel: Panel, ready: Prepared, chance: Generator, count: int, by: str = "question") -> Floats:

@@ -54,7 +54,7 @@ def at_least(drawn: Floats, reference: int) -> Floats:
     other = drawn[:, [reference]]
     both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
     wins, seen = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
-    share = np.divide(wins, seen, out=np.full(drawn.shape[1], np.nan), where=seen > 0)
+    share: Floats = np.divide(wins, seen, out=np.full(drawn.shape[1], np.nan), where=seen > 0)
     share[reference] = np.nan
     return share
 
