@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arena.scoring._bands import above, name_of
-from arena.scoring._columns import Floats, chances, mean, scored
+from arena.scoring._columns import Floats, chances, kept, mean, scored
 
 TITLE = "Brier score"
 DIRECTION = "lower"
@@ -45,9 +45,9 @@ def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = No
     >>> score([0.5, 0.5, 1.0], [1, 0, 0])
     0.5
     """
-    rows = each(forecast, outcome)
     counted = scored(outcome)
-    return mean(rows[counted], None if market is None else np.asarray(market)[counted])
+    apart = kept(chances(forecast), counted) - kept(np.atleast_1d(np.asarray(outcome)), counted)
+    return mean(np.square(apart, out=apart), None if market is None else np.asarray(market)[counted])
 
 
 def band(brier: float) -> str | None:

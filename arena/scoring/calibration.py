@@ -12,17 +12,19 @@
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scoring._columns import Floats, chances, mean, scored
+from arena.scoring._columns import Floats, chances, kept, mean, scored
 
 TITLE = "Calibration error"
 DIRECTION = "lower"
 RANGE = (0.0, 1.0)
 
 EDGES = tuple(edge / 10 for edge in range(11))
+DUST = 5e-9
 Z95 = 1.959963984540054
 
 
@@ -59,15 +61,18 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     [(0.7, 2, 0.725, 0.5), (0.9, 1, 1.0, 1.0)]
     """
     counted = scored(outcome)
-    f = chances(forecast)[counted]
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[counted]
-    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there
-    place = np.searchsorted(EDGES[1:-1], f.round(9), side="right")
-    return [_bin(int(k), f[place == k], o[place == k]) for k in np.unique(place)]
+    f = kept(chances(forecast), counted)
+    o = kept(np.atleast_1d(np.asarray(outcome)), counted)
+    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
+    place = np.minimum((f * 10 + DUST).astype(np.uint8), len(EDGES) - 2)
+    counts, yes = (np.bincount(part, minlength=len(EDGES) - 1).tolist() for part in (place, place[o == 1]))
+    in_order = f[np.argsort(place, kind="stable")]
+    starts = zip(accumulate(counts, initial=0), counts, strict=False)
+    return [_bin(k, in_order[start : start + n], yes[k]) for k, (start, n) in enumerate(starts) if n]
 
 
-def _bin(place: int, f: Floats, o: Floats) -> Bin:
-    share = mean(o)
+def _bin(place: int, f: Floats, yes: int) -> Bin:
+    share = yes / f.size
     return Bin(EDGES[place], EDGES[place + 1], f.size, mean(f), share, *wilson(share, f.size))
 
 

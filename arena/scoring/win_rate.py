@@ -8,10 +8,12 @@
 - Source: seed 002 section 3.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scoring._columns import mean, scored
+from arena.scoring._columns import scored
 
 TITLE = "Win rate"
 DIRECTION = "higher"
@@ -26,5 +28,6 @@ def score(yes: ArrayLike, outcome: ArrayLike) -> float:
     """
     side = np.atleast_1d(np.asarray(yes, dtype=np.bool_))
     counted = scored(outcome)
-    won = side == (np.atleast_1d(np.asarray(outcome)) == 1)
-    return mean(won[counted].astype(np.float64))
+    won = counted & (side == (np.atleast_1d(np.asarray(outcome)) == 1))
+    bets = np.count_nonzero(counted)
+    return int(np.count_nonzero(won)) / int(bets) if bets else math.nan

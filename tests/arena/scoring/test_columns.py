@@ -1,0 +1,58 @@
+"""Sums that no order can change, against the standard library's exact one."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scoring._columns import FEW, kept, total
+
+finite = st.floats(-1e200, 1e200)
+short = st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
+
+
+def many(values: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The values again and again, until no loop over them would be fast."""
+    return np.resize(np.array(values), FEW + 20_000)
+
+
+@given(st.lists(st.one_of(finite, short), min_size=1, max_size=50))
+def test_a_sum_is_the_exact_one_rounded_once(values: list[float]) -> None:
+    assert total(np.array(values)) == math.fsum(values)
+    assert total(many(values)) == math.fsum(many(values).tolist())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0],
+        [-0.0],
+        [5e-324],
+        [1e300, 1.0, -1e300],
+        [1.0, 1e-200],  # more bits than there is room for
+        [1.0, 2.0**-150, -1.0],
+        [2.0**-1000],
+        [1e16, 1.0, -1e16, 0.1],
+        [math.inf, 1.0],
+    ],
+)
+def test_however_far_apart_the_values_are(values: list[float]) -> None:
+    assert total(many(values)) == math.fsum(many(values).tolist())
+
+
+def test_the_sum_of_nan_is_nan() -> None:
+    assert math.isnan(total(many([1.0, math.nan])))
+
+
+def test_the_order_of_a_million_changes_no_digit() -> None:
+    chance = np.random.default_rng(1)
+    values = chance.standard_normal(1_000_000) * 10.0 ** chance.integers(-12, 12, 1_000_000)
+    assert total(values) == total(chance.permutation(values)) == math.fsum(values.tolist())
+
+
+def test_what_counts_is_kept() -> None:
+    values = np.array([1.0, 2.0, 3.0])
+    assert kept(values, np.array([True, False, True])).tolist() == [1, 3]
+    assert kept(values, np.array([True, True, True])) is values
