@@ -12,7 +12,8 @@
 
 import math
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,8 @@ TITLE = "Calibration error"
 DIRECTION = "lower"
 RANGE = (0.0, 1.0)
 
-EDGES = tuple(edge / 10 for edge in range(11))
+BINS = 10
+EDGES = tuple(edge / BINS for edge in range(BINS + 1))
 DUST = 5e-9
 Z95 = 1.959963984540054
 
@@ -64,11 +66,11 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     f = kept(chances(forecast), counted)
     o = kept(np.atleast_1d(np.asarray(outcome)), counted)
     # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
-    place = np.minimum((f * 10 + DUST).astype(np.uint8), len(EDGES) - 2)
-    counts, yes = (np.bincount(part, minlength=len(EDGES) - 1).tolist() for part in (place, place[o == 1]))
+    place = np.minimum((f * BINS + DUST).astype(np.uint8), BINS - 1)
+    no, yes = np.bincount(place + np.uint8(BINS) * (o == 1), minlength=2 * BINS).reshape(2, BINS).tolist()
     in_order = f[np.argsort(place, kind="stable")]
-    starts = zip(accumulate(counts, initial=0), counts, strict=False)
-    return [_bin(k, in_order[start : start + n], yes[k]) for k, (start, n) in enumerate(starts) if n]
+    ends = list(accumulate(map(add, no, yes), initial=0))
+    return [_bin(k, in_order[a:b], yes[k]) for k, (a, b) in enumerate(pairwise(ends)) if b > a]
 
 
 def _bin(place: int, f: Floats, yes: int) -> Bin:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scoring._columns import Floats
+from arena.scoring._columns import Flags, Floats
 from arena.scoring.forecastbench._effects import connected, solve
 from arena.scoring.forecastbench.panel import Ints, Panel
 
@@ -32,16 +32,20 @@ class Prepared:
     """A panel made ready to be scored under any weights of its questions.
 
     `above` has each cell less its question's level, 0 where there is none, and at the end a row for always
-    0.5; `fitted` the same for the cells of the sample, and nothing where difficulty is given. Questions with
-    the same cells share a pattern: `answered` and `sample` say which, `order` and `starts` sort by it.
+    0.5. Questions with the same cells share a pattern: `answered` and `sample` say which cells, `order` and
+    `starts` sort by pattern. `given` says that difficulty isn't to be estimated; if it is, forecasters in
+    `whole` are of the sample on all their questions, those in `parted` on some: their cells are `part`.
     """
 
     above: Floats
-    fitted: Floats | None
     answered: Floats
     sample: Floats
     order: Ints
     starts: Ints
+    given: bool
+    whole: Flags
+    parted: Ints
+    part: Floats
 
 
 def two_way(panel: Panel) -> Prepared:
@@ -52,9 +56,8 @@ def two_way(panel: Panel) -> Prepared:
         name = panel.questions[lonely[0]]
         raise ValueError(f"question {name!r}: nobody of the difficulty sample answered it")
     level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
-    ready = _prepared(panel, level, np.where(panel.fits, panel.brier - level, 0))
-    whole = np.diff(ready.starts, append=len(ready.order))[None, :].astype(np.float64)
-    if not connected(whole, ready.sample)[0]:
+    ready = _prepared(panel, level, given=False)
+    if level.size and not connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
         raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
     return ready
 
@@ -65,39 +68,46 @@ def market_brier(panel: Panel, crowd: str) -> Prepared:
     absent = np.flatnonzero(np.isnan(level))
     if absent.size:
         raise ValueError(f"question {panel.questions[absent[0]]!r}: {crowd!r}, the crowd, didn't answer it")
-    return _prepared(panel, level, None)
+    return _prepared(panel, level, given=True)
 
 
-def _prepared(panel: Panel, level: Floats, fitted: Floats | None) -> Prepared:
+def _prepared(panel: Panel, level: Floats, *, given: bool) -> Prepared:
     answered = ~np.isnan(panel.brier)
     half = (0.5 - panel.outcome) ** 2 - level
     above = np.vstack([np.where(answered, panel.brier - level, 0), half])
-    cells = np.vstack([answered, np.ones(len(level), dtype=np.bool_), panel.fits]).T
-    patterns, which = np.unique(cells, axis=0, return_inverse=True)
+    everybody = np.vstack([answered, np.ones(len(level), dtype=np.bool_)])
+    cells = np.packbits(np.vstack([everybody, panel.fits]), axis=0).T
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(which.ravel(), kind="stable")
-    starts = np.searchsorted(which.ravel()[order], np.arange(len(patterns)))
-    split = len(panel.forecasters) + 1
+    parted = np.flatnonzero(panel.fits.any(axis=1) & (panel.fits != answered).any(axis=1))
     return Prepared(
-        above,
-        fitted,
-        patterns[:, :split].astype(np.float64),
-        patterns[:, split:].astype(np.float64),
-        order,
-        starts,
+        above=above,
+        answered=everybody[:, first].T.astype(np.float64),
+        sample=panel.fits[:, first].T.astype(np.float64),
+        order=order,
+        starts=np.searchsorted(which.ravel()[order], np.arange(len(first))),
+        given=given,
+        whole=(panel.fits == answered).all(axis=1),
+        parted=parted,
+        part=np.where(panel.fits[parted], above[parted], 0),
     )
 
 
 def scores(ready: Prepared, weights: Floats) -> Floats:
     """The scores of all forecasters, one row for each row of weights of the questions."""
+    if not ready.order.size:
+        return np.full((len(weights), len(ready.above) - 1), np.nan)
     counts = np.add.reduceat(weights[:, ready.order], ready.starts, axis=1)
     total = weights @ ready.above.T
-    if ready.fitted is not None:
-        effects = solve(counts, weights @ ready.fitted.T, ready.sample)
+    if not ready.given:
+        right = np.where(ready.whole, total[:, :-1], 0)
+        right[:, ready.parted] = weights @ ready.part.T
+        effects = solve(counts, right, ready.sample)
         shares = (ready.sample / ready.sample.sum(axis=1, keepdims=True)).T
         total += (counts * (effects @ shares)) @ ready.answered
     answers = counts @ ready.answered
     mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
-    if ready.fitted is not None:
+    if not ready.given:
         mean[~connected(counts, ready.sample)] = np.nan
     shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
     return shifted

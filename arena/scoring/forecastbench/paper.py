@@ -74,6 +74,8 @@ def paper_board(dataset: Panel, market: Panel, *, draws: int = DRAWS, seed: int 
 
 
 def _complete(panel: Panel) -> None:
+    if not panel.questions:
+        raise ValueError("there is no question of one of the types, and the paper's board needs both")
     absent = np.argwhere(np.isnan(panel.brier))
     if absent.size:
         who, what = absent[0].tolist()

@@ -1,0 +1,229 @@
+"""What scores cost: a million forecasts, a bootstrap, a board; against plain sums and loops of the same run.
+
+python -m benchmarks.scoring
+"""
+
+import random
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import arena.scoring
+from arena.scoring import brier, calibration, skill, skill_ratio, win_rate
+from arena.scoring.forecastbench.adjusted import score, two_way
+from arena.scoring.forecastbench.board import board
+from arena.scoring.forecastbench.bootstrap import REPLICATES, scored
+from arena.scoring.forecastbench.panel import Panel, panel
+from benchmarks.measure import Row, Timed, options, report, timed
+from benchmarks.slow_scores import Cell, adjusted, redrawn
+from markets.registry import load, names
+
+Column = NDArray[np.float64]
+HOME = Path(arena.scoring.__path__[0])
+MILLION, ROWS, MARKETS = 1_000_000, 100_000, 20_000
+DRAWS, MODELS, QUESTIONS = 10_000, 200, 500
+PUBLISHED_ROWS = 100_000 / 3.4
+"""arena-evaluation's, as published: rows a second."""
+PUBLISHED_REPLICATE = 0.4
+"""CPU seconds for one of ForecastBench's replicates, measured with its own code on another machine."""
+MOST_BYTES = 2 * 2**30
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Forecasts, what came of them, the market's own, and who asked."""
+
+    forecast: Column
+    reference: Column
+    outcome: NDArray[np.int64]
+    yes: NDArray[np.bool_]
+    market: NDArray[np.int64]
+
+
+def columns(size: int) -> Columns:
+    """Forecasts in tenths of a percent, none of them sure."""
+    rng = np.random.default_rng(1)
+    forecast, reference = (rng.integers(1, 1000, size) / 1000 for _ in range(2))
+    outcome = (rng.random(size) < forecast).astype(np.int64)
+    return Columns(forecast, reference, outcome, rng.random(size) < 0.5, rng.integers(0, MARKETS, size))
+
+
+def five(c: Columns) -> list[float]:
+    """Five scores, order-proof to the last digit."""
+    return [
+        brier.score(c.forecast, c.outcome),
+        skill.score(c.forecast, c.outcome, c.reference),
+        skill_ratio.score(c.forecast, c.outcome, c.reference),
+        win_rate.score(c.yes, c.outcome),
+        calibration.score(c.forecast, c.outcome),
+    ]
+
+
+def plain_five(c: Columns) -> list[float]:
+    """The same five as numpy sums: nothing checked, nothing left out, the last digits as they come."""
+
+    def squares(forecast: Column) -> float:
+        return float(((forecast - c.outcome) ** 2).sum() / c.outcome.size)
+
+    place = np.minimum((c.forecast * 10 + 1e-9).astype(np.int64), 9)
+    counts, said, came = (np.bincount(place, weights, 10) for weights in (None, c.forecast, c.outcome))
+    return [
+        squares(c.forecast),
+        squares(c.reference) - squares(c.forecast),
+        1 - squares(c.forecast) / squares(c.reference),
+        float((c.yes == (c.outcome == 1)).sum() / c.outcome.size),
+        float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / c.outcome.size),
+    ]
+
+
+def every_rule(c: Columns) -> list[float]:
+    """All rules that the registry has for forecasts, averaged by market where they can be."""
+    found = []
+    for name in names(HOME):
+        rule = load("arena.scoring", name).score
+        asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
+        if "outcome" in asked and all(hasattr(c, part) for part in asked):
+            found.append(rule(**{part: getattr(c, part) for part in asked}))
+    return found
+
+
+def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
+    """Forecasts in three rounds of nine sources; with some missing, every third model left out a round."""
+    rng = np.random.default_rng(seed)
+    who, what = (places.ravel() for places in np.indices((models, questions)))
+    there = ~((who % 3 == 2) & (what % 3 == who // 3 % 3)) if missing else np.ones(who.size, dtype=np.bool_)
+    who, what = who[there], what[there]
+    outcome = rng.integers(0, 2, questions)
+    return panel(
+        [f"m{i:03}" for i in who],
+        [f"q{j:05}" for j in what],
+        rng.integers(0, 101, who.size) / 100,
+        outcome[what],
+        fits=who % 4 != 1,
+        stratum=[f"{j % 3} {j % 9}" for j in what],
+        forecasters=[f"m{i:03}" for i in range(models)],
+    )
+
+
+def cells_of(table: Panel) -> list[Cell]:
+    """A table as the rows it was made from."""
+    names, questions = table.forecasters, table.questions
+    return [
+        (names[i], questions[j], str(table.stratum[j]), float(table.brier[i, j]), bool(table.fits[i, j]))
+        for i, j in np.argwhere(~np.isnan(table.brier)).tolist()
+    ]
+
+
+def two_products(table: Panel) -> None:
+    """What a bootstrap can't do without: whole-number draws, and a product each of scores and of counts."""
+    rng = np.random.default_rng(1)
+    width = len(table.questions)
+    answered = np.ones(table.brier.shape)
+    for _ in range(5):
+        rows = DRAWS // 5
+        picked = rng.integers(0, width, size=(rows, width)) + np.arange(rows)[:, None] * width
+        times = np.bincount(picked.ravel(), minlength=rows * width).reshape(rows, width).astype(np.float64)
+        _ = (times @ table.brier.T) / (times @ answered.T)
+
+
+def by_cpu(what: str, ours: Timed, against: str, reference: Timed, wanted: float) -> Row:
+    """A row of CPU time: that of all cores together, so that threads are no advantage."""
+    return Row(what, 1 / ours.cpu, ours.cpu_share, against, 1 / reference.cpu, wanted)
+
+
+def sums() -> list[Row]:
+    million, rows = columns(MILLION), columns(ROWS)
+    assert np.allclose(five(million), plain_five(million))
+    ours, plain = timed(lambda: five(million), MILLION, 7), timed(lambda: plain_five(million), MILLION, 7)
+    all_rules = timed(lambda: every_rule(rows), ROWS)
+    title = f"every rule on 100,000 rows: {all_rules.wall * ROWS * 1000:.0f} ms"
+    return [
+        by_cpu("1,000,000 forecasts, five scores", ours, "plain numpy sums", plain, 1 / 3),
+        Row(
+            title,
+            all_rules.per_second,
+            all_rules.cpu_share,
+            "arena-evaluation, published",
+            PUBLISHED_ROWS,
+            34,
+        ),
+    ]
+
+
+def bootstraps() -> list[Row]:
+    table = a_board(MODELS, QUESTIONS, missing=False)
+
+    def ours() -> object:
+        return scored(table, two_way(table), np.random.default_rng(1), DRAWS)
+
+    fast, products = timed(ours, DRAWS), timed(lambda: two_products(table), DRAWS)
+    title = "10,000 draws of 200 models, 500 questions"
+    return [by_cpu(title, fast, "two matrix products, with draws", products, 0.5)]
+
+
+def boards() -> list[Row]:
+    """A board like ForecastBench's: 11 forecasters, 1,458 questions on data, 301 on markets."""
+    tables = a_board(11, 1458, missing=True), a_board(11, 301, missing=True, seed=2)
+    cells = [cells_of(table) for table in tables]
+    rng = random.Random("bench/board")
+    for table, rows in zip(tables, cells, strict=True):
+        by_hand = adjusted(rows)
+        assert np.allclose([by_hand[name] for name in table.forecasters], scored_once(table), atol=1e-6)
+    slow = timed(lambda: [adjusted(redrawn(rows, rng)) for rows in cells], repeat=2)
+    fast = timed(lambda: board(*tables, naive="m000"), REPLICATES)
+    published = Timed(PUBLISHED_REPLICATE, PUBLISHED_REPLICATE)
+    return [
+        by_cpu("a ForecastBench board, a replicate", fast, "a slow transcription", slow, 300),
+        by_cpu("a ForecastBench board, a replicate", fast, "its own code, published", published, 300),
+    ]
+
+
+def scored_once(table: Panel) -> list[float]:
+    """The scores of a table without a draw."""
+    found: list[float] = score(two_way(table)).tolist()
+    return found
+
+
+MEMORY: dict[str, Callable[[], object]] = {
+    "a million forecasts, every rule": lambda: every_rule(columns(MILLION)),
+    "a million forecasts, a ForecastBench board": lambda: board(
+        a_board(200, 4000, missing=True), a_board(200, 2000, missing=True, seed=2), naive="m000"
+    ),
+}
+
+
+def most_memory(what: str) -> int:
+    """The most bytes that a process of its own had at once."""
+    command = [sys.executable, "-m", "benchmarks.scoring", "--memory", what]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def memory_notes() -> list[str]:
+    said = []
+    for what in MEMORY:
+        used = most_memory(what)
+        mark = "ok " if used <= MOST_BYTES else "no "
+        said.append(f"{mark} {what}: {used / GIB:.2f} GiB at most, of {MOST_BYTES / GIB:.0f} wanted")
+    return said
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--memory", choices=MEMORY, help="do this alone, and print the most bytes it took")
+    chosen = parser.parse_args()
+    if chosen.memory:
+        MEMORY[chosen.memory]()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        return
+    report([*sums(), *bootstraps(), *boards()], chosen.json, memory_notes())
+
+
+if __name__ == "__main__":
+    main()
