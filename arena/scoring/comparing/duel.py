@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scoring._columns import Floats
+from arena.scoring._columns import Flags, Floats
 from arena.scoring.comparing import interval, wild
 from arena.scoring.comparing.events import Ints, Sums, by_event, effective
 from arena.scoring.comparing.gain import known, reason_of
@@ -89,16 +89,23 @@ def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int) -> list[
 
 def _common(season: Season, a: Said, b: Said) -> tuple[int, Sums]:
     """How many rows both have, and their differences by event."""
-    gap, market = _gap(a, b)
+    gap, market = _gap(a, b, season.cells)
     return gap.size, by_event(gap, market, season.event_of, len(season.events))
 
 
-def _gap(a: Said, b: Said) -> tuple[Floats, Ints]:
+def _gap(a: Said, b: Said, cells: int) -> tuple[Floats, Ints]:
     """How much further off b was, on the rows that both have."""
     if np.array_equal(a.cell, b.cell):
         return b.error - a.error, a.market
-    _, mine, yours = np.intersect1d(a.cell, b.cell, assume_unique=True, return_indices=True)
+    mine, yours = (_in(one.cell, other.cell, cells) for one, other in ((a, b), (b, a)))
     return b.error[yours] - a.error[mine], a.market[mine]
+
+
+def _in(one: Ints, other: Ints, cells: int) -> Flags:
+    """Which of one's cells are among the other's."""
+    there = np.zeros(cells, dtype=np.bool_)
+    there[other] = True
+    return there[one]
 
 
 def _duel(a: str, b: str, rows: int, sums: Sums, p: float) -> Duel:

@@ -19,7 +19,7 @@ from arena.scoring._columns import Floats
 from arena.scoring.comparing.events import Sums
 from arena.scoring.comparing.wild import LEVEL, Turned, p_at, turned
 
-HALVINGS = 40
+HALVINGS = 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
   agent that can be judged, each with p ≤ 0.05: by their duel, or by way of the market (`apart`) where they
   have too few common events. These p-values are not adjusted for their number, because all must be small
   at once. Events still needed are those of `power` for every gap that is open, the largest of them, each
-  found with a chance of 1 − 0.2/k where k gaps must all be found: then all are, with one of 80%.
+  found with a chance of 1 − 0.1/k where k gaps must all be found: then all are, with one of 90%.
 - Direction: higher is better, of gains and gaps alike.
 - Range: nobody, or one agent with those that say the same; in a season without skill somebody is named
   with a chance of at most 5%.
@@ -24,12 +24,15 @@ from arena.scoring.comparing import _words as words
 from arena.scoring.comparing.duel import Duel
 from arena.scoring.comparing.events import ENOUGH
 from arena.scoring.comparing.gain import Gain
-from arena.scoring.comparing.power import CHANCE, still_needed
+from arena.scoring.comparing.power import still_needed
 from arena.scoring.comparing.ranks import order
 from arena.scoring.comparing.wild import LEVEL
 
 State = Literal["nothing", "few", "behind", "open", "leads"]
 """Nothing is resolved, too little is, nobody is ahead of the market, someone is first, someone leads."""
+
+_SURE = 0.9
+"""The chance with which a leader should be named after as many events as are said to be needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,15 @@ def lead(gains: Sequence[Gain], duels: Iterable[Duel], families: Iterable[Collec
     return _first((unbeaten or judged)[0], field, len(players) - len(judged))
 
 
+def chance_each(gaps: int) -> float:
+    """How surely each of some gaps must be found for all of them to be, nine times in ten.
+
+    >>> chance_each(5)
+    0.98
+    """
+    return 1 - (1 - _SURE) / gaps
+
+
 def beats_market(gain: Gain) -> bool:
     """Whether it is closer to what happened than the market by more than chance."""
     return gain.skill is not None and gain.skill > 0 and gain.p is not None and gain.p <= LEVEL
@@ -129,15 +141,14 @@ def _first(gain: Gain, field: _Field, unjudged: int) -> Verdict:
 
 
 def _needed(gain: Gain, field: _Field) -> int | None:
-    """Events until all that is open is told, with four chances in five."""
-    rivals = field.rivals(gain.agent)
+    """Events until all that is open is told, with the chance that is wanted."""
     gaps = [] if beats_market(gain) else [(gain.skill, gain.error, gain.effective, gain.events)]
     for other in field.open(gain.agent):
         one = field.duels.get((gain.agent, other))
         if one is None or one.gap is None:
             return None
         gaps.append((one.gap if one.a == gain.agent else -one.gap, one.error, one.effective, one.events))
-    chance = 1 - (1 - CHANCE) / (len(rivals) + 1)
+    chance = chance_each(len(field.rivals(gain.agent)) + 1)
     found = [
         None if not gap or gap < 0 or error is None else still_needed(gap, error, effective, events, chance)
         for gap, error, effective, events in gaps

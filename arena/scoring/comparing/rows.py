@@ -38,6 +38,7 @@ class Season:
     agents: tuple[str, ...]
     events: tuple[str, ...]
     event_of: Ints
+    cells: int
     said: tuple[Said, ...]
 
     def of(self, agent: str) -> Said:
@@ -68,13 +69,13 @@ def season(
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[kept]
     who, about = _places("agent", agent, len(agents))[kept], _places("event", event, len(events))[kept]
     when, what = _places("instant", instant)[kept], _places("market", market)[kept]
-    cell = what * (when.max(initial=0) + 1) + when
+    names, cell = np.unique(what * (when.max(initial=0) + 1) + when, return_inverse=True)
     order = np.lexsort((cell, who))
     _refuse_twice(agents, who[order], cell[order], kept[order])
     edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
     parts = [order[low:high] for low, high in pairwise(edges)]
     said = tuple(Said(cell[p], what[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts)
-    return Season(tuple(agents), tuple(events), _events_of(what, about, kept), said)
+    return Season(tuple(agents), tuple(events), _events_of(what, about, kept), names.size, said)
 
 
 def _places(name: str, column: ArrayLike, names: int | None = None) -> Ints:

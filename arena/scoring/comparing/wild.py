@@ -94,12 +94,14 @@ def error(sums: Sums) -> float:
 def turned(events: Sequence[str], sums: Sequence[Sums], seed: int, *, shifts: bool = True) -> Turned:
     """All sums for some columns; those of the counts may be left out where the null is 0."""
     s, n = (np.stack([getattr(x, name) for x in sums], axis=1) for name in ("total", "count"))
+    columns = [s, s * n, n, n * n] if shifts else [s, s * n]
+    found = np.split(turn(events, np.hstack(columns), seed), len(columns), axis=1)
     none = np.zeros((1, len(sums)))
     return Turned(
-        total=turn(events, s, seed),
-        cross=turn(events, s * n, seed),
-        counts=turn(events, n, seed) if shifts else none,
-        squares=turn(events, n * n, seed) if shifts else none,
+        total=found[0],
+        cross=found[1],
+        counts=found[2] if shifts else none,
+        squares=found[3] if shifts else none,
         sums=(s.sum(0), n.sum(0), (s * s).sum(0), (s * n).sum(0), (n * n).sum(0)),
         spread=np.array([spread(x) for x in sums]),
     )
