@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from arena.belief import anchored, implied
-from arena.scoring.comparing.apart import apart
+from arena.scoring.comparing.apart import aparts
 from arena.scoring.comparing.duel import duel
 from arena.scoring.comparing.events import Sums
 from arena.scoring.comparing.gain import sums_of
@@ -115,7 +115,7 @@ def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
 
 def different_markets(events: int, seasons: int) -> Share:
     """How often two agents as good as the price are told apart on markets of different kinds."""
-    told = {"paired with the market": 0, "raw Brier": 0}
+    told, pair = {"paired with the market": 0, "raw Brier": 0}, [("a", "b")]
     for number in range(seasons):
         rng = chances("different", events, number)
         parts = []
@@ -123,8 +123,8 @@ def different_markets(events: int, seasons: int) -> Share:
             kind = Settings(own_start=rng.uniform(0.3, 2.5))
             place = world(sizes("skewed", events, 5, rng), rng, kind)
             parts.append((place, {name: peer(place, rng, kind)}))
-        told["paired with the market"] += apart(together(parts), "a", "b", number).winner() is not None
-        told["raw Brier"] += apart(together(parts, raw=True), "a", "b", number).winner() is not None
+        told["paired with the market"] += aparts(together(parts), pair, number)[0].winner() is not None
+        told["raw Brier"] += aparts(together(parts, raw=True), pair, number)[0].winner() is not None
     shares = {name: count / seasons for name, count in told.items()}
     what = f"equal agents on different markets are told apart: {events} events each"
     return Share(what, shares.pop("paired with the market"), 0, 0.06, shares)

@@ -1,0 +1,39 @@
+"""Small seasons, row by row, with names instead of places."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from arena.frame import places
+from arena.scoring.comparing.rows import Season, season
+
+Row = tuple[str, str, int, float, float, int]
+"""Agent, market, instant, forecast, price, outcome. The event is the market's name up to a slash."""
+
+
+def season_of(rows: Iterable[Row]) -> Season:
+    """The season of these rows."""
+    agent, market, instant, forecast, price, outcome = map(list, zip(*rows, strict=True))
+    agents, who = places(agent)
+    _, what = places(market)
+    events, about = places([name.partition("/")[0] for name in market])
+    return season(
+        agents, events, agent=who, instant=instant, market=what, event=about, forecast=forecast,
+        reference=price, outcome=outcome,
+    )  # fmt: skip
+
+
+def drawn(seed: int, events: int, agents: dict[str, float], markets: int = 3, rounds: int = 2) -> list[Row]:
+    """Rows of agents that see the truth up to a noise; the price has one of 0.15."""
+    rng = np.random.default_rng(seed)
+    rows: list[Row] = []
+    for event in range(events):
+        for place in range(markets):
+            truth = rng.uniform(0.1, 0.9)
+            outcome = int(rng.random() < truth)
+            for instant in range(rounds):
+                price = round(float(np.clip(truth + 0.15 * rng.standard_normal(), 0, 1)), 2)
+                for name, noise in agents.items():
+                    said = round(float(np.clip(truth + noise * rng.standard_normal(), 0, 1)), 6)
+                    rows.append((name, f"e{event}/{place}", instant, said, price, outcome))
+    return rows

@@ -1,0 +1,52 @@
+"""What docs/evidence.md shows of thousands of seasons, on some: enough to see it if a method were wrong."""
+
+import pytest
+
+from benchmarks.coverage import (
+    coverage,
+    different_markets,
+    equal_duels,
+    events_for,
+    no_leader,
+    planted,
+    readings,
+)  # fmt: skip
+from benchmarks.worlds import Shape
+
+SOME = 60
+"""Seasons; of so many, 4 out of 60 is not yet remarkable at 5%, and 10 is, at one in a thousand."""
+
+
+@pytest.mark.parametrize("shape", ["equal", "skewed"])
+def test_intervals_hold_the_true_gain_where_those_over_rows_do_not(shape: Shape) -> None:
+    found = coverage(shape, markets=10, events=20, seasons=SOME)
+    assert found.share > 0.85
+    assert found.beside["i.i.d. rows"] < found.share
+
+
+def test_equal_agents_are_seldom_told_apart() -> None:
+    assert equal_duels("skewed", events=30, seasons=SOME).share < 0.15
+
+
+def test_paired_with_the_market_other_markets_make_no_winner_as_raw_scores_do() -> None:
+    found = different_markets(events=100, seasons=SOME)
+    assert found.share < 0.15
+    assert found.beside["raw Brier"] > 0.25
+
+
+def test_the_implied_reading_puts_the_better_agent_last_and_the_others_first() -> None:
+    stated, anchored, implied = (found.share for found in readings(seasons=SOME))
+    assert stated > 0.9
+    assert anchored > 0.9
+    assert implied < 0.3
+
+
+def test_a_gap_as_large_as_in_the_long_run_is_found_in_the_events_that_are_said_to_be_needed() -> None:
+    few, many = events_for("equal", noise=0.1), events_for("equal", noise=0.3)
+    assert 50 < few < many < 400
+
+
+@pytest.mark.thorough
+def test_a_leader_is_named_where_there_is_one_and_seldom_where_there_is_none() -> None:
+    assert [found for found in no_leader(400) if found.share > 0.08] == []
+    assert [found for found in planted(400) if found.share < 0.75] == []

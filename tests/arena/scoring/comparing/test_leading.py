@@ -1,0 +1,122 @@
+"""The leading sentence: who leads, and whether that means anything yet."""
+
+from arena.scoring.comparing.duel import Duel
+from arena.scoring.comparing.gain import Gain
+from arena.scoring.comparing.leading import Verdict, lead
+from arena.scoring.comparing.power import still_needed
+
+MARKET = Gain("market", 90, 90, 60, 50.0, 0.0, 0.0, 0.0, 0.0, 1.0, None)
+
+
+def gain(agent: str, skill: float, p: float, error: float = 0.01) -> Gain:
+    low, high = skill - 2 * error, skill + 2 * error
+    return Gain(agent, 90, 90, 60, 50.0, skill, error, low, high, p, None)
+
+
+def few(agent: str, skill: float | None = 0.3) -> Gain:
+    return Gain(agent, 9, 9, 8, 7.5 if skill else 0.0, skill, None, None, None, None, "not enough events")
+
+
+def duel(a: str, b: str, gap: float, p: float | None) -> Duel:
+    return Duel(a, b, 90, 90, 60, 50.0, gap, 0.01, p, None)
+
+
+def same(a: str, b: str) -> Duel:
+    return Duel(a, b, 90, 90, 60, 50.0, 0.0, 0.0, 1.0, None)
+
+
+def test_nothing_is_resolved() -> None:
+    found = lead([few("ann", None)], [])
+    assert found == Verdict("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
+    assert lead([], []).state == "nothing"
+
+
+def test_too_little_is_resolved() -> None:
+    found = lead([few("ann"), few("bob", 0.1)], [duel("ann", "bob", 0.2, None)])
+    assert (found.state, found.leader, found.ahead) == ("few", None, "ann")
+    assert found.sentence == (
+        "Nobody leads yet: the most that any agent has is 7.5 effective events, and 20 are the least from "
+        "which anything follows."
+    )
+
+
+def test_one_leads_who_beats_the_market_and_all_others() -> None:
+    gains = [gain("bob", 0.005, 0.6), MARKET, gain("ann", 0.03, 0.004), gain("cho", -0.01, 0.3)]
+    found = lead(gains, [duel("ann", "bob", 0.025, 0.04), duel("cho", "ann", -0.04, 0.001)])
+    assert (found.state, found.leader, found.not_beaten) == ("leads", "ann", ())
+    assert found.sentence == (
+        "ann leads by more than chance would explain: closer than the market by 0.0300 (0.0100 to 0.0500) "
+        "over 60 events, and closer than each of 2 others."
+    )
+
+
+def test_alone_it_is_enough_to_beat_the_market() -> None:
+    found = lead([gain("ann", 0.03, 0.004), MARKET], [])
+    assert found.leader == "ann"
+    assert found.sentence.endswith("over 60 events.")
+
+
+def test_who_beats_all_others_but_not_the_market_does_not_lead() -> None:
+    gains = [gain("ann", 0.015, 0.13), gain("bob", -0.2, 0.001)]
+    found = lead(gains, [duel("ann", "bob", 0.21, 0.001)])
+    assert (found.state, found.leader, found.ahead) == ("open", None, "ann")
+    assert found.not_beaten == ("the market",)
+    assert found.sentence == (
+        "ann is first, which says nothing yet: closer than the market by 0.0150 (-0.0050 to 0.0350) over 60 "
+        "events, but not ahead of the market by more than chance. With such gaps about 290 more events would "
+        "tell."
+    )
+
+
+def test_the_events_needed_are_those_of_the_gap_that_needs_most() -> None:
+    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04), gain("cho", 0.01, 0.3)]
+    duels = [duel("ann", "bob", 0.01, 0.3), duel("ann", "cho", 0.02, 0.051), duel("bob", "cho", 0.01, 0.3)]
+    found = lead(gains, duels)
+    assert (found.state, found.not_beaten) == ("open", ("bob", "cho"))
+    assert found.events_needed == still_needed(0.01, 0.01, 50.0, 60, 1 - 0.1 / 3)
+
+
+def test_behind_in_a_duel_no_number_of_events_will_tell() -> None:
+    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04)]
+    found = lead(gains, [duel("ann", "bob", -0.001, 0.9)])
+    assert (found.state, found.events_needed) == ("open", None)
+    assert "more events" not in found.sentence
+
+
+def test_nobody_is_ahead_of_the_market() -> None:
+    found = lead(
+        [gain("ann", -0.01, 0.4), gain("bob", -0.05, 0.01), MARKET], [duel("ann", "bob", 0.04, 0.01)]
+    )
+    assert (found.state, found.leader, found.ahead) == ("behind", None, "ann")
+    assert found.sentence == (
+        "Nobody is ahead of the market: ann is closest, at -0.0100 (-0.0300 to 0.0100) over 60 events."
+    )
+
+
+def test_who_has_too_few_events_holds_nobody_up_and_is_counted() -> None:
+    found = lead([gain("ann", 0.03, 0.004), few("bob"), few("cho")], [duel("ann", "bob", -0.2, None)])
+    assert found.leader == "ann"
+    assert found.sentence.endswith(" 2 agents have too few events to be judged.")
+
+
+def test_twins_and_those_who_say_the_same_are_no_rivals() -> None:
+    gains = [gain("ann", 0.03, 0.004), gain("ann-2", 0.028, 0.004), gain("kelly", 0.03, 0.004)]
+    duels = [duel("ann", "ann-2", 0.002, 0.8), same("ann", "kelly"), duel("kelly", "ann-2", 0.002, 0.8)]
+    found = lead(gains, duels, families=[("ann", "ann-2", "kelly")])
+    assert found.leader == "ann"
+    assert found.sentence.startswith("ann, kelly and ann-2 lead by more than chance would explain")
+    assert lead(gains, duels).leader is None
+    assert lead([gains[0], gains[2]], duels).leader == "ann"
+
+
+def test_who_is_beaten_by_another_is_not_named_first() -> None:
+    """ann has the surer gain on the market, but bob beats it where both forecast."""
+    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.06)]
+    found = lead(gains, [duel("ann", "bob", -0.03, 0.01)])
+    assert (found.leader, found.ahead) == (None, "bob")
+
+
+def test_the_order_of_agents_and_duels_changes_nothing() -> None:
+    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04), gain("cho", 0.01, 0.3), MARKET]
+    duels = [duel("ann", "bob", 0.01, 0.3), duel("ann", "cho", 0.02, 0.04), duel("bob", "cho", 0.01, 0.3)]
+    assert lead(gains, duels) == lead(gains[::-1], duels[::-1])
