@@ -1,6 +1,6 @@
 """Articles on disk: one a file, with a few lines before the text that say what it is and of when.
 
-`docs/evidence.md` describes the form of a file. A market gets the articles that name it under `markets`, and
+`docs/news.md` describes the form of a file. A market gets the articles that name it under `markets`, and
 of those that name none the ones that have at least two of its question's telling words.
 """
 
@@ -101,7 +101,7 @@ def _files(folder: Path) -> list[Path]:
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
     if len(found) > MOST_FILES:
-        mend = "leave older articles out, or write a source of your own: see docs/evidence.md"
+        mend = "leave older articles out, or write a source of your own: see docs/news.md"
         raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", mend)
     return [path for path in found if path.is_file() and not path.is_symlink()]
 

@@ -124,7 +124,7 @@ def test_check_says_where_articles_come_from(folders: tuple[Path, Path]) -> None
 
 
 def test_the_source_that_the_page_shows_is_one(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
+    page = (ROOT / "docs" / "news.md").read_text("utf-8")
     code = page.split("```python\n")[-1].split("```")[0]
     (tmp_path / "extensions" / "research").mkdir(parents=True)
     (tmp_path / "extensions" / "research" / "same.py").write_text(code, "utf-8")
