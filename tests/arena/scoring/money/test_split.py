@@ -55,9 +55,8 @@ def test_a_bet_of_one_who_stated_nothing_is_luck_and_costs() -> None:
 
 def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
     yes = split([buy(1000, 0.31, 0.3, belief=0.45, fee=DOLLAR)], ended(1, 1000))
-    no = split(
-        [buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], {"m": End("e", "settled", 0, 1000 * ONE)}
-    )
+    lost = {"m": End("e", "settled", 0, 1000 * ONE)}
+    no = split([buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], lost)
     assert no == yes
 
 
@@ -118,8 +117,10 @@ ends = st.builds(
 
 
 @given(trades, ends, ends, ends)
-def test_the_parts_add_up_to_the_profit_to_the_last_millionth(trades: list[Trade], *three: End) -> None:
-    by_name = dict(zip("abc", three, strict=True))
+def test_the_parts_add_up_to_the_profit_to_the_last_millionth(
+    trades: list[Trade], a: End, b: End, c: End
+) -> None:
+    by_name = {"a": a, "b": b, "c": c}
     whole = sum(t.flow for t in trades) + sum(by_name[m].paid for m in {t.market for t in trades})
     assert split(trades, by_name).pnl == whole
     assert all(type(part) is int for part in astuple(split(trades, by_name)))
@@ -132,13 +133,7 @@ def test_luck_is_what_came_less_what_was_believed(trades: list[Trade], value: in
     """The remainder that makes the sum exact is the formula of luck, but for the dust of rounding."""
     bought = [t for t in trades if t.buy]
     paid = sum((Fraction(t.shares if t.buy else -t.shares) * t.own(value) / ONE for t in trades), Fraction(0))
-    by_hand = sum(
-        (
-            t.shares * Fraction(t.own(value) - t.own(t.mid if t.belief is None else t.belief), ONE)
-            for t in bought
-        ),
-        Fraction(0),
-    )
+    by_hand = sum((t.shares * Fraction(t.own(value) - t.own(_believed(t)), ONE) for t in bought), Fraction(0))
     one_market = [Trade("m", *astuple(t)[1:]) for t in trades]
     found = split(one_market, {"m": End("e", "settled", value, round(paid))})
     if trades:
@@ -159,6 +154,9 @@ def test_where_beliefs_are_the_truth_luck_averages_out_and_edge_is_what_is_earne
     earned = np.array([part.pnl / DOLLAR for part in found])
     error = luck.std() / np.sqrt(luck.size)
     assert abs(luck.mean()) < 3 * error
-    assert earned.mean() == pytest.approx(
-        np.mean([(p.edge + p.sizing) / DOLLAR for p in found]), abs=3 * error
-    )
+    promised = np.mean([(part.edge + part.sizing) / DOLLAR for part in found])
+    assert earned.mean() == pytest.approx(promised, abs=3 * error)
+
+
+def _believed(trade: Trade) -> int:
+    return trade.mid if trade.belief is None else trade.belief

@@ -14,9 +14,8 @@ from markets.millionths import ONE
 
 def slow(values: list[int]) -> float:
     """Every pair of a peak and a later value."""
-    return max(
-        max((values[s] - values[t]) / max(values[: s + 1]) for s in range(t + 1)) for t in range(len(values))
-    )
+    pairs = [(s, t) for t in range(len(values)) for s in range(t + 1)]
+    return max((values[s] - values[t]) / max(values[: s + 1]) for s, t in pairs)
 
 
 @given(st.lists(st.integers(1, 10**12), min_size=2, max_size=30))
@@ -89,8 +88,7 @@ def test_worst_and_best_are_those_of_all_states_that_can_be(
             "unknown": True,
         }
         if possible[tie]:
-            totals.append(
-                sum(x.shares * (y if x.yes else 1 - y) for x, y in zip(by_price, state, strict=True))
-            )
+            pays = [x.shares * (y if x.yes else 1 - y) for x, y in zip(by_price, state, strict=True)]
+            totals.append(sum(pays))
     (found,) = at_stake(lots, {"e": tie}, 10_000)
     assert (found.value + found.worst, found.value + found.best) == pytest.approx((min(totals), max(totals)))

@@ -1,0 +1,151 @@
+"""Coherence: the closed forms against the linear program that they solve, and trades that really pay."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from arena.scoring.stating.coherence import book, coherence
+
+SHAPES = ["exhaustive", "exclusive", "nested"]
+tenths = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=2, max_size=6)
+
+
+def states(shape: str, size: int) -> np.ndarray:
+    """What each market pays in every way that the event can end."""
+    if shape == "nested":
+        return np.tri(size + 1, size, -1)
+    return np.eye(size) if shape == "exhaustive" else np.vstack([np.eye(size), np.zeros(size)])
+
+
+def by_program(p: list[float], shape: str) -> float:
+    """The most that is sure: shares s of a claim that pays 0 to 1 in every state, bought, or sold."""
+    pays, size = states(shape, len(p)), len(p)
+    best = 0.0
+    for sign in (1, -1):
+        sure = np.hstack([-sign * (pays - np.array(p)), np.ones((len(pays), 1))])
+        claim = np.hstack([np.vstack([pays, -pays]), np.zeros((2 * len(pays), 1))])
+        found = linprog(
+            [0.0] * size + [-1.0],
+            A_ub=np.vstack([sure, claim]),
+            b_ub=[0.0] * len(pays) + [1.0] * len(pays) + [0.0] * len(pays),
+            bounds=[(None, None)] * (size + 1),
+        )
+        best = max(best, -found.fun)
+    return best
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(p=tenths)
+def test_the_closed_form_is_the_solution_of_the_linear_program(shape: str, p: list[float]) -> None:
+    assert book(p, shape).profit == pytest.approx(by_program(p, shape), abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(p=tenths)
+def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]) -> None:
+    found = book(p, shape)
+    held = np.zeros(len(p))
+    for deal in found.deals:
+        held[deal.row] += 1 if deal.buy else -1
+        assert deal.price == p[deal.row]
+    profits = states(shape, len(p)) @ held - held @ np.array(p)
+    assert profits.min() == pytest.approx(found.profit, abs=1e-9)
+    assert bool(found.deals) == (found.profit > 0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(p=tenths)
+def test_coherent_probabilities_lose_nothing(shape: str, p: list[float]) -> None:
+    total = sum(p) or 1.0
+    right = sorted(p, reverse=True) if shape == "nested" else [x / max(total, 1e-9) for x in p]
+    if shape != "exhaustive" or sum(p):
+        assert book(right, shape).profit == 0.0
+
+
+def test_an_event_of_two_even_favourites_at_60_percent_loses_20_cents() -> None:
+    found = book([0.6, 0.6], "exclusive")
+    assert found.profit == pytest.approx(0.2)
+    assert [deal.buy for deal in found.deals] == [False, False]
+
+
+def test_what_sums_to_less_than_1_is_incoherent_only_where_nothing_else_can_happen() -> None:
+    assert book([0.3, 0.3], "exclusive").profit == 0
+    assert book([0.3, 0.3], "exhaustive").profit == pytest.approx(0.4)
+
+
+def test_a_later_date_can_not_be_less_likely() -> None:
+    """By December, by June, by March: as stated, from the widest to the narrowest."""
+    assert book([0.5, 0.6, 0.2], "nested").profit == pytest.approx(0.1)
+
+
+columns = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 10)), min_size=1, max_size=25)
+
+
+@given(
+    columns,
+    st.lists(st.sampled_from([*SHAPES, "alone"]), min_size=6, max_size=6),
+    st.randoms(use_true_random=False),
+)
+def test_a_column_is_its_events_one_by_one_in_any_order(
+    rows: list[tuple[int, int]], shapes: list[str], chance: Any
+) -> None:
+    table = [(event, n / 10, shapes[event], float(rung)) for rung, (event, n) in enumerate(rows)]
+    event, p, shape, rung = zip(*chance.sample(table, len(table)), strict=True)
+    found = coherence(p, event, shape, rung=rung)
+    losses = []
+    for number in sorted(set(event)):
+        own, kind = [row[1] for row in table if row[0] == number], shapes[number]
+        if kind != "alone" and (len(own) > 1 or kind == "exhaustive"):
+            losses.append(book(own, kind).profit)
+    assert found.events == len(losses)
+    if losses:
+        assert found.loss == pytest.approx(np.mean(losses), abs=1e-9)
+        assert found.worst == pytest.approx(max(losses), abs=1e-9)
+        assert found.incoherent == sum(loss > 0 for loss in losses)
+    else:
+        assert (found.loss, found.worst) == (None, None)
+        assert found.reason
+
+
+def test_the_market_is_scored_beside_the_agent_on_the_same_events() -> None:
+    found = coherence([0.9, 0.6, 0.2], ["a", "a", "b"], "exclusive", mid=[0.5, 0.51, 0.9])
+    assert (found.loss, found.market) == pytest.approx((0.5, 0.01))
+    assert (found.events, found.worst_event) == (1, "a")
+
+
+def test_the_markets_of_an_agent_that_repeats_the_price_are_as_coherent_as_the_price() -> None:
+    rng = np.random.default_rng(1)
+    mid = rng.random(400)
+    found = coherence(mid, np.arange(400) // 4, np.repeat(["exclusive", "nested"], 200), mid=mid)
+    assert found.loss == found.market
+    assert found.events == 100
+
+
+def test_dust_of_floats_is_coherent() -> None:
+    assert sum([0.1, 0.2, 0.7]) != 1.0 or sum([0.1] * 10) != 1.0
+    assert book([0.1] * 10, "exhaustive").profit == 0
+
+
+def test_no_event_with_several_markets_is_none_with_a_reason() -> None:
+    for found in (coherence([], [], "nested"), coherence([0.5, 0.6], ["a", "b"], "exclusive")):
+        assert (found.loss, found.worst, found.events) == (None, None, 0)
+        assert "no event had several" in found.reason
+
+
+def test_a_wrong_column_is_named() -> None:
+    with pytest.raises(ValueError, match=r"row 1: 1\.5 is not a probability"):
+        coherence([0.5, 1.5], ["a", "a"], "exclusive")
+    with pytest.raises(ValueError, match="column 'event' has 1 rows"):
+        coherence([0.5, 0.5], ["a"], "exclusive")
+
+
+def test_a_long_column_is_scored_as_its_parts() -> None:
+    rng = np.random.default_rng(2)
+    p, event = rng.random(30_000), np.arange(30_000) // 3
+    steps = [sum(max(b - a, 0) for a, b in pairwise(three)) for three in p.reshape(-1, 3)]
+    assert coherence(p, event, "nested").loss == pytest.approx(np.mean(steps))
