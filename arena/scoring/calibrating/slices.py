@@ -1,6 +1,6 @@
 """Calibration in parts: by price band, by horizon, by category, by cohort, by anything that labels rows.
 
-- Formula: the decomposition of `corp` and its null, on the rows of each label alone. Price bands are
+- Formula: the decomposition of `corp` and its null (`reliability`), on the rows of each label alone. Price bands are
   tenths of the market's mid, half-open, [0, .1), [.1, .2) … [.9, 1]; horizons are the time from the
   forecast to the market's close: under a day, 1 to 7 days, 1 to 4 weeks, 4 to 13 weeks, longer.
 - Direction: as in `corp`.
@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from arena.scoring._columns import chances
 from arena.scoring._pooled import counted, same_length
-from arena.scoring.calibrating.corp import DRAWS, Null, Parts, decompose, null
+from arena.scoring.calibrating.corp import Parts, decompose
+from arena.scoring.calibrating.reliability import DRAWS, Null, null
 from arena.scoring.calibration import EDGES
 
 PRICE_BANDS = tuple(f"{low:.0%} to {high:.0%}" for low, high in pairwise(EDGES))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.scoring._pooled import counted
-from arena.scoring.calibrating import corp, slices
+from arena.scoring.calibrating import corp, reliability, slices
 from arena.scoring.calibrating.ece import ece
 from arena.scoring.calibrating.worlds import worlds
 
@@ -24,7 +24,7 @@ def alarms(seasons: int, draws: int, by_market: bool) -> float:
     found = 0
     for _ in range(seasons):
         f, o, m = season(rng, markets=40, rounds=5)
-        found += corp.null(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
+        found += reliability.null(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
     return found / seasons
 
 
@@ -41,7 +41,7 @@ def test_the_overconfident_are_found_out() -> None:
     rng = np.random.default_rng(3)
     truth = rng.uniform(0.2, 0.8, 400)
     said = np.round(np.where(truth > 0.5, 0.95, 0.05), 2)
-    shown = corp.diagram(said, rng.random(400) < truth, rng, draws=200)
+    shown = reliability.diagram(said, rng.random(400) < truth, rng, draws=200)
     assert shown.null.p_value < 0.01
     assert shown.parts.miscalibration > 5 * shown.null.expected
     low, high = shown.points[0], shown.points[-1]
@@ -53,20 +53,20 @@ def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
     rng, inside = np.random.default_rng(11), list[bool]()
     for _ in range(40):
         f, o, m = season(rng, markets=100, rounds=1)
-        points = corp.diagram(f, o, rng, m, draws=200).points
+        points = reliability.diagram(f, o, rng, m, draws=200).points
         inside += [p.low <= p.recalibrated <= p.high for p in points]
     assert 0.85 <= np.mean(inside) <= 0.97
 
 
 def test_a_diagram_says_what_lies_on_each_point() -> None:
-    shown = corp.diagram([0.2, 0.2, 0.9, 0.5], [0, 1, 1, -1], np.random.default_rng(1), draws=50)
+    shown = reliability.diagram([0.2, 0.2, 0.9, 0.5], [0, 1, 1, -1], np.random.default_rng(1), draws=50)
     assert [(p.forecast, p.rows, p.observed) for p in shown.points] == [(0.2, 2, 0.5), (0.9, 1, 1.0)]
     assert sum(p.weight for p in shown.points) == pytest.approx(1)
 
 
 def test_the_same_seed_gives_the_same_digits() -> None:
     f, o, m = season(np.random.default_rng(2), 30, 3)
-    assert corp.diagram(f, o, np.random.default_rng(4), m, draws=20) == corp.diagram(
+    assert reliability.diagram(f, o, np.random.default_rng(4), m, draws=20) == reliability.diagram(
         f, o, np.random.default_rng(4), m, draws=20
     )
 
@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_digits() -> None:
 def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None:
     rng = np.random.default_rng(6)
     f = rng.random(3000)
-    shown = corp.diagram(f, rng.random(3000) < f, rng, draws=3, most=50)
+    shown = reliability.diagram(f, rng.random(3000) < f, rng, draws=3, most=50)
     assert len(shown.points) == 50
     assert (shown.points[0].forecast, shown.points[-1].forecast) == (f.min(), f.max())
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -61,10 +61,9 @@ def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
 def test_coherent_probabilities_lose_nothing(shape: str, p: list[float]) -> None:
-    total = sum(p) or 1.0
-    right = sorted(p, reverse=True) if shape == "nested" else [x / max(total, 1e-9) for x in p]
-    if shape != "exhaustive" or sum(p):
-        assert book(right, shape).profit == 0.0
+    assume(sum(p) > 0)
+    right = sorted(p, reverse=True) if shape == "nested" else [x / sum(p) for x in p]
+    assert book(right, shape).profit == 0.0
 
 
 def test_an_event_of_two_even_favourites_at_60_percent_loses_20_cents() -> None:
@@ -84,13 +83,10 @@ def test_a_later_date_can_not_be_less_likely() -> None:
 
 
 columns = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 10)), min_size=1, max_size=25)
+shapes = st.lists(st.sampled_from([*SHAPES, "alone"]), min_size=6, max_size=6)
 
 
-@given(
-    columns,
-    st.lists(st.sampled_from([*SHAPES, "alone"]), min_size=6, max_size=6),
-    st.randoms(use_true_random=False),
-)
+@given(columns, shapes, st.randoms(use_true_random=False))
 def test_a_column_is_its_events_one_by_one_in_any_order(
     rows: list[tuple[int, int]], shapes: list[str], chance: Any
 ) -> None:
@@ -127,7 +123,7 @@ def test_the_markets_of_an_agent_that_repeats_the_price_are_as_coherent_as_the_p
 
 
 def test_dust_of_floats_is_coherent() -> None:
-    assert sum([0.1, 0.2, 0.7]) != 1.0 or sum([0.1] * 10) != 1.0
+    assert sum([0.1] * 10) != 1.0
     assert book([0.1] * 10, "exhaustive").profit == 0
 
 
