@@ -1,8 +1,8 @@
 """Calibration in parts: by price band, by horizon, by category, by cohort, by anything that labels rows.
 
-- Formula: the decomposition of `corp` and its null (`reliability`), on the rows of each label alone. Price bands are
-  tenths of the market's mid, half-open, [0, .1), [.1, .2) … [.9, 1]; horizons are the time from the
-  forecast to the market's close: under a day, 1 to 7 days, 1 to 4 weeks, 4 to 13 weeks, longer.
+- Formula: the decomposition of `corp` and its null (`reliability`), on the rows of each label alone. Price
+  bands are tenths of the market's mid, half-open, [0, .1), [.1, .2) … [.9, 1]; horizons are the time from
+  the forecast to the market's close: under a day, 1 to 7 days, 1 to 4 weeks, 4 to 13 weeks, longer.
 - Direction: as in `corp`.
 - Range: as in `corp`.
 - Edge cases: labels without a resolved row are absent. A market whose rows fall under several labels
