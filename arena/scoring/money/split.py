@@ -2,19 +2,19 @@
 
 - Formula: for each side's own share let m be its mid, b what the agent believed it to be worth (its
   stated probability; m where it stated none), v what it paid in the end, or its mid while the market is
-  open. For a purchase of n shares at an average price a, quarter-Kelly would have bought
+  open, and r how much of a claimed edge is real (`proven`, from events other than this one; 1 takes beliefs
+  at their word). For a purchase of n shares at an average price a, quarter-Kelly would have bought
   k = ¼ · cash · max(b − a, 0) ÷ (1 − a) ÷ a shares.
-  edge = Σ k·(b − m), expected of quarter-Kelly stakes at the mid, if the beliefs were right;
-  sizing = Σ (n − k)·(b − m), expected of staking more than that, or less, or against one's own word;
+  edge = Σ k·r·(b − m), what quarter-Kelly stakes on these beliefs should earn at the mid;
+  sizing = Σ (n − k)·r·(b − m), what staking more than that, or less, or against its own word should add;
   spread = −Σ n·(a − m) over purchases and −Σ n·(m − a) over sales; fee = −Σ fees;
   exit = Σ n·(m − v) over sales: what selling brought beside holding on;
-  luck = P/L − all of these, which is Σ n·(v − b) over purchases, and the dust of rounding.
+  luck = P/L − all of these, which is Σ n·(v − m − r·(b − m)) over purchases, and the dust of rounding.
 - Direction: higher is better, and each is in the account's money.
 - Range: any; spread and fee are 0 or below but where a fill was better than the mid.
 - Edge cases: a stake above quarter-Kelly on an edge raises what is expected and the danger with it, so a
-  large positive sizing is no praise. Luck is what came against what was believed: it is fair only as far
-  as the beliefs are calibrated, and an agent that believes too much shows edge that luck takes back every
-  time. Give `recalibrated` beliefs in place of the stated ones to move that into the edge. In a refunded
+  large positive sizing is no praise. With r = 1 luck is what came against what was believed: an agent that
+  believes too much then shows an edge that luck takes back every time, which is no bad luck. In a refunded
   market there is no edge, sizing or exit: what the refund gives back of spread and fee is luck.
 - Source: seed 002 for P/L; Kelly (1956) for the stake; the split is ours.
 """
@@ -22,9 +22,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from arena.scoring.money.trades import End, Trade, at, by_market, profit
 from markets.millionths import ONE
+
+AS_SAID: Mapping[str, float] = MappingProxyType({})
+"""Beliefs are taken at their word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,10 @@ class Split:
         return Split(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
-def split(trades: Iterable[Trade], ends: Mapping[str, End]) -> Split:
-    """The whole of a profit. A bet of $500 on YES at 0.41, where the mid is 0.40, believed to be 0.52:
+def split(trades: Iterable[Trade], ends: Mapping[str, End], real: Mapping[str, float] = AS_SAID) -> Split:
+    """The whole of a profit; `real` has r for each event, 1 for those that it leaves out.
+
+    A bet of $500 on YES at 0.41, where the mid is 0.40, believed to be 0.52:
 
     >>> bought = {"shares": 1_200_000_000, "gross": 492_000_000, "fee": 8_000_000, "cash": 10_000_000_000}
     >>> bet = Trade("rain", yes=True, buy=True, mid=400_000, belief=520_000, **bought)
@@ -58,23 +64,28 @@ def split(trades: Iterable[Trade], ends: Mapping[str, End]) -> Split:
     >>> split([bet], won).pnl
     700000000
     """
-    return sum(each(trades, ends).values(), Split())
+    return sum(each(trades, ends, real).values(), Split())
 
 
-def each(trades: Iterable[Trade], ends: Mapping[str, End]) -> dict[str, Split]:
+def each(
+    trades: Iterable[Trade], ends: Mapping[str, End], real: Mapping[str, float] = AS_SAID
+) -> dict[str, Split]:
     """The split of each market's profit."""
-    return {market: _market(rows, ends[market]) for market, rows in by_market(trades, ends).items()}
+    return {
+        market: _market(rows, ends[market], Fraction(real.get(ends[market].event, 1)))
+        for market, rows in by_market(trades, ends).items()
+    }
 
 
-def _market(trades: Sequence[Trade], end: End) -> Split:
+def _market(trades: Sequence[Trade], end: End, real: Fraction) -> Split:
     buys, sales = [t for t in trades if t.buy], [t for t in trades if not t.buy]
     judged = buys if end.state != "refunded" else []
     spread = sum(_off_mid(trade) for trade in trades)
     known = Split(
-        edge=round(sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
+        edge=round(real * sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
         spread=round(spread),
         fee=-sum(trade.fee for trade in trades),
-        sizing=round(sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
+        sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
         exit=round(sum((_left_early(t, end) for t in sales), Fraction(0))),
     )
     return known + Split(luck=profit(trades, end) - known.pnl)

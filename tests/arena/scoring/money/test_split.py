@@ -70,6 +70,14 @@ def test_selling_what_would_have_won_is_a_loss_of_exit() -> None:
     assert split([buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600)).exit == -160 * DOLLAR
 
 
+def test_an_edge_counts_for_as_much_as_it_has_proved_real() -> None:
+    rows, end = [buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000)
+    half = split(rows, end, {"e": 0.5})
+    assert half == Split(edge=50 * DOLLAR, sizing=50 * DOLLAR, luck=-1100 * DOLLAR)
+    assert split(rows, end, {"e": 0.0}) == Split(luck=-1000 * DOLLAR)
+    assert split(rows, end, {"other": 0.0}) == split(rows, end)
+
+
 def test_an_open_market_is_judged_by_its_mid_now() -> None:
     found = split([buy(1000, 0.5, 0.5, belief=0.6)], ended(0.55, 1000, "open"))
     assert found == Split(edge=100 * DOLLAR, luck=-50 * DOLLAR)
@@ -116,13 +124,13 @@ ends = st.builds(
 )
 
 
-@given(trades, ends, ends, ends)
+@given(trades, ends, ends, ends, st.floats(-2, 2))
 def test_the_parts_add_up_to_the_profit_to_the_last_millionth(
-    trades: list[Trade], a: End, b: End, c: End
+    trades: list[Trade], a: End, b: End, c: End, real: float
 ) -> None:
     by_name = {"a": a, "b": b, "c": c}
     whole = sum(t.flow for t in trades) + sum(by_name[m].paid for m in {t.market for t in trades})
-    assert split(trades, by_name).pnl == whole
+    assert split(trades, by_name).pnl == split(trades, by_name, {"e": real}).pnl == whole
     assert all(type(part) is int for part in astuple(split(trades, by_name)))
     for market, part in each(trades, by_name).items():
         assert part.pnl == profit([t for t in trades if t.market == market], by_name[market])

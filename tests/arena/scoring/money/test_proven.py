@@ -1,0 +1,102 @@
+"""How much of a claimed edge is real: agents of whom it is known, and each event judged by the others."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from arena.scoring.money.proven import elsewhere, proven
+
+cents = st.integers(0, 100).map(lambda n: n / 100)
+rows = st.lists(
+    st.tuples(cents, cents, st.sampled_from([0, 1, -1]), st.integers(0, 7)).map(
+        lambda row: (*row[:3], "abcd"[row[3] % 4], row[3])
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def season(noise: float, events: int = 4000) -> tuple[np.ndarray, ...]:
+    """Prices and beliefs that are the truth with errors of their own."""
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(0.2, 0.8, events)
+    mid = np.clip(truth + rng.normal(0, 0.1, events), 0.05, 0.95)
+    belief = np.clip(truth + rng.normal(0, noise, events), 0, 1) if noise else truth
+    return belief, mid, (rng.random(events) < truth).astype(int), np.arange(events)
+
+
+def test_one_who_knows_the_truth_is_as_good_as_its_word() -> None:
+    found = proven(*season(0.0))
+    assert found.share == pytest.approx(1, abs=3 * found.error)
+    assert found.error < 0.1
+
+
+def test_one_who_is_as_wrong_as_the_price_has_half_of_what_it_claims() -> None:
+    found = proven(*season(0.1))
+    assert found.share == pytest.approx(0.5, abs=0.1 + 3 * found.error)
+
+
+def test_one_who_guesses_has_next_to_nothing_of_what_it_claims() -> None:
+    belief, mid, outcome, event = season(0.0)
+    guesses = np.random.default_rng(2).permutation(belief)
+    found = proven(guesses, mid, outcome, event)
+    assert abs(found.share) < 0.25
+
+
+def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> None:
+    rng, seasons = np.random.default_rng(3), 1000 if thorough else 150
+    inside = 0
+    for _ in range(seasons):
+        truth = np.repeat(rng.uniform(0.3, 0.7, 60), 3)
+        mid = np.clip(truth + rng.normal(0, 0.1, 180), 0.05, 0.95)
+        came = np.repeat(rng.random(60), 3) < truth
+        found = proven(truth, mid, came, np.repeat(np.arange(60), 3))
+        inside += abs(found.share - 1) <= 1.96 * found.error
+    assert abs(inside / seasons - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / seasons) + 0.02
+
+
+@given(rows)
+def test_it_is_the_weighted_least_squares_through_the_origin(rows: list[Any]) -> None:
+    b, m, o, event, market = (np.array(column) for column in zip(*rows, strict=True))
+    found, there = proven(b, m, o, event, market), o >= 0
+    if not np.any(b[there] != m[there]):
+        assert math.isnan(found.share)
+        return
+    weights = 1 / np.array([np.sum(there & (market == one)) for one in market[there]])
+    line = LinearRegression(fit_intercept=False)
+    line.fit((b - m)[there].reshape(-1, 1), (o - m)[there], sample_weight=weights)
+    assert found.share == pytest.approx(line.coef_[0], abs=1e-9)
+
+
+@given(rows)
+def test_each_event_is_judged_by_all_others(rows: list[Any]) -> None:
+    for event, share in elsewhere(*map(list, zip(*rows, strict=True))).items():
+        others = [row for row in rows if row[3] != event]
+        found = proven(*map(list, zip(*others, strict=True))).share if others else math.nan
+        assert share == (0 if math.isnan(found) else pytest.approx(found, abs=1e-6))
+
+
+@given(rows, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_digit(rows: list[Any], chance: Any) -> None:
+    shuffled = chance.sample(rows, len(rows))
+    one, other = (elsewhere(*map(list, zip(*some, strict=True))) for some in (rows, shuffled))
+    assert one == other
+
+
+def test_nothing_claimed_or_nothing_resolved_proves_nothing() -> None:
+    for column in ([], [0.5]):
+        found = proven(column, column, [-1] * len(column), ["a"] * len(column))
+        assert math.isnan(found.share)
+        assert found.events == 0
+    assert elsewhere([], [], [], []) == {}
+    assert elsewhere([0.9], [0.5], [1], ["a"]) == {"a": 0.0}
+
+
+def test_columns_of_unequal_length_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="column 'event' has 1 rows"):
+        proven([0.5, 0.5], [0.5, 0.5], [1, 0], ["a"])
