@@ -1,0 +1,15 @@
+"""Metaculus's rules: a question's forecasts, scored for every instant that they stood.
+
+A question (`question.Question`) has a life from its opening to its scheduled close; forecasts
+(`forecasts.Forecasts`) stand from a start until they are replaced or withdrawn, and may be of yes/no,
+of several options or of a number. A score is the mean over the whole life of the score at each
+instant, 0 where nothing of the forecaster's stood, and 0 from an early close on.
+
+Every rule is played in one of two modes, and every result says in which:
+
+- `exact`, the rule as its text has it, as an integral over time;
+- `metaculus`, the numbers that the site itself comes to, with the places where it departs from its text.
+
+Where the two differ, and where published figures agree with neither, docs/scoring-differences.md says.
+None of this is in the registry of rules: these rules take questions with times, not columns of bets.
+"""

@@ -1,0 +1,80 @@
+"""What forecasts are compared with, as steps in time, and the integrals over them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.scoring._columns import Flags, Floats
+from arena.scoring.metaculus.forecasts import Forecasts
+from arena.scoring.metaculus.question import Mode, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """From each time until the next: the ln of what is compared with, and what a difference counts."""
+
+    time: Floats
+    level: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many forecasts stood from each time until the next, and the sums of their ln chances."""
+
+    time: Floats
+    count: Floats
+    chance: Floats
+    other: Floats
+    unlisted: Floats
+
+
+def standing(forecasts: Forecasts, chosen: Flags) -> Standing:
+    """One step wherever a chosen forecast starts or ends. The order of the rows changes no digit."""
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.lexsort((forecasts.chance[rows], forecasts.end[rows], forecasts.start[rows]))]
+    over = rows[np.isfinite(forecasts.end[rows])]
+    time, place = np.unique(np.concatenate([forecasts.start[rows], forecasts.end[over]]), return_inverse=True)
+
+    def total(column: Floats) -> Floats:
+        change = np.bincount(place, np.concatenate([column[rows], -column[over]]), minlength=time.size)
+        return np.cumsum(change)
+
+    count = total(np.ones(chosen.size)).round()
+    chance, other = total(np.log(forecasts.chance)), total(np.log(forecasts.other))
+    return Standing(time, count, chance, other, total((~forecasts.listed).astype(np.float64)).round())
+
+
+def clipped(question: Question, forecasts: Forecasts, mode: Mode) -> tuple[Floats, Floats]:
+    """From when until when each forecast is scored; an end at its start if never."""
+    low = np.maximum(forecasts.start, question.opens)
+    return low, np.maximum(np.minimum(forecasts.end, question.ends(mode)), low)
+
+
+def integrate(question: Question, steps: Steps, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """∫ weight and ∫ weight · level from `low` to `high`, in lives."""
+    until = max(question.opens, min(question.closes, question.scheduled))
+    inner = steps.time[(steps.time > question.opens) & (steps.time < until)]
+    knots = np.concatenate([[question.opens], inner, [until]])
+    place = np.searchsorted(steps.time, knots[:-1], side="right") - 1
+    length = np.diff(knots) / question.life
+    weight = np.where(place >= 0, steps.weight[place], 0.0) if steps.time.size else np.zeros(length.size)
+    level = np.where(weight > 0, steps.level[place], 0.0) if steps.time.size else weight
+    sums = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight * length, weight * level * length))
+    first, second = (np.interp(high, knots, total) - np.interp(low, knots, total) for total in sums)
+    return first, second
+
+
+def stepped(
+    question: Question, steps: Steps, low: Floats, high: Floats, life: float
+) -> tuple[Floats, Floats, Floats]:
+    """The site's sums of weight, weight · level and 1 over whole steps: those that begin in between."""
+    time = np.maximum(steps.time, question.opens)
+    time = time[time < question.closes]
+    length = np.diff(time, append=question.closes) / life
+    weight, level = steps.weight[: time.size], steps.level[: time.size]
+    parts = (weight * length, weight * level * length, length)
+    first, last = np.searchsorted(time, low), np.searchsorted(time, high)
+    sums = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
+    weights, levels, coverage = (np.where(high > low, total[last] - total[first], 0.0) for total in sums)
+    return weights, levels, coverage

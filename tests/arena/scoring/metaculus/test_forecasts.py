@@ -1,0 +1,97 @@
+"""Forecasts as columns: how the kinds are read, and what is refused, with the row that is wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+from arena.scoring.metaculus import limits
+from arena.scoring.metaculus.forecasts import given
+from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
+from arena.scoring.metaculus.question import Question
+
+HALF = [[0.5, 0.5]]
+
+
+def test_without_ends_a_forecast_stands_until_the_next_of_its_forecaster() -> None:
+    found = given(["a", "b", "a", "a"], [3, 0, 1, 2], [0.5] * 4)
+    assert found.end.tolist() == [math.inf, math.inf, 2, 3]
+
+
+def test_an_end_that_is_missing_means_that_it_stands() -> None:
+    assert given(["a", "b"], [0, 0], [0.5, 0.5], end=[math.nan, 2]).end.tolist() == [math.inf, 2]
+
+
+def test_yes_no_is_read_at_what_happened_within_the_limits() -> None:
+    assert binary(["a"] * 3, [0, 1, 2], [0.0, 0.3, 1.0], True).chance.tolist() == [0.001, 0.3, 0.999]
+    assert binary(["a"] * 3, [0, 1, 2], [0.0, 0.3, 1.0], False).chance.tolist() == pytest.approx(
+        [0.999, 0.7, 0.001]
+    )
+
+
+@pytest.mark.parametrize(("bucket", "chance"), [(0, 0.1), (1, 0.8), (2, 0.4), (3, 0.3)])
+def test_a_number_is_read_as_a_density_and_beyond_an_open_end_as_a_share(bucket: int, chance: float) -> None:
+    found = continuous(["a"], [0], [[0.1, 0.5, 0.7]], bucket, open_bounds=2)
+    assert found.chance == pytest.approx([chance])
+
+
+def test_a_floor_of_001_is_mixed_into_a_density() -> None:
+    mixed = limits.with_floor([[0.0, 0.0, 0.0, 1.0]])
+    densities = np.diff(mixed[0]) * 3
+    assert densities == pytest.approx([0.01 / 1.01, 0.01 / 1.01, 3.01 / 1.01])
+    assert mixed[0, [0, -1]].tolist() == [0, 1]
+
+
+def test_what_lies_beyond_the_range_keeps_its_share() -> None:
+    mixed = limits.with_floor([0.1, 0.1, 0.8])
+    assert mixed[[0, -1]] == pytest.approx([0.1, 0.8])
+    assert (np.diff(mixed) > 0).all()
+
+
+WRONG = {
+    "row 1: 1.2 is not a probability": lambda: binary(["a", "b"], [0, 0], [0.5, 1.2], True),
+    "row 1: nan is not a probability": lambda: binary(["a", "b"], [0, 0], [0.5, math.nan], True),
+    "row 0: start nan is not a time": lambda: binary(["a"], [math.nan], [0.5], True),
+    "row 1: end 1.0 is before its start 3": lambda: binary(["a", "a"], [0, 3], HALF[0], True, [2, 1]),
+    "row 1: start 1.0 is before a's last": lambda: binary(["a", "a"], [0, 1], HALF[0], True, [2, 3]),
+    "row 0: start 1.0 is before a's last": lambda: binary(["a", "a"], [1, 0], HALF[0], True, [3, 2]),
+    "row 1: a second forecast of a at the same": lambda: binary(["a", "a"], [1, 1], HALF[0], True),
+    "columns differ in length": lambda: binary(["a"], [0, 1], HALF[0], True),
+    "differ in length": lambda: binary(["a", "b"], [0, 1], HALF[0], True, [3]),
+    "row 0: chance 0.0 of what happened": lambda: continuous(["a"], [0], [[0, 0, 1]], 1),
+    "row 0: chance nan of what happened": lambda: given(["a"], [0], [math.nan]),
+    "no bucket 4 of 2": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 4, 2),
+    "bucket 3 is beyond a range whose ends": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 3),
+    "row 0: a cdf rises from 0 to 1": lambda: continuous(["a"], [0], [[0, 0.5, 0.4]], 1),
+    "a cdf needs a value at both ends": lambda: continuous(["a"], [0], [[0.5]], 1),
+    "no option 2 in rows of 2": lambda: multiple_choice(["a"], [0], HALF, 2),
+    "row 1: options add up to 0.9": lambda: multiple_choice(["a", "b"], [0, 0], [[0.5, 0.5], [0.4, 0.5]], 0),
+    "row 0: options must be from 0 to 1": lambda: multiple_choice(["a"], [0], [[0.5, math.nan]], 0),
+    "row 0: with a single option": lambda: multiple_choice(["a"], [0], [[math.nan, 1.0]], 0),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_is_wrong_is_said_with_its_row(message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        WRONG[message]()
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ((0, 1, 0), "scheduled close 0 is not after the opening 0"),
+        ((5, 1, 9), "close 1 is before the opening 5"),
+        ((0, math.nan, 1), "finite"),
+        ((0, 1, math.inf), "finite"),
+    ],
+)
+def test_times_out_of_order(times: tuple[float, float, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Question(*times)
+
+
+def test_a_spot_score_needs_a_spot() -> None:
+    with pytest.raises(ValueError, match="no spot"):
+        Question(0, 1, 1).instant()
+    assert Question(0, 1, 2, spot=1.5).instant() == 1
