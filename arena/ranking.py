@@ -56,8 +56,10 @@ def ranked(rows: Sequence[Row], found: Comparisons, stated: Stated, replay: bool
 def _line(row: Row, found: Comparisons, stamps: tuple[str, ...]) -> Ranked:
     own: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(Row)}
     standing = found.of(row.agent)
-    if standing is None:
-        return Ranked(**own, stamps=stamps)
+    if standing is None:  # the price that nobody plays: it is what skill is measured from, exactly
+        known = row.skill == 0 and any(one.gain.low is not None for one in found.standings)
+        sure: dict[str, Any] = {"skill_low": 0.0, "skill_high": 0.0, "skill_p": 1.0} if known else {}
+        return Ranked(**own, **sure, stamps=stamps)
     ties = tuple(number for number, group in enumerate(found.ties, start=1) if row.agent in group)
     return Ranked(**own, **_sure(standing), ties=ties, stamps=stamps)
 

@@ -1,0 +1,103 @@
+"""A season's comparisons: who is compared on what, and what is no evidence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.belief import stated as probability
+from arena.compared import Comparisons, compared, families_of, gains
+from arena.frame import OPEN, take
+from arena.leaderboard import board
+from arena.ranking import EARLY, REPLAY, ranked
+from arena.scores import BODY
+from arena.scoring import skill
+from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
+
+
+def test_who_knows_more_leads_and_is_named() -> None:
+    found = compared(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=120))
+    assert [one.gain.agent for one in found.standings] == ["ann", "bob", "cho"]
+    assert (found.leader, found.state) == ("ann", "leads")
+    assert found.sentence.startswith("ann leads")
+    assert (found.standings[0].best, found.standings[0].worst) == (1, 1)
+
+
+def test_the_skill_is_the_leaderboards() -> None:
+    rows = a_season({"ann": 0.4, "bob": -0.2}, rounds=3)
+    for gain in gains(rows):
+        mine = take(rows, rows.agent == rows.agents.index(gain.agent))
+        columns = (probability(mine.forecast), mine.outcome, probability(mine.mid), mine.market)
+        assert gain.skill == pytest.approx(skill.score(*columns), abs=1e-12)
+
+
+def test_what_was_decided_before_a_models_release_is_no_evidence() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.1}, rounds=2, released={"ann": BEGAN + 3 * DAY})
+    ann, bob = sorted(gains(rows), key=lambda gain: gain.agent)
+    assert (ann.rows, bob.rows) == (80, 160)
+    assert rows.early.sum() == 80
+    day_of = replace(rows, released=np.where(rows.agent == 0, BEGAN, rows.released))
+    assert not day_of.early.any()
+
+
+def test_under_twenty_events_nothing_is_concluded() -> None:
+    found = compared(a_season({"ann": 0.9, "bob": -0.9}, events=12))
+    assert (found.leader, found.state) == (None, "few")
+    assert {one.gain.reason for one in found.standings} == {"not enough events"}
+    assert {one.gain.low for one in found.standings} == {None}
+
+
+def test_without_anything_resolved_there_is_nothing() -> None:
+    rows = a_season({"ann": 0.9})
+    found = compared(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
+    assert (found.state, [one.gain.skill for one in found.standings]) == ("nothing", [None])
+    assert compared(take(rows, rows.agent < 0)).state == "nothing"
+
+
+def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last() -> None:
+    rows = a_season({"ann": 0.5}, events=30, markets=1, rounds=2)
+    moved = rows.event.copy()
+    moved[(rows.market == 3) & (rows.round == 2)] = 7
+    [gain] = gains(replace(rows, event=moved))
+    assert (gain.events, gain.markets) == (29, 30)
+
+
+def test_twins_show_how_far_chance_alone_parts_two() -> None:
+    rows = a_season({"ann": 0.5, "bob": 0.5, "cho": 0.1})
+    found = compared(rows, [("ann", "bob")])
+    assert found.noise is not None
+    assert (found.noise.pairs, found.noise.widest) == (1, 0.0)
+    assert compared(rows).noise is None
+
+
+def test_twins_have_the_same_settings_in_every_cohort() -> None:
+    same = [("ann", "A"), ("bob", "A"), ("ann", "B"), ("bob", "C")]
+    assert families_of(same) == []
+    assert families_of([*same[:3], ("bob", "B")]) == [("ann", "bob")]
+
+
+def test_what_is_kept_is_what_was_worked_out() -> None:
+    found = compared(a_season({"ann": 0.9, "bob": 0.0}), [("ann", "bob")])
+    assert BODY.validate_python(BODY.dump_python(found, mode="json")) == found
+    assert BODY.validate_python(BODY.dump_python(Comparisons(), mode="json")) == Comparisons()
+
+
+def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.1}, released={"ann": BEGAN + DAY})
+    lines = board([an_account("ann"), an_account("bob")], rows, NO_BETS)
+    found = ranked(lines, compared(rows), rows, replay=True)
+    stamps = {line.agent: line.stamps for line in found.rows}
+    assert stamps["ann"] == (REPLAY, EARLY)
+    assert stamps["bob"] == (REPLAY,)
+    assert [line.early for line in found.rows if line.agent == "ann"] == [80]
+    assert found.rows[-1].agent == "ann"
+
+
+def test_the_surest_skill_is_first_and_not_the_highest() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.0}, events=60)
+    few = (rows.agent == 0) & (rows.event >= 12)
+    rows = take(rows, ~few)
+    lines = board([an_account(name) for name in rows.agents], rows, NO_BETS)
+    found = ranked(lines, compared(rows), rows, replay=False)
+    assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
+    assert found.rows[-1].reason == "not enough events"

@@ -1,0 +1,92 @@
+"""The same rows by what they are about, and what the latest prices would make of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.belief import stated as probability
+from arena.frame import NO_SCORE, OPEN, UNKNOWN, Stated, take
+from arena.provisional import provisional
+from arena.scoring import brier
+from arena.slices import BY, sliced
+from markets.millionths import ONE
+from tests.arena.stated_rows import BEGAN, DAY, a_season
+
+
+def labels(rows: Stated, by: str) -> list[str]:
+    """The slice of each row."""
+    names, place = BY[by](rows)
+    return [names[number] for number in place]
+
+
+@pytest.mark.parametrize("by", sorted(BY))
+def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> None:
+    rows = a_season({"ann": 0.5, "bob": 0.0}, rounds=2, released={"ann": BEGAN - 100 * DAY})
+    assert len(labels(rows, by)) == rows.agent.size
+    found = sliced(rows, by)
+    assert sum(one.gain.rows for one in found) == rows.agent.size
+    assert {one.gain.agent for one in found} == {"ann", "bob"}
+
+
+def test_categories_go_by_their_name() -> None:
+    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
+    assert [one.slice for one in sliced(rows, "category")] == ["politics", "sport"]
+
+
+def test_horizons_are_half_open() -> None:
+    rows = take(a_season({"ann": 0.5}), np.arange(6))
+    days = np.array([0.5, 1, 6.9, 7, 30, 90])
+    shown = replace(rows, closes=rows.at + (days * DAY).astype(np.int64))
+    assert labels(shown, "horizon") == [
+        "under a day",
+        "1 to 7 days",
+        "1 to 7 days",
+        "7 to 30 days",
+        "30 to 90 days",
+        "over 90 days",
+    ]
+
+
+def test_prices_are_tenths_and_one_is_in_the_last() -> None:
+    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    mids = np.array([0, ONE // 10, 999_999, ONE])
+    tenths = ["0.0 to 0.1", "0.1 to 0.2", "0.9 to 1.0", "0.9 to 1.0"]
+    assert labels(replace(rows, mid=mids), "price") == tenths
+
+
+def test_release_says_how_old_the_model_was() -> None:
+    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    since = np.array([10, 90, 400, 0]) * DAY
+    shown = replace(rows, released=np.where(since > 0, rows.at - since, UNKNOWN))
+    assert labels(shown, "release") == [
+        "within 90 days of its release",
+        "within a year of it",
+        "later",
+        "release unknown",
+    ]
+
+
+def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:
+    rows = a_season({"ann": 0.6, "bob": -0.3}, rounds=2)
+    for one in provisional(rows, np.full(len(rows.markets), np.nan)):
+        mine = take(rows, rows.agent == rows.agents.index(one.agent))
+        own = brier.score(probability(mine.forecast), mine.outcome, mine.market)
+        assert (one.brier_stated, one.open) == (pytest.approx(own, abs=1e-12), 0)
+
+
+def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
+    rows = take(a_season({"ann": 0.5}), np.arange(2))
+    forecasts, mids = np.array([800_000, 500_000]), np.array([600_000, 500_000])
+    open_ones = replace(rows, forecast=forecasts, mid=mids, outcome=np.array([OPEN, NO_SCORE]))
+    [one] = provisional(open_ones, np.array([0.75, 0.5, *[np.nan] * 78]))
+    assert one.brier_stated == pytest.approx(0.75 * 0.2**2 + 0.25 * 0.8**2)
+    assert one.brier_market == pytest.approx(0.75 * 0.4**2 + 0.25 * 0.6**2)
+    assert (one.forecasts, one.open) == (1, 1)
+
+
+def test_without_a_price_or_an_end_nothing_is_said() -> None:
+    rows = a_season({"ann": 0.5})
+    [one] = provisional(replace(rows, outcome=np.full_like(rows.outcome, OPEN)), np.full(80, np.nan))
+    assert (one.forecasts, one.skill) == (0, None)
