@@ -34,12 +34,18 @@ def show(
     costs is all that was spent on calls, divided by their number. Latencies are those of answers. Of a model
     it is told what its provider reports it as, and when: another model under the same name is another agent.
 
+    Its scores in depth: skill with its interval; miscalibration, beside what chance alone would make of it;
+    the sure profit that its own probabilities would give away; how far it moves when it is shown the price;
+    and its profit, split into edge, spread, fees, sizing, early sales and luck.
+
     Example: arena agents show sharp
 
     Next: arena agents try NAME
     """
+    from arena.cli import portrait_words
     from arena.cli.dossier_words import say
     from arena.dossier import dossier, summaries
+    from arena.portrait import portrait
     from arena.store.database import reading
     from arena.store.rehearsal import onlooker
 
@@ -48,6 +54,7 @@ def show(
     with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
         kinds = planned.extensions("kinds") if planned else ()
         found = dossier(connection, name, kinds)
+        scores = portrait_words.as_data(portrait(connection, name)) if found else None
         setup = None if planned is None else planned_setup(planned, name)
         if found is None and setup is None:
             known = [agent.name for agent in planned.agents] if planned is not None else []
@@ -55,7 +62,12 @@ def show(
             raise ArenaError(
                 "no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names) or 'none'}"
             )
-    told = {"name": name, "cohorts": stays(found, setup), "record": found and as_data(found)}
+    told = {
+        "name": name,
+        "cohorts": stays(found, setup),
+        "record": found and as_data(found),
+        "scores": scores,
+    }
     if as_json:
         print_json(told)
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena.cli import portrait_words
 from arena.cli.markets_show import plain
 from arena.cli.output import print_table, program
 
@@ -25,6 +26,7 @@ def say(told: Mapping[str, Any]) -> None:
         print(f"It has not played yet. Next: {program()} agents try {name}")
         return
     print()
+    portrait_words.say(told["scores"])
     if record["calls"]:
         _say_calls(record)
         _say_reported(record)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.statements import blind_of, coherence_of
-from arena.store.frame import read_stated
+from arena.store.stated import read_stated
 from markets.model import MarketId
 from markets.shapes import Family
 from tests.arena.small_record import SmallRecord
