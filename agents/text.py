@@ -39,15 +39,6 @@ def one_line(text: str, limit: int = 500) -> str:
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
-def counted(number: int, name: str) -> str:
-    """So many of something.
-
-    >>> counted(1, "cohort"), counted(2_000, "row"), counted(0, "turn")
-    ('1 cohort', '2,000 rows', '0 turns')
-    """
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
-
-
 def tidy(text: str) -> str:
     r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
 

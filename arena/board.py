@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from agents.text import counted
+from arena.wording import counted
 
 MOST_ERRORS = 5
 

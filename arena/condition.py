@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agents.text import counted
 from arena.status import WORDS, Playing, Reason, RoundState, Status
 from arena.turns import WINDOW
+from arena.wording import counted
 
 GRACE = timedelta(minutes=15)
 """How long after its time a round may begin."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from agents.text import counted
 from arena.agenda import Due
 from arena.cohort import newest
 from arena.config import Config
@@ -18,6 +17,7 @@ from arena.season import end_if_over, start_due
 from arena.store.courses import Course
 from arena.store.read import StoredCohort
 from arena.store.record import Record
+from arena.wording import counted
 
 Seen = tuple[datetime | None, datetime | None]
 """When a cohort was last looked at, and since when it is stopped."""

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from agents.text import counted
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.fault import in_words
@@ -20,6 +19,7 @@ from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.store.sync import Source
 from arena.watch import learn_ends, watch
+from arena.wording import counted
 from arena.world import World
 from markets.canonical import canonical
 from markets.venue import SetAside, Venue, VenueError

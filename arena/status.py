@@ -159,7 +159,6 @@ class Status:
     """
 
     at: datetime
-    clock: Literal["real", "pretended", "mixed"] = "real"
     duty: Duty | None = None
     calendar: Calendar = Calendar()
     playing: tuple[Playing, ...] = ()
@@ -174,6 +173,7 @@ class Status:
     jobs: tuple[JobLine, ...] = ()
     incidents: tuple[Told, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    clock: Literal["real", "pretended", "mixed"] = "real"
 
     @property
     def last(self) -> tuple[RoundState, ...]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from agents.text import counted
 from arena.cli.markets_show import plain
 from arena.errors import ArenaError
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.config import Config

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from agents.text import counted
 from arena.cli.agents_show import as_versions
 from arena.cli.cohorts_list import Number, as_data, glanced, minute
 from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table, program
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.cohorts import Glance

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.config import Config

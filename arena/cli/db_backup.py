@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json, program, stages
 from arena.errors import ArenaError
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.store.backup import Backup

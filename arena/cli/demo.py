@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agents.text import counted
 from arena.cli.dashboard import free_port, serve
 from arena.cli.leaderboard import print_board, read_board
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 from arena.cli.templates import template
 from arena.errors import ArenaError
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.config import Config

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
+from arena.wording import counted
 
 if TYPE_CHECKING:
     from arena.store.export import Manifest

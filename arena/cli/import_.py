@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from agents.text import counted
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
+from arena.wording import counted
 
 
 def import_record(

@@ -10,12 +10,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from agents.text import counted
 from arena.board import Board, Event
 from arena.budget import midnight
 from arena.cli.markets_show import plain
 from arena.errors import ArenaError
 from arena.store.figures import Figures
+from arena.wording import counted
 from markets.millionths import ONE
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from agents.text import counted
 from arena.cli.markets_list import cents
 from arena.cli.markets_show import plain
 from arena.cli.output import print_table, program
 from arena.cli.positions_table import shortened
 from arena.cli.trial_data import calls, together, tokens
 from arena.setup import in_words
+from arena.wording import counted
 from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
