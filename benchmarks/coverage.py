@@ -7,7 +7,7 @@ is named where there is none and where there is one, and which reading of belief
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from arena.scoring.comparing.interval import intervals
 from arena.scoring.comparing.leading import chance_each
 from arena.scoring.comparing.power import needed
 from arena.scoring.comparing.standings import standings
-from arena.scoring.comparing.wild import error
+from arena.scoring.comparing.wild import error, turned
 from benchmarks.measure import options
 from benchmarks.worlds import Floats, Shape, World, peer, played, seer, sizes, together, world
 from markets.simulation.settings import Settings
@@ -85,7 +85,7 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int) -> Share:
         found = played(place, {"a": seer(place, SHARP, rng)})
         said = found.said[0]
         sums = sums_of(found, said)
-        span = intervals(found.events, [sums], number)[0]
+        span = intervals(turned(found.events, [sums], number))[0]
         held["wild"] += span.low <= truth <= span.high
         for name, (low, high) in {
             "i.i.d. rows": by_rows(said.reference - said.error),
@@ -245,15 +245,21 @@ def all_shares(seasons: int, sentences: int) -> Iterator[Share]:
     yield from planted(sentences)
 
 
-def report(shares: Sequence[Share], as_json: bool) -> None:
+def report(shares: Iterable[Share], as_json: bool) -> None:
+    """Print shares as they come, or all at once as JSON."""
     if as_json:
         print(json.dumps([asdict(x) | {"good": x.good} for x in shares], indent=1))
         return
+    missed = 0
     for x in shares:
         wanted = f"{x.low:.0%} to {x.high:.0%}"
         beside = ", ".join(f"{name} {value:.1%}" for name, value in x.beside.items())
-        print(f"{'ok ' if x.good else 'no '} {x.what:82} {x.share:>6.1%}  wanted {wanted:12} {beside}")
-    print(f"{sum(x.good for x in shares)} as promised, {sum(not x.good for x in shares)} not")
+        print(
+            f"{'ok ' if x.good else 'no '} {x.what:82} {x.share:>6.1%}  wanted {wanted:12} {beside}",
+            flush=True,
+        )
+        missed += not x.good
+    print(f"{missed} not as promised")
 
 
 def main() -> None:
@@ -261,7 +267,7 @@ def main() -> None:
     parser.add_argument("--seasons", type=int, default=1000, help="of each kind, for intervals and duels")
     parser.add_argument("--sentences", type=int, default=400, help="seasons for the leading sentence")
     chosen = parser.parse_args()
-    report(list(all_shares(chosen.seasons, chosen.sentences)), chosen.json)
+    report(all_shares(chosen.seasons, chosen.sentences), chosen.json)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
   own agent. Under the null that it is δ, the gain of b is θ = (S_a − δN_a + S_b) / (N_a + N_b) and that of a
   is θ + δ; event g weighs in with u_g = (s_ga − n_ga(θ + δ)) / N_a − (s_gb − n_gb·θ) / N_b, and t is Σ u_g
   over √V, where V is the sum of the squares of these terms at each agent's own mean. The wild event
-  bootstrap-t is that of `wild`, with one coin an event that both agents share.
+  bootstrap-t is that of `wild`, by the draws alone, with one coin an event that both agents share.
 - Direction: higher is better for the first of the two.
 - Range: −1 to 1, as for any gap of gains that can be told.
 - Edge cases: under 20 effective events of either agent there is a gap and no p-value. Where both have common

@@ -65,10 +65,11 @@ class Duel:
 def duel(season: Season, a: str, b: str, seed: int = 0) -> Duel:
     """One duel, with the interval of its gap."""
     rows, sums = _common(season, season.of(a), season.of(b))
-    found = _duel(a, b, rows, sums, float(wild.p_values(season.events, [sums], seed)[0]))
+    drawn = wild.turned(season.events, [sums], seed)
+    found = _duel(a, b, rows, sums, float(wild.p_values(drawn)[0]))
     if found.reason is not None:
         return found
-    span = interval.intervals(season.events, [sums], seed)[0]
+    span = interval.intervals(drawn)[0]
     return replace(found, low=span.low, high=span.high)
 
 
@@ -83,7 +84,7 @@ def duels(season: Season, agents: Sequence[str] | None = None, seed: int = 0) ->
 
 def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int) -> list[Duel]:
     common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
-    ps = wild.p_values(season.events, [sums for _, sums in common], seed)
+    ps = wild.p_values(wild.turned(season.events, [x for _, x in common], seed, shifts=False))
     return [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
 
 

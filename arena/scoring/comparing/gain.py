@@ -62,9 +62,8 @@ def gains(season: Season, seed: int = 0) -> list[Gain]:
 def _gains(season: Season, agents: Sequence[str], seed: int) -> list[Gain]:
     said = [season.of(agent) for agent in agents]
     sums = [sums_of(season, rows) for rows in said]
-    ps = wild.p_values(season.events, sums, seed)
-    spans = interval.intervals(season.events, sums, seed)
-    parts = zip(agents, said, sums, ps, spans, strict=True)
+    drawn = wild.turned(season.events, sums, seed)
+    parts = zip(agents, said, sums, wild.p_values(drawn), interval.intervals(drawn), strict=True)
     return [_gain(agent, rows.cell.size, x, float(p), span) for agent, rows, x, p, span in parts]
 
 

@@ -10,14 +10,12 @@
   often it holds the true value.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from arena.scoring._columns import Floats
-from arena.scoring.comparing.events import Sums
-from arena.scoring.comparing.wild import LEVEL, Turned, p_at, turned
+from arena.scoring.comparing.wild import LEVEL, Turned, p_at
 
 HALVINGS = 30
 
@@ -30,18 +28,17 @@ class Interval:
     high: float
 
 
-def intervals(events: Sequence[str], sums: Sequence[Sums], seed: int) -> list[Interval]:
+def intervals(given: Turned) -> list[Interval]:
     """The 95% interval of each mean; NaN without a market."""
     with np.errstate(invalid="ignore"):
-        given = turned(events, sums, seed)
         low, high = _end(given, -1.0), _end(given, 1.0)
     return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
 def _end(given: Turned, side: float) -> Floats:
     """The last value on one side of the mean that is held."""
-    middle = given.sums[0] / given.sums[1]
-    step = side * 4 * np.sqrt(given.spread) / given.sums[1]
+    middle = given.plain.s / given.plain.n
+    step = side * 4 * np.sqrt(given.plain.v) / given.plain.n
     inside, outside = middle, middle + step
     while (wide := (p_at(outside, given) > LEVEL) & (np.abs(outside) < 2) & (step != 0)).any():
         step = np.where(wide, 2 * step, step)

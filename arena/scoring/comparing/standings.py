@@ -34,9 +34,8 @@ class Standings:
 def standings(season: Season, families: Iterable[Collection[str]] = (), seed: int = 0) -> Standings:
     """Everyone against the market and against each other."""
     board = order(gains(season, seed))
-    fought = duels(season, seed=seed)
-    judged = {gain.agent for gain in board if gain.reason is None}
-    missing = [(one.a, one.b) for one in fought if one.p is None and {one.a, one.b} <= judged]
+    fought = duels(season, [gain.agent for gain in board if gain.reason is None], seed)
+    missing = [(one.a, one.b) for one in fought if one.p is None]
     told = [one for one in fought if one.p is not None]
     names = [gain.agent for gain in board]
     return Standings(

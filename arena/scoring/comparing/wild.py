@@ -4,23 +4,29 @@
   that it is m₀, u_g = s_g − n_g·m₀, and t = Σ u_g / √V with V = Σ (s_g − n_g·m)². Each of 1,999 draws turns
   the sign of every event by a fair coin, u*_g = ±u_g, and makes m* = Σ u*_g / N, V* = Σ (u*_g − n_g·m*)² and
   t* = Σ u*_g / √V*. Then p = (1 + number of draws with |t*| ≥ |t|) / 2,000. The standard error is
-  √(G/(G − 1) · V) / N over the G events that have markets.
+  √(G/(G − 1) · V) / N over the G events that have markets. Where fewer than 20 draws are beyond t, p is that
+  of Student's t with G* − 1 degrees of freedom, as a normal deviate by Wallace's approximation, divided by
+  the factor by which the 20th largest |t*| is off that distribution: corrections for many comparisons ask
+  for smaller p-values than 2,000 draws can tell.
 - Direction: lower is better evidence against the null.
-- Range: 1/2,000 to 1.
+- Range: 2^(1 − G), when all coins fall alike, to 1.
 - Edge cases: a mean of exactly m₀ has p = 1; no market gives NaN. An event's coins come from its name and the
   seed alone, so neither the order of rows nor other events change them, and all agents share them.
-- Source: Cameron, Gelbach and Miller (2008), with the null imposed and Rademacher's signs.
+- Source: Cameron, Gelbach and Miller (2008), with the null imposed and Rademacher's signs; Wallace (1959); a
+  smooth tail in place of the last draws as Knijnenburg and others (2009) have it for permutations.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from itertools import compress
+from math import inf, nan, sqrt
 from typing import TypeVar
 
 import numpy as np
 
 from arena.scoring._columns import Floats
+from arena.scoring.comparing._tail import BEYOND, tail
 from arena.scoring.comparing.events import Sums
 
 Item = TypeVar("Item")
@@ -38,8 +44,21 @@ DUST = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """Sums over events, one a column: of s, n, s², s·n and n²; V, and the number of events."""
+
+    s: Floats
+    n: Floats
+    ss: Floats
+    sn: Floats
+    nn: Floats
+    v: Floats
+    events: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Turned:
-    """What p needs of columns of values: sums under each draw's signs (draws by columns), and plain ones.
+    """What p needs of some columns of values: sums under each draw's signs (draws by columns), and plain.
 
     `counts` and `squares` are the turned sums of n_g and n_g², for nulls other than 0.
     """
@@ -48,8 +67,7 @@ class Turned:
     cross: Floats
     counts: Floats
     squares: Floats
-    sums: tuple[Floats, Floats, Floats, Floats, Floats]
-    spread: Floats
+    plain: Plain
 
 
 def signs(events: Sequence[str], seed: int, draws: int = DRAWS) -> Floats:
@@ -94,36 +112,56 @@ def error(sums: Sums) -> float:
 def turned(events: Sequence[str], sums: Sequence[Sums], seed: int, *, shifts: bool = True) -> Turned:
     """All sums for some columns; those of the counts may be left out where the null is 0."""
     s, n = (np.stack([getattr(x, name) for x in sums], axis=1) for name in ("total", "count"))
+    known = n.sum(axis=1) > 0
+    s, n, names = s[known], n[known], list(compress(events, known.tolist()))
     columns = [s, s * n, n, n * n] if shifts else [s, s * n]
-    found = np.split(turn(events, np.hstack(columns), seed), len(columns), axis=1)
+    found = np.split(turn(names, np.hstack(columns), seed), len(columns), axis=1)
     none = np.zeros((1, len(sums)))
     return Turned(
         total=found[0],
         cross=found[1],
         counts=found[2] if shifts else none,
         squares=found[3] if shifts else none,
-        sums=(s.sum(0), n.sum(0), (s * s).sum(0), (s * n).sum(0), (n * n).sum(0)),
-        spread=np.array([spread(x) for x in sums]),
+        plain=Plain(
+            s=s.sum(axis=0),
+            n=n.sum(axis=0),
+            ss=(s * s).sum(axis=0),
+            sn=(s * n).sum(axis=0),
+            nn=(n * n).sum(axis=0),
+            v=np.array([spread(x) for x in sums]),
+            events=np.count_nonzero(n, axis=0).astype(np.float64),
+        ),
     )
 
 
 def p_at(null: Floats, given: Turned) -> Floats:
-    """p of each column under the null that its mean is this. t² are compared crosswise, so nothing is divided
-    by a V of 0."""
-    s, n, ss, sn, nn = given.sums
-    total, cross = given.total - null * given.counts, given.cross - null * given.squares
-    mean = total / n
-    v = ss - 2 * null * sn + null * null * nn - 2 * mean * cross + mean * mean * nn
-    seen = (s - null * n) ** 2
-    beyond = total * total * given.spread >= DUST * seen * np.maximum(v, 0)
-    found: Floats = (1.0 + np.count_nonzero(beyond, axis=0)) / (1.0 + total.shape[0])
-    return np.where(n > 0, found, nan)
+    """p of each column under the null that its mean is this, by the draws alone; NaN without a market."""
+    reached, seen = _squares(null, given)
+    found: Floats = (1.0 + np.count_nonzero(reached >= DUST * seen, axis=0)) / (1.0 + DRAWS)
+    return np.where(given.plain.n > 0, found, nan)
 
 
-def p_values(events: Sequence[str], sums: Sequence[Sums], seed: int) -> Floats:
+def p_values(given: Turned) -> Floats:
     """p of each mean under the null that it is 0; NaN without a market."""
+    zero, x = np.zeros(given.plain.n.size), given.plain
+    found, (reached, seen) = p_at(zero, given), _squares(zero, given)
+    for k in np.flatnonzero(found * (1 + DRAWS) <= BEYOND):
+        wide = float(x.v[k] * x.events[k] / (x.events[k] - 1)) if x.events[k] > 1 else 0.0
+        t = abs(float(x.s[k])) / sqrt(wide) if wide > 0 else inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = reached[:, k] / seen[:, k]
+        found[k] = tail(t, shares, float(x.n[k] ** 2 / x.nn[k]) - 1, int(x.events[k]))
+    return found
+
+
+def _squares(null: Floats, given: Turned) -> tuple[Floats, Floats]:
+    """t*² and t² of each draw, both times V·V*: nothing is divided by a V of 0."""
+    x = given.plain
+    total, cross = given.total - null * given.counts, given.cross - null * given.squares
     with np.errstate(invalid="ignore"):
-        return p_at(np.zeros(len(sums)), turned(events, sums, seed, shifts=False))
+        mean = total / x.n
+        v = x.ss - 2 * null * x.sn + null * null * x.nn - 2 * mean * cross + mean * mean * x.nn
+    return total * total * x.v, (x.s - null * x.n) ** 2 * np.maximum(v, 0)
 
 
 def blocks(items: Sequence[Item], events: int) -> Iterator[Sequence[Item]]:

@@ -1,6 +1,6 @@
 """The wild event bootstrap-t and its inversion, against the formula read slowly and all sign patterns."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.scoring.comparing import wild
+from arena.scoring.comparing._tail import normal
 from arena.scoring.comparing.events import Sums
 from arena.scoring.comparing.interval import intervals
 from tests.arena.scoring.comparing.slow_wild import p_value
@@ -27,7 +28,7 @@ def names(found: Sums) -> list[str]:
 
 
 def p(found: Sums, seed: int = 0) -> float:
-    return float(wild.p_values(names(found), [found], seed)[0])
+    return float(wild.p_values(wild.turned(names(found), [found], seed))[0])
 
 
 def test_an_event_has_its_coins_from_its_name_and_the_seed_alone() -> None:
@@ -63,7 +64,7 @@ def test_p_comes_near_to_that_of_all_4096_sign_patterns() -> None:
 def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
     found = sums(seed)
     signs = wild.signs(NAMES, seed).T.tolist()
-    span = intervals(NAMES, [found], seed)[0]
+    span = intervals(wild.turned(NAMES, [found], seed))[0]
     columns = found.total.tolist(), found.count.tolist()
     for end, outward in ((span.low, -1e-6), (span.high, 1e-6)):
         assert p_value(*columns, end + outward, signs) <= wild.LEVEL < p_value(*columns, end - outward, signs)
@@ -72,7 +73,7 @@ def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
 def test_with_many_equal_events_the_interval_is_that_of_the_normal_distribution() -> None:
     rng = np.random.default_rng(1)
     found = Sums(rng.normal(0.02, 0.1, 800), np.ones(800))
-    span = intervals(names(found), [found], 0)[0]
+    span = intervals(wild.turned(names(found), [found], 0))[0]
     half = 1.96 * wild.error(found)
     assert (span.low, span.high) == pytest.approx((found.mean - half, found.mean + half), abs=0.08 * half)
 
@@ -89,14 +90,42 @@ def test_a_mean_of_exactly_nothing_is_no_surprise() -> None:
 
 def test_values_that_are_all_the_same_leave_no_doubt() -> None:
     found = Sums(np.full(30, 0.5), np.full(30, 5.0))
-    assert p(found) == 1 / 2000
-    span = intervals(names(found), [found], 0)[0]
+    assert p(found) == pytest.approx(2.0**-29)
+    span = intervals(wild.turned(names(found), [found], 0))[0]
     assert (span.low, span.high) == pytest.approx((0.1, 0.1), abs=1e-9)
+
+
+TABLE = [(2.093, 19, 1.960), (3.883, 19, 3.291), (2.756, 29, 2.576), (3.460, 60, 3.291)]
+
+
+@pytest.mark.parametrize(("t", "freedom", "deviate"), TABLE)
+def test_a_t_is_as_rare_as_the_normal_deviate_of_its_table(t: float, freedom: int, deviate: float) -> None:
+    assert normal(t, freedom) == pytest.approx(deviate, abs=0.01)
+
+
+def test_p_falls_without_a_leap_where_the_draws_end() -> None:
+    still = sums(1, 60)
+    found = [p(Sums(still.total + 0.001 * step * still.count, still.count)) for step in range(30, 70)]
+    assert all(0.5 * before < after <= before for before, after in pairwise(found))
+    assert found[0] > 0.03
+    assert found[-1] < 1 / 2000
+
+
+def test_p_of_bell_shaped_events_is_that_of_the_t_test_far_out_too() -> None:
+    """A t of 4 with 199 degrees of freedom has a p of 9 in 100,000; draws alone can't go below 50."""
+    values = np.random.default_rng(3).normal(size=200)
+    values = (values - values.mean()) / values.std(ddof=1) + 4 / 200**0.5
+    assert 4.5e-5 < p(Sums(values, np.ones(200))) < 18e-5
+
+
+@pytest.mark.parametrize("events", [5, 12, 30])
+def test_p_is_never_rarer_than_all_coins_falling_alike(events: int) -> None:
+    assert p(Sums(np.linspace(0.9, 1.1, events), np.ones(events))) >= 2.0 ** (1 - events) * (1 - 1e-6)
 
 
 def test_without_a_market_nothing_is_said() -> None:
     empty = Sums(np.zeros(3), np.zeros(3))
-    span = intervals(NAMES[:3], [empty], 0)[0]
+    span = intervals(wild.turned(NAMES[:3], [empty], 0))[0]
     assert np.isnan([p(empty), span.low, span.high, wild.error(empty)]).all()
 
 
@@ -112,7 +141,7 @@ def test_events_without_markets_change_nothing() -> None:
 def test_turned_round_everything_is_the_same_on_the_other_side(seed: int) -> None:
     found = sums(seed, shift=0.02)
     back = Sums(-found.total, found.count)
-    one, other = (intervals(NAMES, [x], seed)[0] for x in (found, back))
+    one, other = (intervals(wild.turned(NAMES, [x], seed))[0] for x in (found, back))
     assert p(found, seed) == p(back, seed)
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
 
@@ -121,11 +150,12 @@ def test_turned_round_everything_is_the_same_on_the_other_side(seed: int) -> Non
 @given(st.integers(0, 10**6), st.floats(-0.1, 0.1))
 def test_p_and_interval_say_the_same_of_nought(seed: int, shift: float) -> None:
     found = sums(seed, shift=shift)
-    span = intervals(NAMES, [found], seed)[0]
+    span = intervals(wild.turned(NAMES, [found], seed))[0]
     if min(abs(span.low), abs(span.high)) > 1e-6:
         assert (p(found, seed) > wild.LEVEL) is (span.low < 0 < span.high)
 
 
 def test_columns_worked_on_together_are_as_if_alone() -> None:
     several = [sums(seed, shift=0.03) for seed in range(5)]
-    assert wild.p_values(NAMES, several, 7).tolist() == [p(found, 7) for found in several]
+    found = wild.p_values(wild.turned(NAMES, several, 7, shifts=False))
+    assert found.tolist() == pytest.approx([p(one, 7) for one in several])
