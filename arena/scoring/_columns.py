@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Counts = NDArray[np.int64]
 
 
 def chances(column: ArrayLike) -> Floats:
@@ -94,5 +95,14 @@ def mean(values: Floats, market: ArrayLike | None = None) -> float:
         return math.nan
     if market is None:
         return total(values) / values.size
-    _, place, counts = np.unique(np.asarray(market), return_inverse=True, return_counts=True)
-    return total(values / counts[place]) / counts.size
+    place, counts = _numbered(np.asarray(market))
+    return total(values / counts[place]) / int(np.count_nonzero(counts))
+
+
+def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
+    """A number for each row's label, and how many rows have it; labels that are small numbers keep theirs."""
+    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < FEW + 4 * labels.size:
+        place = labels.astype(np.int64)
+        return place, np.bincount(place)
+    _, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    return place, counts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring._columns import FEW, kept, total
+from arena.scoring._columns import FEW, kept, mean, total
 
 finite = st.floats(-1e200, 1e200)
 short = st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
@@ -56,3 +56,15 @@ def test_what_counts_is_kept() -> None:
     values = np.array([1.0, 2.0, 3.0])
     assert kept(values, np.array([True, False, True])).tolist() == [1, 3]
     assert kept(values, np.array([True, True, True])) is values
+
+
+@given(st.lists(st.tuples(short, st.integers(-1, 5)), min_size=1))
+def test_a_market_counts_once_whatever_it_is_called(rows: list[tuple[float, int]]) -> None:
+    values, market = np.array([value for value, _ in rows]), [label for _, label in rows]
+    by_market = [[value for value, label in rows if label == one] for one in set(market)]
+    wanted = math.fsum(math.fsum(part) / len(part) for part in by_market) / len(by_market)
+    names = [f"m{label}" for label in market]
+    far = [label * 10**12 for label in market]
+    for labels in (market, names, far, np.array(market) + 1):
+        assert mean(values, labels) == pytest.approx(wanted, abs=1e-9)
+    assert mean(values, market) == mean(values, names) == mean(values[::-1], far[::-1])
