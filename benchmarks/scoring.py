@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arena.scoring
-from arena.scoring import brier, calibration, skill, skill_ratio, win_rate
+from arena.scoring import brier, calibration, log, skill, skill_ratio
 from arena.scoring.forecastbench.adjusted import score, two_way
 from arena.scoring.forecastbench.board import board
 from arena.scoring.forecastbench.bootstrap import REPLICATES, scored
 from arena.scoring.forecastbench.panel import Panel, panel
 from benchmarks.measure import Row, Timed, options, report, timed
+from benchmarks.scoring_metaculus import metaculus_rows
+from benchmarks.scoring_standings import standings_rows, whole_board
 from benchmarks.slow_scores import Cell, adjusted, redrawn
 from markets.registry import load, names
 
@@ -56,12 +58,12 @@ def columns(size: int) -> Columns:
 
 
 def five(c: Columns) -> list[float]:
-    """Five scores, order-proof to the last digit."""
+    """The five rules that take forecasts, the same whatever the order of rows, to the last digit."""
     return [
         brier.score(c.forecast, c.outcome),
+        log.score(c.forecast, c.outcome),
         skill.score(c.forecast, c.outcome, c.reference),
         skill_ratio.score(c.forecast, c.outcome, c.reference),
-        win_rate.score(c.yes, c.outcome),
         calibration.score(c.forecast, c.outcome),
     ]
 
@@ -76,9 +78,9 @@ def plain_five(c: Columns) -> list[float]:
     counts, said, came = (np.bincount(place, weights, 10) for weights in (None, c.forecast, c.outcome))
     return [
         squares(c.forecast),
+        float(np.log(np.where(c.outcome == 1, c.forecast, 1 - c.forecast)).sum() / c.outcome.size),
         squares(c.reference) - squares(c.forecast),
         1 - squares(c.forecast) / squares(c.reference),
-        float((c.yes == (c.outcome == 1)).sum() / c.outcome.size),
         float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / c.outcome.size),
     ]
 
@@ -187,6 +189,7 @@ def scored_once(table: Panel) -> list[float]:
 
 MEMORY: dict[str, Callable[[], object]] = {
     "a million forecasts, every rule": lambda: every_rule(columns(MILLION)),
+    "450,000 forecasts, a year's leaderboard": whole_board,
     "a million forecasts, a ForecastBench board": lambda: board(
         a_board(200, 4000, missing=True), a_board(200, 2000, missing=True, seed=2), naive="m000"
     ),
@@ -216,7 +219,8 @@ def main() -> None:
         MEMORY[chosen.memory]()
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
         return
-    report([*sums(), *bootstraps(), *boards()], chosen.json, memory_notes())
+    rows = [*sums(), *bootstraps(), *boards(), *metaculus_rows(), *standings_rows()]
+    report(rows, chosen.json, memory_notes())
 
 
 if __name__ == "__main__":
