@@ -77,6 +77,17 @@ class _Spread:
     p: dict[str, Floats]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """All figures of all forecasters, each with a row a type and one overall."""
+
+    sizes: list[list[int]]
+    score: Floats
+    peer: Floats
+    skill: Floats
+    spread: _Spread
+
+
 def board(
     dataset: Panel,
     market: Panel,
@@ -93,32 +104,33 @@ def board(
     if dataset.forecasters != market.forecasters:
         raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
     parts = (dataset, two_way(dataset)), (market, prepare(market, difficulty, crowd))
-    adjusted = both(score(parts[0][1]), score(parts[1][1]))
-    spread = _spread(
-        replicates(*parts, np.random.default_rng(seed), count, by) if count else None,
-        dataset.forecasters,
-        references,
+    drawn = replicates(*parts, np.random.default_rng(seed), count, by) if count else None
+    found = _Columns(
+        sizes=[np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)],
+        score=both(score(parts[0][1]), score(parts[1][1])),
+        peer=both(peer(dataset), peer(market)),
+        skill=both(skill(dataset, naive), skill(market, naive)),
+        spread=_spread(drawn, dataset.forecasters, references),
     )
-    peers = both(peer(dataset), peer(market))
-    skills = both(skill(dataset, naive), skill(market, naive))
-    sizes = [np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)]
-    rows = [
-        Row(
-            forecaster=name,
-            n=Counts(sizes[0][i], sizes[1][i], sizes[0][i] + sizes[1][i]),
-            score=_figures(adjusted[:, i]),
-            index=_figures(index(adjusted[:, i])),
-            low=_figures(spread.low[:, i]),
-            high=_figures(spread.high[:, i]),
-            peer=_figures(peers[:, i]),
-            skill=_figures(skills[:, i]),
-            first=_known(spread.first[i]),
-            top=_known(spread.top[i]),
-            p={reference: _known(shares[i]) for reference, shares in spread.p.items()},
-        )
-        for i, name in enumerate(dataset.forecasters)
-    ]
-    return sorted(rows, key=_place)
+    return sorted((_row(name, i, found) for i, name in enumerate(dataset.forecasters)), key=_place)
+
+
+def _row(name: str, i: int, found: _Columns) -> Row:
+    dataset, market = (sizes[i] for sizes in found.sizes)
+    spread = found.spread
+    return Row(
+        forecaster=name,
+        n=Counts(dataset, market, dataset + market),
+        score=_figures(found.score[:, i]),
+        index=_figures(index(found.score[:, i])),
+        low=_figures(spread.low[:, i]),
+        high=_figures(spread.high[:, i]),
+        peer=_figures(found.peer[:, i]),
+        skill=_figures(found.skill[:, i]),
+        first=_known(spread.first[i]),
+        top=_known(spread.top[i]),
+        p={reference: _known(shares[i]) for reference, shares in spread.p.items()},
+    )
 
 
 def _place(row: Row) -> tuple[bool, float, str]:

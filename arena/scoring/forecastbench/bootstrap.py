@@ -2,12 +2,12 @@
 
 - Formula: within each stratum as many questions are drawn as there are, with replacement; a question
   drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws
-  whole clusters (questions of one series, or of one event) within the clusters' strata instead.
+  whole clusters (questions of one series, or of one event) within families, such as sources.
 - Direction: none. Questions alone understate chance where questions move together: an interval from
   clusters is the wider and the more honest one, and stands beside.
 - Range: as the index, percent.
 - Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
-  NaN for it, and is left out of its quantiles. A cluster in two strata is an error.
+  NaN for it, and is left out of its quantiles. A cluster in two families is an error.
 - Source: the benchmark's leaderboard: 1,999 replicates, strata by due date and source, dataset and market
   questions drawn independently. Clusters are ours.
 """
@@ -62,22 +62,22 @@ def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> 
     """How often each question was drawn, a row a replicate, some replicates at a time."""
     if by not in UNITS:
         raise ValueError(f"draws by {by!r}: it is one of {', '.join(UNITS)}")
-    unit = np.arange(len(panel.questions)) if by == "question" else panel.cluster
-    stratum = _stratum_of_units(unit, panel)
+    stratum = panel.stratum if by == "question" else _families(panel)
     groups = [np.flatnonzero(stratum == one) for one in np.unique(stratum)]
     rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
     for start in range(0, count, rows):
         times = _times(groups, len(stratum), chance, min(rows, count - start))
-        yield times if by == "question" else times[:, unit]
+        yield times if by == "question" else times[:, panel.cluster]
 
 
-def _stratum_of_units(unit: Ints, panel: Panel) -> Ints:
-    found = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
-    found[unit] = panel.stratum
-    wrong = np.flatnonzero(found[unit] != panel.stratum)
+def _families(panel: Panel) -> Ints:
+    """The family of each cluster."""
+    found = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
+    found[panel.cluster] = panel.family
+    wrong = np.flatnonzero(found[panel.cluster] != panel.family)
     if wrong.size:
         name = panel.questions[wrong[0]]
-        raise ValueError(f"the cluster of question {name!r} lies in two strata, it can be in one")
+        raise ValueError(f"the cluster of question {name!r} is in two families, it can be in one")
     return found
 
 

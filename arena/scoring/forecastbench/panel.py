@@ -7,12 +7,12 @@
 - Range: 0 to 1.
 - Edge cases: o may be a fraction, which is how the paper scores a market that hasn't resolved (against
   its price). Rows come in any order; forecasters and questions are sorted. Two forecasts of one
-  forecaster on one question, a question with two outcomes, strata or clusters, and values outside [0, 1]
-  are errors.
+  forecaster on one question, a question with two outcomes, strata, clusters or families, and values
+  outside [0, 1] are errors.
 - Source: seed 004 sections 2 and 3.3; the columns are those of the benchmark's processed forecasts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,8 @@ MOST_CELLS = 50_000_000
 class Panel:
     """Forecasters in rows, questions in columns.
 
-    `stratum` and `cluster` number the questions: a bootstrap draws within strata, and what is in one cluster
-    moves together.
+    `stratum` and `cluster` number the questions: a bootstrap by question draws within strata. What is in one
+    cluster moves together; a bootstrap by cluster draws whole ones, each within its `family`.
     """
 
     forecasters: tuple[str, ...]
@@ -39,6 +39,7 @@ class Panel:
     fits: Flags
     stratum: Ints
     cluster: Ints
+    family: Ints
 
     def row(self, forecaster: str) -> Floats:
         """The cells of one forecaster."""
@@ -57,20 +58,22 @@ def panel(
     fits: ArrayLike = True,
     stratum: Sequence[str] | None = None,
     cluster: Sequence[str] | None = None,
+    family: Sequence[str] | None = None,
     forecasters: Sequence[str] | None = None,
 ) -> Panel:
-    """The table from columns, a row a forecast; without strata all questions are one, each its own cluster.
+    """The table from columns, a row a forecast.
 
-    `forecasters` fixes who has a row, so that the tables of both types have the same ones.
+    Without strata or families all questions are in one; without clusters each is its own. `forecasters` fixes
+    who has a row, so that the tables of both types have the same ones.
 
     >>> panel(["a", "b", "a"], ["x", "x", "y"], [0.5, 1.0, 0.0], [1, 1, 0]).brier.tolist()
     [[0.25, 0.0], [0.0, nan]]
     """
     p, o = chances(forecast), _fractions(outcome)
-    fitting = np.broadcast_to(np.asarray(fits, dtype=np.bool_), p.shape)
-    columns = (forecaster, question, o, stratum or (), cluster or question)
-    if any(len(column) not in (p.size, 0) for column in columns) or len(question) != p.size:
-        raise ValueError(f"columns of different lengths: {[p.size, *(len(column) for column in columns)]}")
+    flags = np.asarray(fits, dtype=np.bool_)
+    flags = flags if flags.ndim else np.full(p.size, flags)
+    given = [one for one in (stratum, cluster, family) if one is not None]
+    _same_length(p, forecaster, question, o, flags, *given)
     names, who = _numbered(forecaster, forecasters)
     titles, what = _numbered(question)
     if len(names) * len(titles) > MOST_CELLS:
@@ -79,13 +82,29 @@ def panel(
     brier = np.full((len(names), len(titles)), np.nan)
     brier[who, what] = (p - o) ** 2
     fit = np.zeros(brier.shape, dtype=np.bool_)
-    fit[who, what] = fitting
-    shared = [_of_question(what, column, question, name) for column, name in (
-        (o, "outcomes"),
-        (_numbered(stratum)[1] if stratum else np.zeros(p.size, dtype=np.int64), "strata"),
-        (_numbered(cluster)[1] if cluster else what, "clusters"),
-    )]  # fmt: skip
-    return Panel(names, titles, shared[0], brier, fit, *(part.astype(np.int64) for part in shared[1:]))
+    fit[who, what] = flags
+    return Panel(
+        names,
+        titles,
+        outcome=_of_question(what, o, question, "outcomes"),
+        brier=brier,
+        fits=fit,
+        stratum=_labels(what, stratum, question, "strata"),
+        cluster=np.arange(len(titles)) if cluster is None else _labels(what, cluster, question, "clusters"),
+        family=_labels(what, family, question, "families"),
+    )
+
+
+def _same_length(*columns: Sized) -> None:
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"columns of different lengths: {lengths}")
+
+
+def _labels(what: Ints, column: Sequence[str] | None, question: Sequence[str], name: str) -> Ints:
+    """A number for each question's label; all the same without labels."""
+    rows = np.zeros(what.size) if column is None else _numbered(column)[1].astype(np.float64)
+    return _of_question(what, rows, question, name).astype(np.int64)
 
 
 def _fractions(outcome: ArrayLike) -> Floats:
@@ -117,7 +136,7 @@ def _once(who: Ints, what: Ints, forecaster: Sequence[str], question: Sequence[s
         )
 
 
-def _of_question(what: Ints, column: NDArray[np.generic], question: Sequence[str], name: str) -> Floats:
+def _of_question(what: Ints, column: Floats, question: Sequence[str], name: str) -> Floats:
     """The one value of each question in a column that has a value in every row."""
     values = np.zeros(int(what.max(initial=-1)) + 1)
     values[what] = column

@@ -72,7 +72,8 @@ def _golden(rows: list[dict[str, str]], names: list[str]) -> Panel:
         [float(row["resolved_to"]) for row in rows],
         fits=sample(models, external, comparison, [float(row["model_age_at_due_date"]) for row in rows]),
         stratum=[f"{row['forecast_due_date']} {row['source']}" for row in rows],
-        cluster=[f"{row['forecast_due_date']} {row['source']} {row['id']}" for row in rows],
+        cluster=[f"{row['source']} {row['id']}" for row in rows],
+        family=[row["source"] for row in rows],
         forecasters=names,
     )
 

@@ -123,9 +123,23 @@ def test_draws_by_cluster_move_a_cluster_as_one() -> None:
     assert (weights.sum(axis=1) == 30).all()
 
 
-def test_a_cluster_in_two_strata_is_an_error() -> None:
-    table = a_panel({"a": [0.1, 0.2]}, [1, 0], stratum=["s", "t"], cluster=["c", "c"])
-    with pytest.raises(ValueError, match="lies in two strata"):
+def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
+    """A series runs through rounds, which are strata, but has one source, which is its family."""
+    places = range(24)
+    table = a_panel(
+        {"a": [0.5] * 24},
+        [1.0] * 24,
+        stratum=[f"round {i % 2}" for i in places],
+        cluster=[f"series {i // 4}" for i in places],
+        family=[f"source {i // 8}" for i in places],
+    )
+    for times in np.vstack(list(draws(table, np.random.default_rng(1), 40, by="cluster"))):
+        assert [times[table.family == source].sum() for source in range(3)] == [8, 8, 8]
+
+
+def test_a_cluster_in_two_families_is_an_error() -> None:
+    table = a_panel({"a": [0.1, 0.2]}, [1, 0], cluster=["c", "c"], family=["s", "t"])
+    with pytest.raises(ValueError, match="is in two families"):
         next(draws(table, np.random.default_rng(1), 1, by="cluster"))
     with pytest.raises(ValueError, match="draws by 'day'"):
         next(draws(table, np.random.default_rng(1), 1, by="day"))

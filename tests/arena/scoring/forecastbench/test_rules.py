@@ -36,6 +36,10 @@ millionths = st.integers(0, 1_000_000)
         ("outcome", [1, 0], "question 'x' has two outcomes"),
         ("stratum", ["s", "t"], "question 'x' has two strata"),
         ("cluster", ["s", "t"], "question 'x' has two clusters"),
+        ("family", ["s", "t"], "question 'x' has two families"),
+        ("cluster", ["s"], "columns of different lengths"),
+        ("fits", [True], "columns of different lengths"),
+        ("forecaster", [], "columns of different lengths"),
         ("forecasters", ["a"], "row 1, column forecaster: 'b' is not among"),
     ],
 )
