@@ -28,11 +28,10 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
     shares = (sample / sample.sum(axis=1, keepdims=True)).T
     diagonal = counts @ sample
     scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-    total = diagonal.sum(axis=1, keepdims=True)
-    rest = right - diagonal * (right.sum(axis=1, keepdims=True) / total)  # L's columns sum to 0, so must r
-    found, step = np.zeros_like(right), scale * rest
+    found, rest = np.zeros_like(right), right.copy()
+    step = scale * rest
     size = (rest * step).sum(axis=1)
-    small = np.maximum(CLOSE**2 * size, NOISE**2 * total[:, 0])
+    small = np.maximum(CLOSE**2 * size, NOISE**2 * diagonal.sum(axis=1))
     for _ in range(4 * sample.shape[1] + 50):
         going = size > small
         if not going.any():

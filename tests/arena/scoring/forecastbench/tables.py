@@ -35,14 +35,15 @@ def some_panel(
     who, what = (places.ravel() for places in np.indices((forecasters, questions)))
     kept = (chance.random(who.size) >= missing) | (who == 0)
     outcome = chance.integers(0, 2, questions).astype(float)
-    fits = (chance.random(forecasters) >= outside) | (np.arange(forecasters) == 0)
-    who, what = who[kept], what[kept]
+    outsider, aged = chance.random(forecasters) < outside, chance.random(who.size) < outside
+    fits = ~(outsider[who] | aged) | (who == 0)
+    who, what, fits = who[kept], what[kept], fits[kept]
     return panel(
         [f"f{i:04}" for i in who],
         [f"q{j:05}" for j in what],
         chance.random(who.size).round(2),
         outcome[what],
-        fits=fits[who],
+        fits=fits,
         stratum=[f"s{j % strata}" for j in what],
         cluster=[f"c{j // 3}" if strata == 1 else f"c{j}" for j in what],
         forecasters=[f"f{i:04}" for i in range(forecasters)],
