@@ -20,6 +20,7 @@ from markets.venues import __path__ as venue_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 WITH_EXAMPLES = sorted(page for page in DOCS.rglob("*.md") if ">>> " in page.read_text())
 
 
@@ -38,6 +39,46 @@ def test_the_pages_on_agents_and_on_the_config_are_what_the_code_says() -> None:
     script = ROOT / "scripts" / "settings_docs.py"
     played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
     assert played.returncode == 0, played.stderr
+
+
+def test_the_rules_on_the_page_of_scores_are_what_their_files_say() -> None:
+    script = ROOT / "scripts" / "scoring_docs.py"
+    played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert played.returncode == 0, played.stderr
+
+
+def anchors(page: Path) -> list[str]:
+    """What the headings of a page can be linked by, as GitHub makes it of them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return ["".join(c for c in x.lower() if c.isalnum() or c in "_- ").replace(" ", "-") for x in headings]
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_another_page_leads_somewhere(page: Path) -> None:
+    lost = []
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose(page)):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            lost.append(link)
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_of_a_page_is_read_as_one(page: Path) -> None:
+    lines = ["", *prose(page).splitlines(), ""]
+    heads = [n for n in range(1, len(lines)) if lines[n].startswith("|") and not lines[n - 1].startswith("|")]
+    assert [lines[n] for n in heads if not re.fullmatch(r"(\| :?-+:? )+\|", lines[n + 1])] == []
+
+
+def test_no_two_headings_of_the_page_of_scores_are_alike() -> None:
+    found = anchors(DOCS / "scoring.md")
+    assert sorted(set(found)) == sorted(found)
 
 
 def settings() -> Iterator[tuple[str, type[BaseModel]]]:

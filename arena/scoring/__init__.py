@@ -1,7 +1,13 @@
-"""The rules of scoring: pure functions on columns, one rule a file, and the folder is the registry.
+"""Rules on columns: one number for many forecasts, bets or accounts, one rule a file.
 
-A rule's name is its file name. Each file says in its docstring the formula, direction, range, edge
-cases and source, and holds:
+`brier` says how far off forecasts were, `skill` how much less so than a reference on the same rows,
+`skill_ratio` the same as a share, `log` judges in logarithms, `calibration` in bins; `win_rate` and
+`returns` count bets and money. What asks for more than columns has a folder of its own: `comparing` for
+what is luck and what is not, `calibrating`, `stating`, `money`, and others' rules in `metaculus`,
+`autocast` and `forecastbench`.
+
+The folder is the registry: a rule's name is its file name. Each file says in its docstring the formula,
+direction, range, edge cases and source, from which docs/scoring.md is made, and holds:
 
 - `TITLE`, what people call it;
 - `DIRECTION`, "lower" or "higher", which is better;

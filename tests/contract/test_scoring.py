@@ -1,7 +1,9 @@
 """What every rule in arena/scoring/ promises; a new file is tested by being there."""
 
+import ast
 import inspect
 import math
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 import arena.scoring
 from markets.registry import load, names
 
-RULES = names(Path(arena.scoring.__path__[0]))
+FOLDER = Path(arena.scoring.__path__[0])
+RULES = names(FOLDER)
+FILES = sorted(file for file in FOLDER.rglob("*.py") if not file.stem.startswith("_"))
 COLUMNS = ("forecast", "reference", "outcome", "yes", "pnl", "bankroll", "market")
 
 
@@ -57,9 +61,18 @@ def test_a_rule_says_what_it_is(rule: ModuleType) -> None:
     assert rule.DIRECTION in ("lower", "higher")
     low, high = rule.RANGE
     assert low < high
-    for part in ("- Formula:", "- Direction:", "- Range:", "- Edge cases:", "- Source:"):
-        assert part in (rule.__doc__ or "")
     assert f"{rule.DIRECTION} is better" in (rule.__doc__ or "")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(FOLDER)))
+def test_a_file_says_formula_direction_range_edge_cases_and_source(file: Path) -> None:
+    text = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
+    parts = re.findall(r"^- ([A-Z][a-z ]+):", text, re.MULTILINE)
+    assert parts == ["Formula", "Direction", "Range", "Edge cases", "Source"]
+
+
+def test_the_files_in_folders_of_their_own_are_among_them() -> None:
+    assert {"metaculus", "forecastbench", "comparing"} < {file.parent.name for file in FILES}
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -1,7 +1,10 @@
 """ForecastBench's scores: difficulty-adjusted Brier, Brier Index, and all that its board says around them.
 
 Forecasters are models, and questions come in two types: from datasets, and from markets. The types are
-scored apart and count half each. `panel` makes the table of one type from columns; `board` is the whole
-leaderboard of both; `paper` is the board of the first paper, with plain means. The other files are one
-rule each. Dataset questions are counted once for each horizon.
+scored apart and count half each; dataset questions are counted once for each horizon.
+
+`board` is the whole leaderboard of both, of `adjusted` scores, the `index` made of them, `peer` and
+`skill`; `sample` says who helps to tell how hard a question was, `impute` what silence counts as, `crowd` how
+models are pooled; `bootstrap` and `intervals` what chance can do. `panel` makes the table of one type
+from columns. `paper` is the board of the first paper, with plain means.
 """

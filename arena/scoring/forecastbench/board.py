@@ -1,4 +1,4 @@
-"""The leaderboard: every score of every forecaster on both types of question, with intervals.
+"""ForecastBench's leaderboard: every score of every forecaster on both types of question, with intervals.
 
 - Formula: the types are scored apart; overall is the mean of the two, dataset and market questions
   counting half each however many there are. Rows are sorted by the overall index. `difficulty` says how

@@ -1,4 +1,4 @@
-"""Bootstrap: the same board on questions drawn anew, as often as wanted.
+"""Bootstrap of the board: the same board on questions drawn anew, as often as wanted.
 
 - Formula: within each stratum as many questions are drawn as there are, with replacement; a question
   drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws

@@ -1,4 +1,4 @@
-"""Peer score: how much less wrong than everybody's average on the same questions.
+"""ForecastBench's peer score: how much less wrong than everybody's average on the same questions.
 
 - Formula: mean over a forecaster's questions j of (mean over all forecasters of y(·, j) − y(i, j)), y the
   Brier score. The average is over all that answered the question, the forecaster itself among them.

@@ -1,4 +1,4 @@
-"""Skill over a forecaster that knows nothing but the base rate, in Brier points.
+"""ForecastBench's skill: over a forecaster that knows nothing but the base rate, in Brier points.
 
 - Formula: mean over a forecaster's questions j of y(naive, j) − y(i, j), y the Brier score; a difference,
   not a quotient. The naive forecaster says the market's price of the day before, and on datasets what the

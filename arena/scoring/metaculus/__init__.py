@@ -1,9 +1,9 @@
 """Metaculus's rules: a question's forecasts, scored for every instant that they stood.
 
-A question (`question.Question`) has a life from its opening to its scheduled close; forecasts
-(`forecasts.Forecasts`) stand from a start until they are replaced or withdrawn, and may be of yes/no,
-of several options or of a number. A score is the mean over the whole life of the score at each
-instant, 0 where nothing of the forecaster's stood, and 0 from an early close on.
+A question has a life from its opening to its scheduled close; forecasts stand from a start until they are
+replaced or withdrawn, and may be of yes/no, of several options or of a number. A score is the mean over
+the whole life of the score at each instant, 0 where nothing of the forecaster's stood, and 0 from an
+early close on.
 
 Every rule is played in one of two modes, and every result says in which:
 
@@ -11,5 +11,10 @@ Every rule is played in one of two modes, and every result says in which:
 - `metaculus`, the numbers that the site itself comes to, with the places where it departs from its text.
 
 Where the two differ, and where published figures agree with neither, docs/scoring-differences.md says.
-None of this is in the registry of rules: these rules take questions with times, not columns of bets.
+
+Scores of one question are `baseline`, `peer`, `relative` and their `spot` versions, added up by `totals`;
+`community` is the forecast that many make together. `tournament` and `tournament_2022` give out prizes,
+`table` scores a whole table of questions, and `at_once` those without times. `question`, `forecasts`,
+`kinds` and `limits` say what all of them take. None of this is in the registry of rules: these rules take
+questions with times, not columns of bets.
 """

@@ -1,9 +1,14 @@
-"""The forecasts of one question as columns, read at what happened.
+"""The forecasts of one question: whose they are, how long they stood, what they gave to what happened.
 
-Whatever the kind of question (see `kinds`), a rule needs of a forecast only its forecaster, when it
-stood, and the probability or density that it gave to what happened. A forecast stands from `start`
-until before `end`; without ends, until the same forecaster's next. `base` says whose forecasts others
-are compared with; all, if it is left out.
+- Formula: of a forecast, whatever its kind (see `kinds`), a rule takes its forecaster, the time from
+  `start` until before `end` for which it stood, and the probability or density that it gave to what
+  happened. Without ends it stood until the same forecaster's next one. `base` marks the forecasts that
+  others are compared with: all, if it is left out.
+- Direction: none, these are not scores.
+- Range: what was given to what happened is above 0.
+- Edge cases: an empty end means that it still stands. A start that is no number, an end before its start,
+  two of one forecaster at the same instant, and nothing given to what happened are errors.
+- Source: seed 000 for forecasts that stand until they are replaced; `base` from the site's code.
 """
 
 from dataclasses import dataclass, replace

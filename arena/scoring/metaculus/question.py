@@ -1,8 +1,16 @@
-"""A question's times, and the scores that come of it.
+"""A question's times, and the life that scores are averaged over.
 
-Times are numbers on any one clock: seconds, days. The life that scores are averaged over is the one
-that was planned when forecasters forecast, from `opens` to `scheduled`; averaging over the time that a
-question really lasted would reward saying YES early to what can only end early by a YES.
+- Formula: the life is the time from opening to scheduled close. A forecast's score is the integral, over the
+  time within the question's opening and end for which it stood, of its score at each instant, divided by
+  the life; its coverage is that time divided by the life. The end is the real close or the scheduled one,
+  whichever is earlier; in mode `metaculus` the real one. A spot score is taken at the spot, or at the real
+  close if that comes first.
+- Direction: none, these are not scores.
+- Range: times are numbers on any one clock, seconds or days.
+- Edge cases: an early close leaves a rest of life that scores 0 ("truncation"). Averaging over the time that
+  a question really lasted would reward saying YES early to what can only end early by a YES. A scheduled
+  close that is not after the opening, a close before it, and times that are no numbers are errors.
+- Source: seed 000 on the time average and on coverage; a late close in mode `metaculus` from the site's code.
 """
 
 import math

@@ -1,4 +1,12 @@
-"""The score of a forecaster on a question: the sum over the forecaster's forecasts."""
+"""The score of a forecaster on a question: the sum over the forecaster's forecasts.
+
+- Formula: score = Σ of what each of the forecaster's forecasts adds, coverage = Σ of their coverages.
+- Direction: that of the rule.
+- Range: that of the rule; coverage from 0 to 1, above 1 only in mode `metaculus` after a late close.
+- Edge cases: who was never compared with anything, being too late or alone, has NaN in mode `exact`, and 0 in
+  `metaculus`.
+- Source: seed 000: all one's predictions on a question count, each for the time that it stood.
+"""
 
 from dataclasses import dataclass
 

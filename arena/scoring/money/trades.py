@@ -1,8 +1,14 @@
 """What the rules on money take: the trades of an account, or of several, and how their markets ended.
 
-Dollars, shares and prices are whole numbers of millionths. Trades come in the order of time. The profit
-of a market is what its trades brought less what they cost, and what the market paid in the end: from a
-ledger's own figures, so that all sums are exact.
+- Formula: the profit of a market = Σ gross of its sales − Σ gross of its purchases − Σ fees + what it paid
+  in the end, gross being shares times the prices paid or received. A price of NO is $1 less that of YES; a NO
+  share bought is a YES share sold, where it matters what happens.
+- Direction: higher is better.
+- Range: any.
+- Edge cases: while a market is open, what it holds counts as paid at the mid. A market that was traded and
+  of which nobody says how it stands is an error, not a silent 0. Dollars, shares and prices are whole
+  millionths from the ledger's own figures, so all sums are exact. Trades come in the order of time.
+- Source: the arena's ledger, see docs/money.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
