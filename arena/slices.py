@@ -7,11 +7,11 @@ import numpy as np
 
 from arena.compared import gains
 from arena.frame import UNKNOWN, Ints, Stated, take
+from arena.scoring.calibrating.slices import HORIZON_DAYS, HORIZONS, PRICE_BANDS
 from arena.scoring.comparing.gain import Gain
 from markets.millionths import ONE
 
 DAY = 86_400
-HORIZONS = ((1, "under a day"), (7, "1 to 7 days"), (30, "7 to 30 days"), (90, "30 to 90 days"))
 AGES = ((90, "within 90 days of its release"), (365, "within a year of it"))
 Labels = tuple[Sequence[str], Ints]
 """Names of slices, and the place among them of each row."""
@@ -44,15 +44,13 @@ def category(rows: Stated) -> Labels:
 
 def horizon(rows: Stated) -> Labels:
     """How long it was until the market was to close."""
-    names = [*(name for _, name in HORIZONS), "over 90 days"]
-    edges = [DAY * days for days, _ in HORIZONS]
-    return names, np.searchsorted(edges, rows.closes - rows.at, side="right")
+    edges = [DAY * days for days in HORIZON_DAYS]
+    return HORIZONS, np.searchsorted(edges, rows.closes - rows.at, side="right")
 
 
 def price(rows: Stated) -> Labels:
     """What a share of YES cost: tenths, half-open but for the last."""
-    names = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in range(10)]
-    return names, np.minimum(rows.mid // (ONE // 10), 9)
+    return PRICE_BANDS, np.minimum(rows.mid // (ONE // 10), 9)
 
 
 def cohort(rows: Stated) -> Labels:

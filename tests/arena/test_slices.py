@@ -37,22 +37,22 @@ def test_categories_go_by_their_name() -> None:
 
 def test_horizons_are_half_open() -> None:
     rows = take(a_season({"ann": 0.5}), np.arange(6))
-    days = np.array([0.5, 1, 6.9, 7, 30, 90])
+    days = np.array([0.5, 1, 6.9, 7, 28, 91])
     shown = replace(rows, closes=rows.at + (days * DAY).astype(np.int64))
     assert labels(shown, "horizon") == [
         "under a day",
         "1 to 7 days",
         "1 to 7 days",
-        "7 to 30 days",
-        "30 to 90 days",
-        "over 90 days",
+        "1 to 4 weeks",
+        "4 to 13 weeks",
+        "longer",
     ]
 
 
 def test_prices_are_tenths_and_one_is_in_the_last() -> None:
     rows = take(a_season({"ann": 0.5}), np.arange(4))
     mids = np.array([0, ONE // 10, 999_999, ONE])
-    tenths = ["0.0 to 0.1", "0.1 to 0.2", "0.9 to 1.0", "0.9 to 1.0"]
+    tenths = ["0% to 10%", "10% to 20%", "90% to 100%", "90% to 100%"]
     assert labels(replace(rows, mid=mids), "price") == tenths
 
 
