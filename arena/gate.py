@@ -38,13 +38,14 @@ class Lane:
 class Bunch:
     """The calls that start together: when, by the event loop's timer, and how many have joined."""
 
+    most: int = BUNCH
     start: float = 0.0
     size: int = 0
 
     async def join(self) -> None:
         """Wait for the start of the newest bunch, or of the next if that is full or long gone."""
         now = asyncio.get_running_loop().time()
-        if self.size == BUNCH or now >= self.start + APART:
+        if self.size == self.most or now >= self.start + APART:
             self.start, self.size = max(now, self.start + APART), 0
         self.size += 1
         if self.start > now:

@@ -47,7 +47,7 @@ def test_rows_are_of_all_cohorts_or_of_one(record: Path) -> None:
         assert next(opened.forecasts()) == Forecast(1, 1, "ann", "sim:sun", "blind", 500_000, "")
         assert {turn.cohort for turn in opened.turns()} == {1, 2}
         assert [fill.agent for fill in opened.fills(cohort=2) if fill.action == "sell"] == ["ann"]
-        assert {line.agent for line in opened.score(2)} == {"ann", "zoe", "market"}
+        assert {line.agent for line in opened.score(2).rows} == {"ann", "zoe", "market"}
         with pytest.raises(ArenaError, match="there is no cohort 3 here"):
             opened.turns(cohort=3)
 

@@ -24,7 +24,7 @@ START = datetime(2026, 1, 4, tzinfo=UTC)
 
 def a_row(agent: str, skill: float | None, kind: str = "llm", forecasts: int = 100) -> Row:
     counts = dict.fromkeys(
-        ("cohorts", "turns", "malformed", "failed", "bets", "sold", "events", "unscored"), 10
+        ("cohorts", "turns", "malformed", "failed", "bets", "sold", "events", "unscored", "early"), 10
     )
     figures = dict.fromkeys(
         ("coverage", "brier_implied", "brier_anchored", "brier_stated", "brier_market", "skill_ratio")

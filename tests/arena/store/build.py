@@ -17,7 +17,7 @@ from arena.store.evidence import Gathered
 from arena.store.prune import prune
 from arena.store.record import Record
 from arena.store.sync import Source
-from arena.store.tables import INCIDENT, JOB, LANE, RESERVATION
+from arena.store.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
 from arena.store.tables import LEASE as LEASE_TABLE
 from arena.store.turns import Claimed
 from markets.canonical import digest
@@ -207,6 +207,8 @@ def at_work(record: Record) -> None:
         connection.execute(JOB.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
         told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
         connection.execute(INCIDENT.insert(), told)
+        kept = {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"}
+        connection.execute(ROLLUP.insert(), kept)
 
 
 def watch(record: Record) -> None:
