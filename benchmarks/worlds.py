@@ -56,13 +56,18 @@ def priced(odds: Floats, error: Floats, settings: Settings) -> Floats:
     return np.clip(chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
 
 
-def world(count: Ints, rng: np.random.Generator, settings: Settings | None = None) -> World:
-    """A world with so many markets in each event; its numbers are the simulator's."""
+def world(
+    count: Ints, rng: np.random.Generator, settings: Settings | None = None, middle: float = 0.0
+) -> World:
+    """A world with so many markets in each event; its numbers are the simulator's.
+
+    `middle` are the log-odds around which the markets lie: long shots far below 0.
+    """
     known = settings or Settings()
     event = np.repeat(np.arange(count.size), count)
     first = (np.cumsum(count) - count)[event]
     ladder = (rng.random(count.size) < LADDERS)[event]
-    odds = _walk(event, known, rng)
+    odds = middle + _walk(event, known, rng)
     height = known.own_start * 0.9 * (np.arange(event.size) - first - (count[event] - 1) / 2)
     odds = np.where(ladder, odds[:, first] - height, odds)
     error = known.price_noise * rng.standard_normal(odds.shape)

@@ -2,15 +2,8 @@
 
 import pytest
 
-from benchmarks.coverage import (
-    coverage,
-    different_markets,
-    equal_duels,
-    events_for,
-    no_leader,
-    planted,
-    readings,
-)  # fmt: skip
+from benchmarks.leaders import events_for, no_leader, planted
+from benchmarks.truth import coverage, different_markets, equal_duels, readings
 from benchmarks.worlds import Shape
 
 SOME = 60

@@ -1,0 +1,88 @@
+"""How often the leading sentence names a leader, where nobody leads and where somebody does."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from arena.scoring.comparing.events import Sums
+from arena.scoring.comparing.gain import sums_of
+from arena.scoring.comparing.leading import chance_each
+from arena.scoring.comparing.power import needed
+from arena.scoring.comparing.standings import standings
+from arena.scoring.comparing.wild import error
+from benchmarks.truth import HASTY, MANY, SHARP, Share, chances
+from benchmarks.worlds import Floats, Shape, World, peer, played, seer, sizes, world
+
+Agents = Callable[[World, np.random.Generator], dict[str, Floats]]
+
+
+def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) -> list[str | None]:
+    """Who is named as leader in each of some seasons."""
+    named = []
+    for number in range(seasons):
+        rng = chances("leader", label, number)
+        place = world(sizes(shape, events, 5, rng), rng)
+        named.append(standings(played(place, agents(place, rng)), seed=number).verdict.leader)
+    return named
+
+
+def _skill_less(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+    """Four as good as the price, one worse, one who says a half, and the price itself."""
+    peers = {f"peer {number}": peer(place, rng) for number in range(4)}
+    others = {"hasty": seer(place, HASTY, rng), "half": np.full_like(place.price, 0.5), "market": place.price}
+    return peers | others
+
+
+def _one_peer(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+    return {"peer": peer(place, rng), "market": place.price}
+
+
+def _equals(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+    return {name: seer(place, SHARP / 2, rng) for name in "ab"} | {"market": place.price}
+
+
+def no_leader(seasons: int) -> Iterator[Share]:
+    """How often somebody is named where nobody leads."""
+    fields: tuple[tuple[str, Agents, float], ...] = (
+        ("seven without skill", _skill_less, 0.05),
+        ("one as good as the market", _one_peer, 0.05),
+        ("two equal ones, better than the market", _equals, 0.06),
+    )
+    for label, agents, most in fields:
+        named = _led(label, agents, "skewed", 80, seasons)
+        what = f"a leader is named where there is none: {label}"
+        yield Share(what, sum(name is not None for name in named) / seasons, 0, most, {})
+
+
+def _planted(noise: float) -> Agents:
+    def agents(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+        return {"better": seer(place, noise, rng)} | {f"peer {n}": peer(place, rng) for n in range(3)}
+
+    return agents
+
+
+def events_for(shape: Shape, noise: float) -> int:
+    """The events after which the sentence should name the planted leader, by their true gaps and spreads."""
+    rng = chances("planted", shape, noise)
+    place = world(sizes(shape, MANY, 5, rng), rng)
+    found = played(place, _planted(noise)(place, rng))
+    better = sums_of(found, found.said[0])
+    rivals = [Sums(np.zeros_like(better.total), better.count)]
+    rivals += [sums_of(found, said) for said in found.said[1:]]
+    most = 0.0
+    for rival in rivals:
+        gap = Sums(better.total - rival.total, better.count)
+        count = needed(gap.mean, error(gap), MANY, chance_each(len(rivals)))
+        most = max(most, count or 0.0)
+    return int(np.ceil(most))
+
+
+def planted(seasons: int) -> Iterator[Share]:
+    """How often the better agent is named after as many events as are said to be needed."""
+    shapes: tuple[Shape, ...] = ("equal", "skewed")
+    for shape in shapes:
+        for noise in (0.1, 0.3):
+            events = events_for(shape, noise)
+            named = _led(f"planted {shape} {noise}", _planted(noise), shape, events, seasons)
+            what = f"the better of four is named, noise {noise}, after {events} events, {shape}"
+            yield Share(what, sum(name == "better" for name in named) / seasons, 0.8, 1.0, {})

@@ -1,0 +1,159 @@
+"""How often intervals and duels err, and which reading of belief is right, where the truth is known."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.belief import anchored, implied
+from arena.scoring.comparing.apart import aparts
+from arena.scoring.comparing.duel import duel
+from arena.scoring.comparing.events import Sums
+from arena.scoring.comparing.gain import sums_of
+from arena.scoring.comparing.interval import intervals
+from arena.scoring.comparing.wild import LEVEL, p_values, turned
+from benchmarks.worlds import Floats, Shape, World, peer, played, seer, sizes, together, world
+from markets.simulation.settings import Settings
+
+SHARP = 0.5
+"""The noise of an agent that is better than the price, in log-odds."""
+HASTY = 1.2
+LONG_SHOTS = -3.0
+"""Log-odds around which long shots lie: one in twenty comes true."""
+MANY = 40_000
+"""Events of the world in which true values are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """In what share of seasons something happened, what is wanted, and the same by other methods."""
+
+    what: str
+    share: float
+    low: float
+    high: float
+    beside: dict[str, float]
+
+    @property
+    def good(self) -> bool:
+        return self.low <= self.share <= self.high
+
+
+def chances(*labels: object) -> np.random.Generator:
+    """Chance for one season of one experiment."""
+    return np.random.default_rng([int.from_bytes(repr(label).encode(), "little") for label in labels])
+
+
+def true_gain(shape: Shape, markets: int, middle: float) -> float:
+    """What an agent gains on the market in the long run."""
+    rng = chances("truth", shape, markets, middle)
+    place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
+    found = played(place, {"a": seer(place, SHARP, rng)})
+    return sums_of(found, found.said[0]).mean
+
+
+def by_rows(values: Floats) -> tuple[float, float]:
+    """The interval that takes all rows for independent."""
+    half = 1.96 * float(values.std(ddof=1)) / values.size**0.5
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def percentile(sums: Sums, rng: np.random.Generator) -> tuple[float, float]:
+    """The percentile interval of a bootstrap that draws events."""
+    drawn = rng.integers(0, sums.count.size, (1999, sums.count.size))
+    means = sums.total[drawn].sum(axis=1) / sums.count[drawn].sum(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: float = 0.0) -> Share:
+    """How often intervals hold the true gain."""
+    truth = true_gain(shape, markets, middle)
+    held = {"wild": 0, "i.i.d. rows": 0, "percentile": 0}
+    for number in range(seasons):
+        rng = chances("coverage", shape, markets, events, number)
+        place = world(sizes(shape, events, markets, rng), rng, middle=middle)
+        found = played(place, {"a": seer(place, SHARP, rng)})
+        said = found.said[0]
+        sums = sums_of(found, said)
+        span = intervals(turned(found.events, [sums], number))[0]
+        held["wild"] += span.low <= truth <= span.high
+        for name, (low, high) in {
+            "i.i.d. rows": by_rows(said.reference - said.error),
+            "percentile": percentile(sums, rng),
+        }.items():
+            held[name] += low <= truth <= high
+    shares = {name: count / seasons for name, count in held.items()}
+    kind = ", long shots" if middle else ""
+    what = f"interval of the gain: {events} events of {markets} markets, {shape}{kind}"
+    return Share(what, shares.pop("wild"), 0.93, 0.97, shares)
+
+
+def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
+    """How often a duel of two equal agents has a winner."""
+    won = {"wild": 0, "i.i.d. rows": 0}
+    for number in range(seasons):
+        rng = chances("duel", shape, events, number)
+        place = world(sizes(shape, events, 5, rng), rng)
+        found = played(place, {name: seer(place, SHARP, rng) for name in "ab"})
+        won["wild"] += duel(found, "a", "b", number).winner() is not None
+        low, high = by_rows(found.said[1].error - found.said[0].error)
+        won["i.i.d. rows"] += not low <= 0 <= high
+    shares = {name: count / seasons for name, count in won.items()}
+    return Share(
+        f"duel of equal agents has a winner: {events} events, {shape}", shares.pop("wild"), 0, 0.06, shares
+    )
+
+
+def at_the_limit(events: int, seasons: int) -> Share:
+    """How often a mean of 0 is taken for another, where sizes and values of events are both very skewed."""
+    refused = 0
+    names = [f"event {number}" for number in range(events)]
+    for number in range(seasons):
+        rng = chances("limit", events, number)
+        count = sizes("skewed", events, 5, rng).astype(np.float64)
+        sums = Sums(count * (rng.exponential(1.0, events) - 1), count)
+        refused += p_values(turned(names, [sums], number, shifts=False))[0] <= LEVEL
+    what = f"a mean of 0 is refused: {events} events, skewed, of exponential values"
+    return Share(what, refused / seasons, 0, 0.1, {})
+
+
+def different_markets(events: int, seasons: int) -> Share:
+    """How often two agents as good as the price are told apart on markets of different kinds."""
+    told, pair = {"paired with the market": 0, "raw Brier": 0}, [("a", "b")]
+    for number in range(seasons):
+        rng = chances("different", events, number)
+        parts = []
+        for name in "ab":
+            kind = Settings(own_start=rng.uniform(0.3, 2.5))
+            place = world(sizes("skewed", events, 5, rng), rng, kind)
+            parts.append((place, {name: peer(place, rng, kind)}))
+        told["paired with the market"] += aparts(together(parts), pair, number)[0].winner() is not None
+        told["raw Brier"] += aparts(together(parts, raw=True), pair, number)[0].winner() is not None
+    shares = {name: count / seasons for name, count in told.items()}
+    what = f"equal agents on different markets are told apart: {events} events each"
+    return Share(what, shares.pop("paired with the market"), 0, 0.06, shares)
+
+
+def readings(seasons: int) -> Iterator[Share]:
+    """How often each reading of quarter-Kelly bets puts the better of two agents first."""
+    right = {"stated": 0, "anchored": 0, "implied": 0}
+    for number in range(seasons):
+        rng = chances("readings", number)
+        place = world(sizes("equal", 100, 5, rng), rng)
+        read = [_read(place, seer(place, noise, rng)) for noise in (SHARP, HASTY)]
+        for name in right:
+            right[name] += read[0][name] < read[1][name]
+    for name, low, high in (("stated", 0.95, 1.0), ("anchored", 0.95, 1.0), ("implied", 0.0, 0.1)):
+        what = f"the better of two quarter-Kelly agents has the better Brier score: {name}"
+        yield Share(what, right[name] / seasons, low, high, {})
+
+
+def _read(place: World, belief: Floats) -> dict[str, float]:
+    """An agent's mean Brier score by each reading; it bets in the first round, $50 of $10,000 at least."""
+    q, p, o = belief[0], place.price[0], place.outcome
+    yes = q > p
+    stake = np.where(yes, (q - p) / (1 - p), (p - q) / p)
+    bet = stake / 4 >= 0.005
+    found = {"stated": q, "anchored": anchored(yes, stake, p), "implied": implied(yes, stake)}
+    return {name: float(((f - o) ** 2)[bet if name != "stated" else ...].mean()) for name, f in found.items()}
