@@ -1,7 +1,6 @@
 """Who gets through, how many at once, and what a provider that has too many is spared."""
 
 import asyncio
-import itertools
 from collections import Counter
 from collections.abc import Sequence
 
