@@ -27,7 +27,9 @@ from arena.cli.positions import positions
 from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.run import run
+from arena.cli.score import score
 from arena.cli.status import status
+from arena.cli.tournament import tournament
 from arena.cli.verify import verify
 from arena.cli.watch import watch
 from arena.cli.whatif import whatif
@@ -109,6 +111,8 @@ app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")
 app.command()(leaderboard)
 app.command()(duel)
+app.command()(score)
+app.command()(tournament)
 app.command()(positions)
 app.command()(whatif)
 app.command()(replay)
