@@ -78,9 +78,9 @@ def score(
     from arena.filed.board import board
     from arena.filed.table import read
 
-    table = read(file.name, text_of(file))
+    table = read(str(file), text_of(file))
     if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{file.name} has no column category", "add it, or leave out --by")
+        raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
     found = board(table, mode.value, by_category=by is not None)
     if as_json:
         print_json(as_data(found))

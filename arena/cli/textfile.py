@@ -19,5 +19,5 @@ def text_of(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ArenaError(
-            "bad_file", f"{file.name}:{line}: this is not UTF-8", "save the file as UTF-8"
+            "bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8"
         ) from error

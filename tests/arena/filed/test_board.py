@@ -1,0 +1,171 @@
+"""The board of a file: every score is that of its rule, and what can't be said is null with a reason."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.filed.board import Row, board, finite
+from arena.filed.table import Table, read
+
+HEAD = "question,forecaster,probability,outcome"
+Line = tuple[int, int, float, float]
+
+
+def table_of(*lines: str, more: str = "") -> Table:
+    return read("f.csv", "\n".join([HEAD + more, *lines]))
+
+
+def row_of(rows: tuple[Row, ...], name: str) -> Row:
+    return next(row for row in rows if row.forecaster == name)
+
+
+LINES = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 3), st.floats(0.001, 0.999), st.floats(0, 1)),
+    min_size=1,
+    unique_by=lambda line: line[:2],
+)
+
+
+@given(LINES)
+def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
+    texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
+    found = board(table_of(*texts, more=",market_probability"))
+    by_question = defaultdict(dict)
+    for q, f, p, _ in lines:
+        by_question[q][f] = p if q % 2 else 1 - p
+    for f in {line[1] for line in lines}:
+        own = [(q, p, m) for q, who, p, m in lines if who == f]
+        row = row_of(found.rows, f"f{f}")
+        gave = [by_question[q][f] for q, _, _ in own]
+        others = {q: [x for who, x in by_question[q].items() if who != f] for q, _, _ in own}
+        peers = [
+            100 * (math.log(x) - sum(map(math.log, others[q])) / len(others[q]))
+            for (q, _, _), x in zip(own, gave, strict=True)
+            if others[q]
+        ]
+        brier = sum((p - q % 2) ** 2 for q, p, _ in own) / len(own)
+        market = sum((m - q % 2) ** 2 for q, _, m in own) / len(own)
+        assert (row.forecasts, row.questions, row.events) == (len(own),) * 3
+        assert row.brier == pytest.approx(brier)
+        assert row.log == pytest.approx(sum(map(math.log, gave)) / len(own))
+        assert row.baseline == pytest.approx(sum(100 * (1 + math.log2(x)) for x in gave) / len(own), abs=1e-9)
+        assert row.skill == pytest.approx(market - brier, abs=1e-12)
+        assert (row.skill_low, row.reason) == (None, "not enough events")
+        assert row.peer == (pytest.approx(sum(peers) / len(peers), abs=1e-6) if peers else None)
+
+
+@given(LINES, st.randoms(use_true_random=False))
+def test_the_order_of_lines_changes_no_digit(lines: list[Line], chance: "np.random.Generator") -> None:
+    texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
+    one = board(table_of(*texts, more=",market_probability"))
+    chance.shuffle(texts)
+    assert board(table_of(*texts, more=",market_probability")) == one
+
+
+def many(more: str = "") -> list[str]:
+    return [
+        f"q{q},{name},{said},{q % 2},0.5{more.format(q)}"
+        for q in range(30)
+        for name, said in (("good", 0.7 if q % 2 else 0.3), ("bad", 0.3 if q % 2 else 0.7))
+    ]
+
+
+def test_with_twenty_events_there_is_an_interval() -> None:
+    found = board(table_of(*many(), more=",market_probability"))
+    assert [row.forecaster for row in found.rows] == ["good", "bad"]
+    good = found.rows[0]
+    assert good.skill_low is not None and good.skill_high is not None
+    assert 0 < good.skill_low <= 0.16 + 1e-12
+    assert good.skill == pytest.approx(0.16)
+    assert (good.reason, good.events_effective) == (None, 30)
+
+
+def test_questions_of_one_event_count_as_one() -> None:
+    few = [line + f",e{number // 6}" for number, line in enumerate(many())]
+    row = board(table_of(*few, more=",market_probability,event")).rows[0]
+    assert (row.events, row.events_effective, row.reason) == (10, 10, "not enough events")
+
+
+def test_one_forecaster_on_one_question() -> None:
+    found = board(table_of("a,ann,0.5,1"))
+    row = found.rows[0]
+    assert (row.brier, row.peer, row.relative, row.skill, row.reason) == (
+        0.25,
+        None,
+        None,
+        None,
+        "no market_probability",
+    )
+    assert found.notes == (
+        "no peer and relative scores: no question has two forecasters",
+        "no skill and no intervals: they need a column market_probability",
+    )
+
+
+def test_nothing_resolved() -> None:
+    found = board(table_of("a,ann,0.5,", "b,ann,0.5,0.5"))
+    row = found.rows[0]
+    assert (row.forecasts, row.brier, row.log, row.baseline, row.skill) == (0, None, None, None, None)
+    assert row.reason == "nothing resolved"
+    assert [note.partition(":")[0] for note in found.notes] == [
+        "not scored yet",
+        "not scored",
+        "nothing resolved",
+    ]
+
+
+def test_a_price_that_is_missing_leaves_a_row_out_of_skill_alone() -> None:
+    found = board(table_of("a,ann,0.5,1,0.5", "b,ann,1,1,", more=",market_probability"))
+    assert (found.rows[0].skill, found.rows[0].brier) == (0, 0.125)
+    assert "not in skill: 1 forecast on 1 question without a market_probability" in found.notes
+
+
+def test_who_gave_0_to_what_happened_has_no_log_score_in_json() -> None:
+    found = board(table_of("a,ann,0,1"))
+    assert found.rows[0].log == -math.inf
+    assert finite(found.rows[0]).log is None
+    assert any(note.startswith("a log score of −∞") for note in found.notes)
+
+
+def test_a_board_for_each_category() -> None:
+    rows = board(table_of("a,ann,0.5,1,x", "b,ann,1,1,y", more=",category"), by_category=True).rows
+    assert [(row.category, row.brier) for row in rows] == [("x", 0.25), ("y", 0)]
+
+
+FIVE_DAYS = ["a,ann,0.4,1,1,0,5", "a,ann,0.7,1,2,0,5", "a,ann,0.8,1,4,0,5"]
+"""Of Metaculus's FAQ: nothing on the first day, then 40%, 70%, 70%, 80%."""
+
+
+def test_the_five_days_of_the_faq() -> None:
+    row = board(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
+    assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
+    assert (row.forecasts, row.questions) == (3, 1)
+    assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)
+
+
+def test_times_as_dates_are_the_same_as_numbers() -> None:
+    dated = [
+        ",".join([*line.split(",")[:4], *(f"2026-01-0{int(day) + 1}" for day in line.split(",")[4:])])
+        for line in FIVE_DAYS
+    ]
+    one, other = (board(table_of(*lines, more=",time,open,close")).rows[0] for lines in (FIVE_DAYS, dated))
+    assert one == other
+
+
+def test_without_a_close_the_latest_forecast_counts() -> None:
+    lines = ["a,ann,0.1,1,1", "a,ann,0.8,1,2", "a,bob,0.4,1,1"]
+    found = board(table_of(*lines, more=",time"))
+    assert row_of(found.rows, "ann").peer == pytest.approx(100 * math.log(2))
+    assert any(note.startswith("no column close") for note in found.notes)
+
+
+def test_an_early_close_in_both_modes() -> None:
+    lines = ["a,ann,0.8,1,0,2,4", "a,bob,0.4,1,0,2,4"]
+    for mode, coverage in (("exact", 0.5), ("metaculus", 0.5)):
+        found = board(table_of(*lines, more=",open,close,scheduled_close"), mode)
+        assert (found.mode, row_of(found.rows, "ann").coverage) == (mode, coverage)
+        assert row_of(found.rows, "ann").peer == pytest.approx(50 * math.log(2))

@@ -1,0 +1,122 @@
+"""Files of forecasts are read strictly: what is wrong is named by line and column, with its mend."""
+
+import numpy as np
+import pytest
+
+from arena.errors import ArenaError
+from arena.filed import entries
+from arena.filed.table import read
+
+HEAD = "question,forecaster,probability,outcome"
+TIMED = f"{HEAD},time,open,close,scheduled_close"
+
+
+def csv(*lines: str) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def refused(text: str) -> str:
+    """What is said of a file that can't be scored, with its mend."""
+    with pytest.raises(ArenaError) as caught:
+        read("f.csv", text)
+    assert caught.value.mend
+    return str(caught.value)
+
+
+def test_a_good_file() -> None:
+    table = read(
+        "f.csv",
+        csv(f"{HEAD},market_probability", "snow,bob,0.25,0,", "rain, ann ,1,,0.5", "odd,ann,0.1,0.5,1"),
+    )
+    assert table.questions == ("odd", "rain", "snow")
+    assert table.forecasters == ("ann", "bob")
+    assert table.question.tolist() == [2, 1, 0]
+    assert table.probability.tolist() == [0.25, 1.0, 0.1]
+    assert np.array_equal(table.outcome, [0.0, np.nan, 0.5], equal_nan=True)
+    assert table.market is not None
+    assert np.array_equal(table.market, [np.nan, 0.5, 1.0], equal_nan=True)
+    assert (table.time, table.category, table.event_column) == (None, None, False)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_they_like_and_blank_ones_are_skipped(end: str) -> None:
+    table = read("f.csv", end.join([HEAD, '"rain, hard",ann,0.5,1', "", "snow,ann,0.5,1"]))
+    assert table.questions == ("rain, hard", "snow")
+
+
+BAD = [
+    ("", "f.csv: the file is empty"),
+    (" \n", "f.csv: the file is empty"),
+    (HEAD, "f.csv: there is no forecast in it"),
+    ("question,forecaster,probability\na,b,0.1", "f.csv:1: there is no column outcome"),
+    (f"{HEAD},colour\na,b,0.1,1,red", "f.csv:1: column 'colour' is not known here"),
+    (HEAD.replace(",", ";"), "f.csv:1: column 'question;forecaster;probability;outcome' is not known here"),
+    (f"{HEAD},outcome\na,b,0.1,1,1", "f.csv:1: column outcome is there twice"),
+    (f"{HEAD}\na,b,0.1", "f.csv:2: it has 3 cells, the first line 4"),
+    (f'{HEAD}\na,b,0.1,1\n"a,c,0.1,1', "f.csv:3: this is no CSV"),
+    (f'{HEAD}\n"two\nlines",b,0.1,1\na,b,2,1', "f.csv:4: column probability: '2' is not from 0 to 1"),
+    (f"{HEAD}\na,b,1.01,1\nc,b,-0.1,1\nd,b,0.1,1", "f.csv:2: column probability: '1.01' is not from 0 to 1 (and 1 more line)"),
+    (f"{HEAD}\na,b,nan,1", "f.csv:2: column probability: 'nan' is not a number"),
+    (f"{HEAD}\na,b,1e999,1", "f.csv:2: column probability: '1e999' is not a number"),
+    (f"{HEAD}\na,b,45%,1", "f.csv:2: column probability: '45%' is not a number"),
+    (f"{HEAD}\na,b,,1", "f.csv:2: column probability: it is empty"),
+    (f"{HEAD}\na,b,0.5,yes", "f.csv:2: column outcome: 'yes' is not a number"),
+    (f"{HEAD}\na,b,0.5,2", "f.csv:2: column outcome: '2' is not from 0 to 1"),
+    (f"{HEAD}\na,b,0.5,-1", "f.csv:2: column outcome: '-1' is not from 0 to 1"),
+    (f"{HEAD}\na,b,0.5,NaN", "f.csv:2: column outcome: 'NaN' is not a number"),
+    (f"{HEAD}\n,b,0.5,1", "f.csv:2: column question: it is empty"),
+    (f"{HEAD}\na,,0.5,1", "f.csv:2: column forecaster: it is empty"),
+    (f"{HEAD}\na,b,0.5,1\na,c,0.5,0", "f.csv:3: column outcome: '0', but the same question has '1' in line 2"),
+    (f"{HEAD}\na,b,0.5,1\na,c,0.5,", "f.csv:3: column outcome: '', but the same question has '1' in line 2"),
+    (f"{HEAD}\na,b,0.5,1\nc,b,0.5,1\na,b,0.6,1", "f.csv:4: column forecaster: 'b' has forecast the same question in line 2"),
+    (f"{HEAD},event\na,b,0.5,1,x\na,c,0.5,1,y", "f.csv:3: column event: 'y', but the same question has 'x' in line 2"),
+    (f"{HEAD},market_probability\na,b,0.5,1,1.5", "f.csv:2: column market_probability: '1.5' is not from 0 to 1"),
+    (f"{HEAD},time\na,b,0.5,1,soon", "f.csv:2: column time: 'soon' is not a time"),
+    (f"{HEAD},time\na,b,0.5,1,", "f.csv:2: column time: it is empty"),
+    (f"{HEAD},time\na,b,0.5,1,2026-01-04\na,b,0.5,1,2026-01-04T00:00Z", "f.csv:3: column forecaster: 'b' has forecast the same question at the same time in line 2"),
+    (f"{HEAD},time\na,b,0.5,1,2026-01-04\na,c,0.5,1,5", "f.csv:3: column time: '5' and other times of the file are of two kinds"),
+    (f"{TIMED}\na,b,0.5,1,1,2,3,3", "f.csv:2: column time: '1' is before its open, '2'"),
+    (f"{TIMED}\na,b,0.5,1,4,2,3,5", "f.csv:2: column close: '3' is before its time, '4'"),
+    (f"{TIMED}\na,b,0.5,1,2,2,1,5", "f.csv:2: column close: '1' is before its open, '2'"),
+    (f"{TIMED}\na,b,0.5,1,2,2,2,2", "f.csv:2: column scheduled_close: '2' leaves the question no time"),
+    (f"{TIMED}\na,b,0.5,1,2,2,3,1", "f.csv:2: column scheduled_close: '1' is before its open, '2'"),
+    (f"{TIMED}\na,b,0.5,1,2,2,,3", "f.csv:2: column close: it is empty, and the question has an outcome"),
+    (f"{HEAD},time,close\na,b,0.5,1,2,2", "f.csv:2: column close: '2' leaves the question no time, for it opens with its first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), BAD, ids=[said for _, said in BAD])
+def test_a_bad_file_is_refused(text: str, said: str) -> None:
+    assert refused(text).startswith(said)
+
+
+def test_an_open_question_has_no_close_yet() -> None:
+    table = read("f.csv", csv(TIMED, "a,b,0.5,,2,1,,9", "a,b,0.6,,3,1,,9"))
+    assert table.close is not None
+    assert np.isnan(table.close).all()
+
+
+ENTRIES = [
+    ("question,forecaster,probability\na,b,0.1", "f.csv:1: it doesn't say what was forecast"),
+    (f"{HEAD},chance\na,b,0.1,1,0.1", "f.csv:1: it doesn't say what was forecast"),
+    ("question,forecaster,chance\na,b,0", "f.csv:2: column chance: '0' is not above 0"),
+    ("question,forecaster,chance,time\na,b,1,0", "f.csv:1: there is a column time and none named close"),
+    (
+        "question,forecaster,chance,time,close,end\na,b,1,3,9,2",
+        "f.csv:2: column end: '2' is before its time, '3'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ENTRIES, ids=[said for _, said in ENTRIES])
+def test_a_bad_file_of_a_tournament_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ArenaError) as caught:
+        entries.read("f.csv", text)
+    assert str(caught.value).startswith(said)
+    assert caught.value.mend
+
+
+def test_a_forecast_stands_until_the_next_or_until_it_is_withdrawn() -> None:
+    head = "question,forecaster,chance,time,close,end"
+    found = entries.read("f.csv", csv(head, "a,b,1,0,9,", "a,b,2,3,9,8", "a,c,1,0,9,", "a,b,3,1,9,2"))
+    assert found.end.tolist() == [1, 8, np.inf, 2]

@@ -1,0 +1,178 @@
+"""`arena score` and `arena tournament`: files in, boards out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from arena.cli.main import Commands, arena
+from arena.cli.score import score
+from arena.cli.tournament import tournament
+from tests.oracles.seed_001 import FORECASTERS, TABLES, question_of
+
+app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
+app.callback()(arena)
+app.command()(score)
+app.command()(tournament)
+
+HEAD = "question,forecaster,probability,outcome"
+FIELDS = {
+    "forecaster", "forecasts", "questions", "events", "brier", "log", "baseline", "peer", "relative", "skill",
+    "skill_low", "skill_high",
+}  # fmt: skip
+
+
+def run(*arguments: str, given: str | None = None) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(app, [*arguments], input=given)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_is_scored(here: Path) -> None:
+    (here / "f.csv").write_bytes(f"\ufeff{HEAD}\r\na,ann,0.8,1\r\na,bob,0.4,1\r\n".encode())
+    answer = run("score", "f.csv", "--json")
+    found = json.loads(answer.stdout)
+    assert (answer.exit_code, found["mode"]) == (0, "exact")
+    assert all(row.keys() >= FIELDS for row in found["rows"])
+    assert [(row["forecaster"], round(row["peer"], 1), row["skill"]) for row in found["rows"]] == [
+        ("ann", 69.3, None),
+        ("bob", -69.3, None),
+    ]
+    shown = run("score", "f.csv", "--mode", "metaculus").stdout
+    assert "mode metaculus" in shown
+    assert "+69.31" in shown
+
+
+def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
+    answer = run("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
+    assert json.loads(answer.stdout)["rows"][0]["log"] is None
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "f.csv: the file is empty"),
+        (f"{HEAD}\na,ann,1.2,1\n".encode(), "f.csv:2: column probability: '1.2' is not from 0 to 1"),
+        (f"{HEAD}\nb\xfc,ann,1,1\n".encode("latin-1"), "f.csv:2: this is not UTF-8"),
+    ],
+)
+def test_a_bad_file_scores_nothing(here: Path, data: bytes, said: str) -> None:
+    (here / "f.csv").write_bytes(data)
+    answer = run("score", "f.csv", "--json")
+    error = json.loads(answer.stdout)["error"]
+    assert (answer.exit_code, error["code"], error["message"]) == (1, "bad_file", said)
+    assert error["mend"]
+    assert run("score", "f.csv").stdout == ""
+
+
+def test_a_file_that_is_not_there(here: Path) -> None:
+    answer = run("score", "none.csv", "--json")
+    assert json.loads(answer.stdout)["error"]["code"] == "no_file"
+
+
+def test_categories_need_a_column(here: Path) -> None:
+    (here / "f.csv").write_text(f"{HEAD}\na,ann,0.5,1\n")
+    assert (
+        json.loads(run("score", "f.csv", "--by", "category", "--json").stdout)["error"]["code"]
+        == "no_category"
+    )
+    (here / "f.csv").write_text(f"{HEAD},category\na,ann,0.5,1,weather\n")
+    assert "weather" in run("score", "f.csv", "--by", "category").stdout
+
+
+def seed_001(here: Path, hidden_until: int) -> None:
+    """The tournament of 2022 as a file: a forecast a day, from its morning until the next."""
+    lines = ["question,forecaster,chance,time,end,open,close,scheduled_close,hidden_until"]
+    for number, table in TABLES.items():
+        question = question_of(table)
+        life = f"{question.opens:g},{question.closes:g},{question.scheduled:g},{hidden_until}"
+        for name, days in table.items():
+            lines += [f"{number},{name},{x},{d},{d + 1},{life}" for d, x in enumerate(days) if x is not None]
+    (here / "days.csv").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("weight", "prizes"), [("", [108, 779, 45, 68]), ("hidden_weight: 1", [149, 799, 52, 0])]
+)
+def test_both_leaderboards_of_2022(here: Path, weight: str, prizes: list[int]) -> None:
+    seed_001(here, hidden_until=2)
+    (here / "cup.yaml").write_text(f"form: 2022\nforecasts: days.csv\npool: 1000\n{weight}\n")
+    found = json.loads(run("tournament", "cup.yaml", "--json").stdout)
+    won = {row["forecaster"]: round(row["prize"]) for row in found["rows"]}
+    assert (found["form"], found["mode"], [won[name] for name in FORECASTERS]) == ("2022", "exact", prizes)
+    shown = run("tournament", "cup.yaml").stdout
+    assert "Form 2022, mode exact" in shown
+
+
+PEERS = f"{HEAD}\na,ann,0.8,1\na,bob,0.4,1\na,bot,0.4,1\nb,ann,0.5,0\nb,bob,0.5,0\nc,ann,0.5,\n"
+
+
+def cup(here: Path, text: str, forecasts: str = PEERS) -> Any:
+    (here / "cup.csv").write_text(forecasts)
+    (here / "cup.yaml").write_text(f"forecasts: cup.csv\n{text}\n")
+    return json.loads(run("tournament", "cup.yaml", "--json").stdout)
+
+
+def test_a_tournament_by_peer_scores(here: Path) -> None:
+    found = cup(here, "pool: 100")
+    rows = {row["forecaster"]: row for row in found["rows"]}
+    assert (found["form"], found["notes"]) == (
+        "peer",
+        ["not scored: 1 questions without an outcome of 0 or 1"],
+    )
+    assert rows["ann"]["score"] == pytest.approx(69.3147, abs=1e-4)
+    assert rows["bob"]["score"] == pytest.approx(-69.3147 / 2, abs=1e-4)
+    assert (rows["ann"]["prize"], rows["bob"]["prize"]) == (100, 0)
+
+
+def test_who_is_excluded_wins_nothing_and_who_is_outside_changes_nothing(here: Path) -> None:
+    rows = {row["forecaster"]: row for row in cup(here, "pool: 100\nexclude: [ann]\noutside: [bot]")["rows"]}
+    assert (rows["ann"]["excluded"], rows["ann"]["prize"]) == (True, 0)
+    assert rows["bob"]["score"] == pytest.approx(-69.3147, abs=1e-4)
+
+
+def test_a_minimum_prize_and_weights(here: Path) -> None:
+    said = f"{HEAD}\na,ann,0.8,1\na,bob,0.4,1\nb,bob,0.8,1\nb,cho,0.6,1\nc,cho,0.9,1\nc,dan,0.6,1\n"
+    full = {row["forecaster"]: row["prize"] for row in cup(here, "pool: 100", said)["rows"]}
+    assert 0 < full["cho"] < 10
+    cut = {row["forecaster"]: row["prize"] for row in cup(here, "pool: 100\nminimum_prize: 10", said)["rows"]}
+    assert (cut["ann"], cut["cho"]) == (100, 0)
+    weighed = {
+        row["forecaster"]: row["prize"] for row in cup(here, "pool: 100\nweights: {a: 0}", said)["rows"]
+    }
+    assert weighed["ann"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("form: other", "config", "form"),
+        ("pool: -1", "config", "pool"),
+        ("prize: 1", "config", "prize"),
+        ("hidden_weight: 1", "config", "hidden_weight"),
+        ("pool: 5\nminimum_prize: 6", "config", "pool"),
+        ("weights: {a: -1}", "config", "weights"),
+        ("weights: {nothing: 1}", "unknown_name", "nothing"),
+        ("exclude: [nobody]", "unknown_name", "nobody"),
+        ("form: 2022\nhidden_weight: 0.5", "no_hidden", "hidden"),
+    ],
+)
+def test_rules_that_make_no_sense(here: Path, text: str, code: str, said: str) -> None:
+    error = cup(here, text)["error"]
+    assert code in error["code"]
+    assert said in error["message"]
+
+
+def test_the_form_of_2022_has_one_mode(here: Path) -> None:
+    cup(here, "form: 2022")
+    answer = run("tournament", "cup.yaml", "--mode", "metaculus", "--json")
+    assert (answer.exit_code, json.loads(answer.stdout)["error"]["code"]) == (1, "no_mode")
