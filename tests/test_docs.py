@@ -10,9 +10,11 @@ from textwrap import dedent
 
 import pytest
 from pydantic import BaseModel
+from typer.testing import CliRunner
 
 from agents.registry import kind, kinds
 from agents.research import __path__ as research_folders
+from arena.cli.main import app
 from arena.config import load
 from arena.config.model import Frame
 from markets import registry
@@ -79,6 +81,28 @@ def test_every_table_of_a_page_is_read_as_one(page: Path) -> None:
 def test_no_two_headings_of_the_page_of_scores_are_alike() -> None:
     found = anchors(DOCS / "scoring.md")
     assert sorted(set(found)) == sorted(found)
+
+
+SCORED = (DOCS / "score-a-file.md").read_text("utf-8")
+FILES = re.findall(r"^`(\S+)`:\n\n```\n(.*?)^```$", SCORED, re.MULTILINE | re.DOTALL)
+PLAYED = re.findall(r"^```\n\$ arena (.*?)\n(.*?)^```$", SCORED, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_on_files_has_two_examples() -> None:
+    assert [name for name, _ in FILES] == ["forecasts.csv", "cup.yaml", "cup.csv"]
+    assert [command for command, _ in PLAYED] == ["score forecasts.csv", "tournament cup.yaml"]
+
+
+@pytest.mark.parametrize(("command", "shown"), PLAYED, ids=[command for command, _ in PLAYED])
+def test_the_examples_of_scoring_a_file_come_true(
+    command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in FILES:
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(app, command.split())
+    lines = [line.strip() for line in answer.stdout.strip().splitlines()]
+    assert lines == [line.strip() for line in shown.strip().splitlines()]
 
 
 def settings() -> Iterator[tuple[str, type[BaseModel]]]:

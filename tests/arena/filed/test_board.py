@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
+from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ LINES = st.lists(
 def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
     texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
     found = board(table_of(*texts, more=",market_probability"))
-    by_question = defaultdict(dict)
+    by_question: dict[int, dict[int, float]] = defaultdict(dict)
     for q, f, p, _ in lines:
         by_question[q][f] = p if q % 2 else 1 - p
     for f in {line[1] for line in lines}:
@@ -59,7 +59,7 @@ def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
 
 
 @given(LINES, st.randoms(use_true_random=False))
-def test_the_order_of_lines_changes_no_digit(lines: list[Line], chance: "np.random.Generator") -> None:
+def test_the_order_of_lines_changes_no_digit(lines: list[Line], chance: Random) -> None:
     texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
     one = board(table_of(*texts, more=",market_probability"))
     chance.shuffle(texts)
@@ -78,7 +78,7 @@ def test_with_twenty_events_there_is_an_interval() -> None:
     found = board(table_of(*many(), more=",market_probability"))
     assert [row.forecaster for row in found.rows] == ["good", "bad"]
     good = found.rows[0]
-    assert good.skill_low is not None and good.skill_high is not None
+    assert good.skill_low is not None
     assert 0 < good.skill_low <= 0.16 + 1e-12
     assert good.skill == pytest.approx(0.16)
     assert (good.reason, good.events_effective) == (None, 30)

@@ -55,7 +55,10 @@ BAD = [
     (f"{HEAD}\na,b,0.1", "f.csv:2: it has 3 cells, the first line 4"),
     (f'{HEAD}\na,b,0.1,1\n"a,c,0.1,1', "f.csv:3: this is no CSV"),
     (f'{HEAD}\n"two\nlines",b,0.1,1\na,b,2,1', "f.csv:4: column probability: '2' is not from 0 to 1"),
-    (f"{HEAD}\na,b,1.01,1\nc,b,-0.1,1\nd,b,0.1,1", "f.csv:2: column probability: '1.01' is not from 0 to 1 (and 1 more line)"),
+    (
+        f"{HEAD}\na,b,1.01,1\nc,b,-0.1,1\nd,b,0.1,1",
+        "f.csv:2: column probability: '1.01' is not from 0 to 1 (and 1 more line)",
+    ),
     (f"{HEAD}\na,b,nan,1", "f.csv:2: column probability: 'nan' is not a number"),
     (f"{HEAD}\na,b,1e999,1", "f.csv:2: column probability: '1e999' is not a number"),
     (f"{HEAD}\na,b,45%,1", "f.csv:2: column probability: '45%' is not a number"),
@@ -66,23 +69,44 @@ BAD = [
     (f"{HEAD}\na,b,0.5,NaN", "f.csv:2: column outcome: 'NaN' is not a number"),
     (f"{HEAD}\n,b,0.5,1", "f.csv:2: column question: it is empty"),
     (f"{HEAD}\na,,0.5,1", "f.csv:2: column forecaster: it is empty"),
-    (f"{HEAD}\na,b,0.5,1\na,c,0.5,0", "f.csv:3: column outcome: '0', but the same question has '1' in line 2"),
+    (
+        f"{HEAD}\na,b,0.5,1\na,c,0.5,0",
+        "f.csv:3: column outcome: '0', but the same question has '1' in line 2",
+    ),
     (f"{HEAD}\na,b,0.5,1\na,c,0.5,", "f.csv:3: column outcome: '', but the same question has '1' in line 2"),
-    (f"{HEAD}\na,b,0.5,1\nc,b,0.5,1\na,b,0.6,1", "f.csv:4: column forecaster: 'b' has forecast the same question in line 2"),
-    (f"{HEAD},event\na,b,0.5,1,x\na,c,0.5,1,y", "f.csv:3: column event: 'y', but the same question has 'x' in line 2"),
-    (f"{HEAD},market_probability\na,b,0.5,1,1.5", "f.csv:2: column market_probability: '1.5' is not from 0 to 1"),
+    (
+        f"{HEAD}\na,b,0.5,1\nc,b,0.5,1\na,b,0.6,1",
+        "f.csv:4: column forecaster: 'b' has forecast the same question in line 2",
+    ),
+    (
+        f"{HEAD},event\na,b,0.5,1,x\na,c,0.5,1,y",
+        "f.csv:3: column event: 'y', but the same question has 'x' in line 2",
+    ),
+    (
+        f"{HEAD},market_probability\na,b,0.5,1,1.5",
+        "f.csv:2: column market_probability: '1.5' is not from 0 to 1",
+    ),
     (f"{HEAD},time\na,b,0.5,1,soon", "f.csv:2: column time: 'soon' is not a time"),
     (f"{HEAD},time\na,b,0.5,1,", "f.csv:2: column time: it is empty"),
-    (f"{HEAD},time\na,b,0.5,1,2026-01-04\na,b,0.5,1,2026-01-04T00:00Z", "f.csv:3: column forecaster: 'b' has forecast the same question at the same time in line 2"),
-    (f"{HEAD},time\na,b,0.5,1,2026-01-04\na,c,0.5,1,5", "f.csv:3: column time: '5' and other times of the file are of two kinds"),
+    (
+        f"{HEAD},time\na,b,0.5,1,2026-01-04\na,b,0.5,1,2026-01-04T00:00Z",
+        "f.csv:3: column forecaster: 'b' has forecast the same question at the same time in line 2",
+    ),
+    (
+        f"{HEAD},time\na,b,0.5,1,2026-01-04\na,c,0.5,1,5",
+        "f.csv:3: column time: '5' and other times of the file are of two kinds",
+    ),
     (f"{TIMED}\na,b,0.5,1,1,2,3,3", "f.csv:2: column time: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,4,2,3,5", "f.csv:2: column close: '3' is before its time, '4'"),
     (f"{TIMED}\na,b,0.5,1,2,2,1,5", "f.csv:2: column close: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,2,2,2,2", "f.csv:2: column scheduled_close: '2' leaves the question no time"),
     (f"{TIMED}\na,b,0.5,1,2,2,3,1", "f.csv:2: column scheduled_close: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,2,2,,3", "f.csv:2: column close: it is empty, and the question has an outcome"),
-    (f"{HEAD},time,close\na,b,0.5,1,2,2", "f.csv:2: column close: '2' leaves the question no time, for it opens with its first"),
-]  # fmt: skip
+    (
+        f"{HEAD},time,close\na,b,0.5,1,2,2",
+        "f.csv:2: column close: '2' leaves the question no time, for it opens with its first",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "said"), BAD, ids=[said for _, said in BAD])
