@@ -18,6 +18,4 @@ def text_of(file: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError(
-            "bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8"
-        ) from error
+        raise ArenaError("bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8") from error

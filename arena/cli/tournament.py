@@ -56,6 +56,7 @@ def tournament(
     from arena.filed.entries import read
     from arena.filed.rules import rules
 
+    text_of(file)  # which says better than a config's reader that a file is not there
     said = rules(file)
     entries = read(said.forecasts, text_of(file.parent / said.forecasts))
     found = as_data(cup(said, entries, mode.value), said.form, said.pool, entries.left_out)
@@ -69,7 +70,8 @@ def as_data(found: "Board", form: str, pool: float, left_out: int) -> dict[str, 
     """The board for JSON."""
     notes = []
     if left_out:
-        notes.append(f"not scored: {left_out:,} questions without an outcome of 0 or 1")
+        count = "1 question" if left_out == 1 else f"{left_out:,} questions"
+        notes.append(f"not scored: {count} without an outcome of 0 or 1")
     if not found.places:
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
     elif not any(place.share for place in found.places):

@@ -44,20 +44,17 @@ def cells(name: str, text: str, needed: Collection[str], known: Collection[str])
     line, first = next(records, (1, []))
     header = [column.strip() for column in first]
     _check_header(f"{name}:{line}", header, needed, known)
-    rows, lines = list[list[str]](), list[int]()
+    lines, columns = list[int](), [list[str]() for _ in header]
     for line, row in records:
         if len(row) != len(header):
             what = f"{name}:{line}: it has {len(row)} cells, the first line {len(header)}"
             raise ArenaError("bad_file", what, "put a text with a comma in it in double quotes")
-        rows.append(row)
         lines.append(line)
-    if not rows:
+        for texts, cell in zip(columns, row, strict=True):
+            texts.append(cell.strip())
+    if not lines:
         raise ArenaError("bad_file", f"{name}: there is no forecast in it", "add a line for each forecast")
-    columns = {
-        column: [cell.strip() for cell in texts]
-        for column, texts in zip(header, zip(*rows, strict=True), strict=True)
-    }
-    return Cells(name, lines, columns)
+    return Cells(name, lines, dict(zip(header, columns, strict=True)))
 
 
 def _records(name: str, text: str) -> Iterator[tuple[int, list[str]]]:

@@ -138,8 +138,9 @@ def _in_order(given: Cells, found: dict[str, Floats], early: str, late: str) -> 
     wrong = np.flatnonzero(found[early] > found[late])
     if wrong.size:
         row = int(wrong[0])
-        what = f"{given.shown(late, row)} is before its {early}, {given.shown(early, row)}"
-        raise given.wrong(late, wrong, what, "correct one of the two, or leave the line out")
+        column, how, other = (early, "after", late) if early == "time" else (late, "before", early)
+        what = f"{given.shown(column, row)} is {how} its {other}, {given.shown(other, row)}"
+        raise given.wrong(column, wrong, what, "correct one of the two, or leave the line out")
 
 
 def _some_life(given: Cells, found: dict[str, Floats], question: Ints, end: str) -> None:

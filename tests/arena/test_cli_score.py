@@ -74,9 +74,11 @@ def test_a_bad_file_scores_nothing(here: Path, data: bytes, said: str) -> None:
     assert run("score", "f.csv").stdout == ""
 
 
-def test_a_file_that_is_not_there(here: Path) -> None:
-    answer = run("score", "none.csv", "--json")
-    assert json.loads(answer.stdout)["error"]["code"] == "no_file"
+@pytest.mark.parametrize(("command", "file"), [("score", "none.csv"), ("tournament", "none.yaml")])
+def test_a_file_that_is_not_there(here: Path, command: str, file: str) -> None:
+    error = json.loads(run(command, file, "--json").stdout)["error"]
+    assert error["code"] == "no_file"
+    assert file in error["message"]
 
 
 def test_categories_need_a_column(here: Path) -> None:
@@ -127,7 +129,7 @@ def test_a_tournament_by_peer_scores(here: Path) -> None:
     rows = {row["forecaster"]: row for row in found["rows"]}
     assert (found["form"], found["notes"]) == (
         "peer",
-        ["not scored: 1 questions without an outcome of 0 or 1"],
+        ["not scored: 1 question without an outcome of 0 or 1"],
     )
     assert rows["ann"]["score"] == pytest.approx(69.3147, abs=1e-4)
     assert rows["bob"]["score"] == pytest.approx(-69.3147 / 2, abs=1e-4)

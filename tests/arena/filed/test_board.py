@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from arena.filed.board import Row, board, finite
 from arena.filed.table import Table, read
+from arena.scoring.metaculus.question import Mode
 
+MODES: tuple[Mode, ...] = ("exact", "metaculus")
 HEAD = "question,forecaster,probability,outcome"
 Line = tuple[int, int, float, float]
 
@@ -163,9 +165,16 @@ def test_without_a_close_the_latest_forecast_counts() -> None:
     assert any(note.startswith("no column close") for note in found.notes)
 
 
-def test_an_early_close_in_both_modes() -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_half_of_a_life_gives_half_of_the_score(mode: Mode) -> None:
     lines = ["a,ann,0.8,1,0,2,4", "a,bob,0.4,1,0,2,4"]
-    for mode, coverage in (("exact", 0.5), ("metaculus", 0.5)):
-        found = board(table_of(*lines, more=",open,close,scheduled_close"), mode)
-        assert (found.mode, row_of(found.rows, "ann").coverage) == (mode, coverage)
-        assert row_of(found.rows, "ann").peer == pytest.approx(50 * math.log(2))
+    found = board(table_of(*lines, more=",open,close,scheduled_close"), mode)
+    ann = row_of(found.rows, "ann")
+    assert (found.mode, ann.coverage) == (mode, 0.5)
+    assert ann.peer == pytest.approx(50 * math.log(2))
+
+
+def test_a_late_close_counts_in_the_mode_of_the_site_alone() -> None:
+    lines = ["a,ann,0.8,1,0,4,2", "a,bob,0.4,1,0,4,2"]
+    table = table_of(*lines, more=",open,close,scheduled_close")
+    assert [row_of(board(table, mode).rows, "ann").coverage for mode in MODES] == [1, 2]

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.errors import ArenaError
 from arena.filed import entries
-from arena.filed.table import read
+from arena.filed.board import board
+from arena.filed.table import COLUMNS, read
 
 HEAD = "question,forecaster,probability,outcome"
 TIMED = f"{HEAD},time,open,close,scheduled_close"
@@ -97,7 +100,7 @@ BAD = [
         "f.csv:3: column time: '5' and other times of the file are of two kinds",
     ),
     (f"{TIMED}\na,b,0.5,1,1,2,3,3", "f.csv:2: column time: '1' is before its open, '2'"),
-    (f"{TIMED}\na,b,0.5,1,4,2,3,5", "f.csv:2: column close: '3' is before its time, '4'"),
+    (f"{TIMED}\na,b,0.5,1,4,2,3,5", "f.csv:2: column time: '4' is after its close, '3'"),
     (f"{TIMED}\na,b,0.5,1,2,2,1,5", "f.csv:2: column close: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,2,2,2,2", "f.csv:2: column scheduled_close: '2' leaves the question no time"),
     (f"{TIMED}\na,b,0.5,1,2,2,3,1", "f.csv:2: column scheduled_close: '1' is before its open, '2'"),
@@ -112,6 +115,46 @@ BAD = [
 @pytest.mark.parametrize(("text", "said"), BAD, ids=[said for _, said in BAD])
 def test_a_bad_file_is_refused(text: str, said: str) -> None:
     assert refused(text).startswith(said)
+
+
+CELL = st.sampled_from(
+    ["a", "b", "0", "1", "0.5", "", "nan", "-1", "2", '"', "2026-01-04", ",", "\x00", " ", "é"]
+)
+COLUMN = st.sampled_from(["question", "forecaster", "probability", "outcome", "colour", *COLUMNS[4:]])
+
+
+@given(st.lists(COLUMN, max_size=11, unique=True), st.lists(st.lists(CELL, max_size=11), max_size=4))
+def test_whatever_is_in_a_file_it_is_scored_or_refused(head: list[str], rows: list[list[str]]) -> None:
+    text = "\n".join([",".join(head), *(",".join(row) for row in rows)])
+    scored_or_refused(text)
+
+
+TIME = st.sampled_from(["0", "1", "2", "3", ""])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            *(st.sampled_from(x) for x in ("ab", "xyz", ["0", "0.3", "1"], ["0", "1", ""])), *[TIME] * 4
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_the_times_a_file_is_scored_or_refused(rows: list[tuple[str, ...]]) -> None:
+    scored_or_refused("\n".join([TIMED, *(",".join(row) for row in rows)]))
+
+
+def scored_or_refused(text: str) -> None:
+    """Either a board in both modes, or what is wrong with the file; nothing else."""
+    try:
+        table = read("f.csv", text)
+    except ArenaError as error:
+        assert error.mend
+        assert str(error).startswith("f.csv")
+        return
+    assert board(table).rows
+    assert board(table, "metaculus").rows
 
 
 def test_an_open_question_has_no_close_yet() -> None:
