@@ -150,11 +150,13 @@ def scored_or_refused(text: str) -> None:
     try:
         table = read("f.csv", text)
     except ArenaError as error:
-        assert error.mend
-        assert str(error).startswith("f.csv")
-        return
-    assert board(table).rows
-    assert board(table, "metaculus").rows
+        said, mend = str(error), error.mend
+    else:
+        said, mend = "f.csv is scored", "nothing"
+        assert board(table).rows
+        assert board(table, "metaculus").rows
+    assert said.startswith("f.csv")
+    assert mend
 
 
 def test_an_open_question_has_no_close_yet() -> None:
