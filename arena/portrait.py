@@ -1,6 +1,6 @@
 """One agent in depth: how calibrated, how lucky and how coherent it is, and where its money came from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from arena.frame import Stated, take
 from arena.frame import of_agent as rows_of
 from arena.scoring.calibrating.reliability import Diagram, diagram
 from arena.scoring.comparing.gain import Gain
+from arena.scoring.money.at_stake import AtStake, at_stake
 from arena.scoring.money.drawdown import Drawdown, drawdown
 from arena.scoring.money.luck import Luck, luck
 from arena.scoring.money.proven import Proven, elsewhere, proven
@@ -19,9 +20,9 @@ from arena.scoring.money.split import Split, split
 from arena.scoring.money.trades import End, Trade
 from arena.scoring.stating.blind import Blind
 from arena.scoring.stating.coherence import Coherence
-from arena.statements import blind_of, coherence_of
+from arena.statements import Bargain, bargains, blind_of, coherence_of
 from arena.store.frame import Connection
-from arena.store.read import StoredCohort, cohorts
+from arena.store.read import cohorts
 from arena.store.stated import read_stated
 from arena.store.trades import read_pages
 from arena.traded import Traded, read_traded, ties, together
@@ -43,14 +44,20 @@ class Money:
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """An agent over all its cohorts, or in one. `gain` is None before it was shown anything."""
+    """An agent over all its cohorts, or in one. `gain` is None before it was shown anything.
+
+    `bargains` are the trades that would make the worst of the sure profits that its statements give away, and
+    `at_stake` what each event can still do to the accounts that are open, the worst first.
+    """
 
     agent: str
     gain: Gain | None
     calibration: Diagram
     coherence: Coherence
+    bargains: tuple[Bargain, ...]
     blind: Blind
     money: Money | None
+    at_stake: tuple[AtStake, ...]
 
 
 def portrait(connection: Connection, agent: str, cohort: int | None = None, seed: int = 0) -> Portrait:
@@ -60,27 +67,27 @@ def portrait(connection: Connection, agent: str, cohort: int | None = None, seed
     counted = take(rows, ~rows.early)
     found = families(read_pages(connection))
     rng = np.random.default_rng([seed, 1])
+    accounts = [one for stored in chosen for one in read_traded(connection, stored, agent)]
+    coherence = coherence_of(rows, agent, found)
     return Portrait(
         agent=agent,
         gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None),
         calibration=diagram(probability(counted.forecast), counted.outcome, rng, counted.market),
-        coherence=coherence_of(rows, agent, found),
+        coherence=coherence,
+        bargains=tuple(bargains(rows, agent, found, coherence.worst_event)),
         blind=blind_of(connection, agent, cohort),
-        money=_money(connection, chosen, agent, counted, found, seed),
+        money=_money(accounts, counted, found, seed) if accounts else None,
+        at_stake=_at_stake(accounts, found),
     )
 
 
-def _money(
-    connection: Connection,
-    chosen: Iterable[StoredCohort],
-    agent: str,
-    rows: Stated,
-    found: Iterable[Family],
-    seed: int,
-) -> Money | None:
-    accounts = [one for stored in chosen for one in read_traded(connection, stored, agent)]
-    if not accounts:
-        return None
+def _at_stake(accounts: Sequence[Traded], found: Sequence[Family]) -> tuple[AtStake, ...]:
+    lots = [lot for account in accounts for lot in account.lots]
+    held = {lot.market: End(lot.event, "open", lot.mid, 0) for lot in lots}
+    return tuple(at_stake(lots, ties(found, held), sum(account.values[-1] for account in accounts)))
+
+
+def _money(accounts: Sequence[Traded], rows: Stated, found: Sequence[Family], seed: int) -> Money:
     trades, ends = together(accounts)
     claims = _claims(rows)
     return Money(

@@ -1,16 +1,38 @@
 """What an agent's statements show by themselves: whether they contradict each other, and whose they are."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.belief import stated as probability
 from arena.frame import Ints, Stated, of_agent, take
 from arena.scoring.stating.blind import Blind, blind
-from arena.scoring.stating.coherence import Coherence, coherence
+from arena.scoring.stating.coherence import Coherence, book, coherence
 from arena.store.answers import read_answers
 from arena.store.frame import Connection
 from markets.shapes import Family
+
+
+@dataclass(frozen=True, slots=True)
+class Bargain:
+    """One trade of a sure profit: a share of YES bought from the agent, or sold to it, at its price."""
+
+    market_id: str
+    buy: bool
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An agent's statements on families of markets: what was stated together, and how it hangs together."""
+
+    rows: Stated
+    labels: list[str]
+    shape: NDArray[np.str_]
+    rung: Ints
 
 
 def coherence_of(stated: Stated, agent: str, found: Sequence[Family]) -> Coherence:
@@ -19,6 +41,24 @@ def coherence_of(stated: Stated, agent: str, found: Sequence[Family]) -> Coheren
     What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
     as such where it stated all of them, and as some among others where it did not.
     """
+    x = _judged(stated, agent, found)
+    return coherence(probability(x.rows.forecast), x.labels, x.shape, x.rung, probability(x.rows.mid))
+
+
+def bargains(stated: Stated, agent: str, found: Sequence[Family], worst: str | None) -> list[Bargain]:
+    """The trades that make the sure profit of one event, as `worst_event` of its coherence names it."""
+    x = _judged(stated, agent, found)
+    mine = np.array([place for place, label in enumerate(x.labels) if label == worst], dtype=np.int64)
+    mine = mine[np.argsort(x.rung[mine], kind="stable")]
+    if not mine.size:
+        return []
+    shape: Any = str(x.shape[mine[0]])
+    deals = book(probability(x.rows.forecast[mine]).tolist(), shape).deals
+    names = [x.rows.markets[x.rows.market[place]] for place in mine]
+    return [Bargain(names[deal.row], deal.buy, deal.price) for deal in deals]
+
+
+def _judged(stated: Stated, agent: str, found: Sequence[Family]) -> _Judged:
     mine = of_agent(stated, agent)
     places = {market: place for place, market in enumerate(mine.markets)}
     family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
@@ -26,11 +66,11 @@ def coherence_of(stated: Stated, agent: str, found: Sequence[Family]) -> Coheren
         known = [(places[market], step) for step, market in enumerate(one.market_ids) if market in places]
         for place, step in known:
             family[place], rung[place] = number, step
-    mine = take(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
-    return _judged(mine, family[mine.market], rung[mine.market], found)
+    rows = take(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
+    return _labelled(rows, family[rows.market], rung[rows.market], found)
 
 
-def _judged(rows: Stated, family: Ints, rung: Ints, found: Sequence[Family]) -> Coherence:
+def _labelled(rows: Stated, family: Ints, rung: Ints, found: Sequence[Family]) -> _Judged:
     shapes = np.array([*(one.shape for one in found), "none"], np.str_)
     sizes = np.array([*(len(one.market_ids) for one in found), 0])
     labels = [
@@ -40,7 +80,7 @@ def _judged(rows: Stated, family: Ints, rung: Ints, found: Sequence[Family]) -> 
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
     shape, missing = shapes[family], counts[group] < sizes[family]
     shape = np.where((shape == "exhaustive") & missing, "exclusive", shape)
-    return coherence(probability(rows.forecast), labels, shape, rung, probability(rows.mid))
+    return _Judged(rows, labels, shape, rung)
 
 
 def blind_of(connection: Connection, agent: str, cohort: int | None = None) -> Blind:

@@ -176,6 +176,8 @@ def print_board(found: Mapping[str, Any]) -> None:
     print(f"{found['sentence']}\n")
     print_cells(COLUMNS, found["leaderboard"])
     print(LEGEND)
+    if found["noise"] is not None:
+        print(f"Twins, which have the same settings, lie {found['noise']:.4f} apart: that much is noise.")
     for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):
         named = [row["agent"] for row in found["leaderboard"] if stamp in row["stamps"]]
         whose = "all" if len(named) == len(found["leaderboard"]) else ", ".join(named)

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from arena.cli.markets_show import plain
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.portrait import Money, Portrait
 
+MOST = 3
+"""So many events are named that may still cost or bring money."""
 PARTS = (
     ("edge", "edge at mid, for as much of what it claimed as came true elsewhere"),
     ("spread", "spread and depth of the book"),
@@ -24,7 +27,10 @@ def as_data(found: "Portrait") -> dict[str, Any]:
     """All of it for JSON; money in dollars, and null where nothing can be said."""
     data: dict[str, Any] = _known(asdict(found))
     data.pop("agent")
-    return data | {"money": None if found.money is None else _dollars(found.money)}
+    sums = ("value", "worst", "best")
+    at_stake = [each | {key: each[key] / ONE for key in sums} for each in data["at_stake"]]
+    money = None if found.money is None else _dollars(found.money)
+    return data | {"money": money, "at_stake": at_stake}
 
 
 def _dollars(money: "Money") -> dict[str, Any]:
@@ -60,6 +66,9 @@ def say(data: Mapping[str, Any]) -> None:
     _say_statements(data)
     if data["money"] is not None:
         _say_money(data["money"])
+    for event in data["at_stake"][:MOST]:
+        span = f"{_dollar(event['worst'])} to {_dollar(event['best'])}"
+        print(f"  still at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
     print()
 
 
@@ -76,13 +85,12 @@ def _say_calibration(found: Mapping[str, Any]) -> None:
 def _say_statements(data: Mapping[str, Any]) -> None:
     coherence, blind = data["coherence"], data["blind"]
     if coherence["loss"] is not None:
-        worst = (
-            f"; the worst ${coherence['worst']:.3f}: {coherence['worst_event']}" if coherence["worst"] else ""
-        )
-        print(
-            f"Coherence: a sure ${coherence['loss']:.4f} per $1 against it "
-            f"(${coherence['market']:.4f} against prices), {coherence['events']:,} events{worst}"
-        )
+        sure = f"{_cents(coherence['loss'])} per $1 against it, {_cents(coherence['market'])} against prices"
+        print(f"Coherence: a sure {sure}; {coherence['events']:,} events")
+        if coherence["worst_event"]:
+            print(f"  the worst {_cents(coherence['worst'])}: {plain(coherence['worst_event'])}")
+        for deal in data["bargains"]:
+            print(f"    {'buy' if deal['buy'] else 'sell'} {plain(deal['market_id'])} at {deal['price']:.3f}")
     if blind["rows"] and blind["pull"] is not None:
         print(f"Shown the price, it moved {blind['pull']:.0%} of the way, {blind['rows']:,} answers")
         if blind["blind_skill"] is not None:

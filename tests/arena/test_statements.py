@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arena.statements import blind_of, coherence_of
+from arena.statements import Bargain, bargains, blind_of, coherence_of
 from arena.store.stated import read_stated
 from markets.model import MarketId
 from markets.shapes import Family
@@ -35,6 +35,27 @@ def test_each_round_is_judged_by_itself_and_prices_beside_it(record: SmallRecord
     assert (found.loss, found.market) == pytest.approx((0.4 / 2, 0.01 / 2))
     assert found.worst == pytest.approx(0.4)
     assert found.worst_event == "cohort 1, round 1: race (red …)"
+
+
+def test_the_trades_that_make_the_sure_profit_are_named(record: SmallRecord) -> None:
+    """0.7, 0.5 and 0.2 add up to 1.4: selling one share of each brings 1.4 and costs 1 at most."""
+    with record:
+        stated = read_stated(record.connection)
+        worst = coherence_of(stated, "ann", [RACE]).worst_event
+        found = bargains(stated, "ann", [RACE], worst)
+        assert found == [
+            Bargain("red", False, 0.7),
+            Bargain("blue", False, 0.5),
+            Bargain("green", False, 0.2),
+        ]
+        assert bargains(stated, "ann", [RACE], None) == []
+        record.turn(1, 1, "bob", red="0.3", blue="0.5", green="0.6")
+        stated = read_stated(record.connection)
+        worst = coherence_of(stated, "bob", [LADDER]).worst_event
+        assert bargains(stated, "bob", [LADDER], worst) == [
+            Bargain("red", True, 0.3),
+            Bargain("green", False, 0.6),
+        ]
 
 
 def test_outcomes_that_were_not_all_stated_are_some_among_others(record: SmallRecord) -> None:

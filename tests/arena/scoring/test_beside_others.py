@@ -1,0 +1,53 @@
+"""Our scores beside those of libraries that others have written for the same."""
+
+import numpy as np
+import pytest
+from errorbars import cluster_robust_se, wilson_ci
+from errorbars.leaderboard import holm_correction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.belief import stated as probability
+from arena.compared import gains
+from arena.scoring import brier
+from arena.scoring.calibrating.corp import recalibrated
+from arena.scoring.calibration import wilson
+from arena.scoring.comparing.holm import adjusted
+from tests.arena.stated_rows import a_season
+
+PAIRS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=40)
+
+
+@pytest.mark.parametrize("markets", [1, 5])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_error_of_a_gain_is_the_cluster_robust_one(markets: int, seed: int) -> None:
+    rows = a_season({"ann": 0.4}, events=30, markets=markets, seed=seed)
+    [gain] = gains(rows)
+    own, price = (brier.each(probability(said), rows.outcome) for said in (rows.forecast, rows.mid))
+    assert gain.skill == pytest.approx((price - own).mean(), abs=1e-12)
+    assert gain.error == pytest.approx(cluster_robust_se(price - own, rows.event), rel=1e-9)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_steps_down_as_theirs_does(ps: list[float]) -> None:
+    assert adjusted(ps).tolist() == pytest.approx(holm_correction(ps), abs=1e-12)
+
+
+@given(st.integers(0, 200), st.integers(1, 200))
+def test_the_interval_of_a_share_is_wilsons(yes: int, count: int) -> None:
+    theirs = wilson_ci(min(yes, count), count)
+    assert wilson(min(yes, count) / count, count) == pytest.approx((theirs.ci_low, theirs.ci_high), abs=1e-9)
+
+
+@given(PAIRS)
+def test_brier_and_the_isotonic_curve_are_those_of_scores(pairs: list[tuple[int, int]]) -> None:
+    from scores.probability import brier_score, isotonic_fit
+    from xarray import DataArray
+
+    forecast, outcome = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
+    f, o = DataArray(forecast / 100, dims="row"), DataArray(outcome, dims="row")
+    assert brier.score(forecast / 100, outcome) == pytest.approx(float(brier_score(f, o)), abs=1e-12)
+    theirs = isotonic_fit(f, o)
+    curve = dict(zip(theirs["fcst_sorted"], theirs["regression_values"], strict=True))
+    ours = recalibrated(forecast / 100, outcome)
+    assert ours.tolist() == pytest.approx([curve[value] for value in forecast / 100], abs=1e-9)
