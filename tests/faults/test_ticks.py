@@ -20,7 +20,7 @@ CADENCES = {
     "catalogue": "1w",
     "quotes": "1d",
     "resolutions": "1d",
-    "scores": "2d",
+    "scores": "1d",
     "retention": "1w",
 }
 JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items())
