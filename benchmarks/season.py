@@ -121,7 +121,7 @@ async def _crew(config: Config, workers: bool) -> AsyncIterator[Crew | None]:
     if not workers:
         yield None
         return
-    async with hire(config.database, code_version()) as crew:
+    async with hire(config.database, code_version(), lambda _said: None) as crew:
         yield crew
 
 
