@@ -13,7 +13,10 @@ STAMPS = {
 """What has to be said of a record whose markets are not live."""
 
 
-CAUTION = "No interval is shown yet: read the order as what has happened, not as proof of who is better."
+CAUTION = (
+    "The surest skill stands first, by its interval in `arena leaderboard`: "
+    "read the order as what has happened, not as proof of who is better."
+)
 
 
 def cohort_label(line: CohortLine) -> str:

@@ -46,7 +46,7 @@ def test_the_leaderboard_starts_with_what_it_comes_to(season: Path, monkeypatch:
     best = rows_of(season)[0]
     assert f"`{best.agent}`" in page.markdown[0].value
     assert f"{best.skill:.4f} Brier points better" in page.markdown[0].value
-    assert "No interval is shown yet" in page.markdown[0].value
+    assert "The surest skill stands first" in page.markdown[0].value
     assert "significan" not in words(page)
     assert "Simulated season" in words(page)
 
