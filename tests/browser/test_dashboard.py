@@ -154,16 +154,16 @@ def test_pages_lead_to_one_another(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, served.address, "Leaderboard")
     page.get_by_role("link", name="Cohort").click()
-    expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible(timeout=PATIENCE)
     choose(page, "Cohort 1")
     page.get_by_role("link", name="Leaderboard").click()
-    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
     page.go_back()
-    expect(page.get_by_role("combobox")).to_have_value(re.compile("Cohort 1 "))
+    expect(page.get_by_role("combobox")).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
     page.go_back()
-    expect(page.get_by_role("combobox")).to_have_value(re.compile("Cohort 2 "))
+    expect(page.get_by_role("combobox")).to_have_value(re.compile("Cohort 2 "), timeout=PATIENCE)
     page.go_back()
-    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
     settled(page)
 
 
