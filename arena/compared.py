@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.belief import stated as probability
+from arena.errors import ArenaError
 from arena.frame import Ints, Stated, take
+from arena.scoring.comparing.apart import apart
+from arena.scoring.comparing.duel import Duel, duel
 from arena.scoring.comparing.gain import Gain
 from arena.scoring.comparing.gain import gains as gains_of
 from arena.scoring.comparing.rows import Season, season
@@ -69,6 +72,17 @@ def compared(rows: Stated, families: Collection[Collection[str]] = (), seed: int
 def gains(rows: Stated, seed: int = 0) -> list[Gain]:
     """Everyone against the market on these rows, for slices of a season."""
     return gains_of(season_of(rows), seed)
+
+
+def fought(rows: Stated, one: str, other: str, seed: int = 0) -> Duel:
+    """Two agents on the rows that both have; by way of the market where they have none in common."""
+    known = season_of(rows)
+    for name in (one, other):
+        if name not in known.agents:
+            mend = f"arena agents show {name} says how its turns went"
+            raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", mend)
+    found = duel(known, one, other, seed)
+    return found if found.rows else apart(known, one, other, seed)
 
 
 def season_of(rows: Stated) -> Season:

@@ -6,12 +6,11 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from arena.chosen import numbered, of_agent
-from arena.compared import METHOD, Comparisons, compared, families_of, season_of
+from arena.compared import METHOD, Comparisons, compared, families_of, fought
 from arena.leaderboard import board
 from arena.provisional import Provisional, provisional
 from arena.ranking import Ranking, ranked
-from arena.scoring.comparing.apart import apart
-from arena.scoring.comparing.duel import Duel, duel
+from arena.scoring.comparing.duel import Duel
 from arena.slices import Slice, sliced
 from arena.store.accounts import read_accounts
 from arena.store.bets import read_bets
@@ -55,9 +54,7 @@ def fight(connection: Connection, one: str, other: str, cohort: int | None = Non
     """Two agents on the rows that both have; by way of the market where they have none in common."""
     for name in (one, other):
         of_agent(numbered(cohorts(connection), cohort), name)
-    season = season_of(read_stated(connection, cohort))
-    found = duel(season, one, other)
-    return found if found.rows else apart(season, one, other)
+    return fought(read_stated(connection, cohort), one, other)
 
 
 def stale(connection: Connection) -> bool:

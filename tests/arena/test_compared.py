@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arena.belief import stated as probability
-from arena.compared import Comparisons, compared, families_of, gains
+from arena.compared import Comparisons, compared, families_of, fought, gains
+from arena.errors import ArenaError
 from arena.frame import OPEN, take
 from arena.leaderboard import board
 from arena.ranking import EARLY, REPLAY, ranked
@@ -101,3 +102,16 @@ def test_the_surest_skill_is_first_and_not_the_highest() -> None:
     found = ranked(lines, compared(rows), rows, replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
     assert found.rows[-1].reason == "not enough events"
+
+
+def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.1}, events=80)
+    found = fought(rows, "ann", "bob")
+    assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
+    apart = take(rows, (rows.agent == 0) == (rows.event % 2 == 0))
+    assert (fought(apart, "ann", "bob").by, fought(apart, "bob", "ann").winner()) == ("market", "ann")
+
+
+def test_who_has_answered_nothing_is_named() -> None:
+    with pytest.raises(ArenaError, match="bob has given no answer yet"):
+        fought(a_season({"ann": 0.9}), "ann", "bob")
