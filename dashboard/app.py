@@ -9,7 +9,10 @@ import streamlit as st
 
 import dashboard.views
 from arena.errors import ArenaError
-from dashboard import queries
+from dashboard.links import FIRST, page_of
+from dashboard.live import follow
+from dashboard.queries.season import season
+from dashboard.source import source
 from dashboard.words import code
 from markets.registry import load, names
 
@@ -37,11 +40,12 @@ def open_page(view: ModuleType) -> None:
         _say("No record was named.", "`arena dashboard --database PATH` opens one, `arena demo` makes one.")
         return
     try:
-        record = queries.source(address)
-        if queries.season(record).cohorts:
-            view.show(record)
-        else:
+        record = source(address)
+        if view.NEEDS_A_COHORT and not season(record).cohorts:
             _say("The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
+        else:
+            view.show(record)
+        follow(record)
     except ArenaError as error:
         _say(f"The record can't be shown: {code(error.message)}.", error.mend)
 
@@ -50,13 +54,10 @@ def _say(what: str, mend: str) -> None:
     st.info(f"{what}\n\n{mend}", icon=":material/info:")
 
 
-def main() -> None:
-    """The app, from its frame to the page that the address names."""
+def main(first: str = FIRST) -> None:
+    """The app, from its frame to the page that the address names; the first page stands at the root."""
     st.set_page_config(page_icon=BADGE, layout="wide")
-    pages = [
-        st.Page(partial(open_page, view), title=view.TITLE, icon=view.ICON, url_path=name)
-        for name, view in views().items()
-    ]
+    pages = [page_of(name, partial(open_page, view), first) for name, view in views().items()]
     st.navigation(pages, position="top").run()
 
 

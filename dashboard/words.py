@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from markets.millionths import decimal
 
 SECONDS_A_DAY = 86_400
+JOINER = "\u2060"
+"""A character of no width that keeps what stands on its sides apart."""
 
 
 def code(text: str) -> str:
@@ -18,6 +20,21 @@ def code(text: str) -> str:
     fence = "`" * (max(map(len, re.findall("`+", flat)), default=0) + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def plain(text: str, most: int = 300) -> str:
+    """Foreign text for a sentence or a label in Markdown, all of which it means literally.
+
+    What starts an address, an emoji code or a coloured text is broken by a character that nobody sees, for
+    a backslash alone does not keep them apart.
+
+    >>> print(plain("**a** <b> $5"), plain("http://x.y :fire:").replace(JOINER, "|"))
+    \\*\\*a\\*\\* \\<b\\> \\$5 http:|//x|.y :|fire:|
+    """
+    flat = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    short = flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", short)
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", joined)
 
 
 def day(at: datetime) -> str:

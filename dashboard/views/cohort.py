@@ -6,16 +6,20 @@ from typing import cast
 import streamlit as st
 
 from arena.model import Cohort
-from dashboard import charts, queries
+from dashboard import charts
 from dashboard.choice import choice
 from dashboard.frozen import rules, settings
 from dashboard.lead import cohort_label, progress, stamps
 from dashboard.model import CohortPage
 from dashboard.palette import Look, looks
+from dashboard.queries.cohort import Reading, calibrations, cohort_page
+from dashboard.queries.season import season
+from dashboard.source import Source
 from dashboard.table import BRIEF, show_board
 
 TITLE = "Cohort"
 ICON = ":material/groups:"
+NEEDS_A_COHORT = True
 ORDER = 2
 
 UNITS = {"dollars": "$", "percent": "%"}
@@ -27,16 +31,16 @@ MEANT = {
 }
 
 
-def show(record: queries.Source) -> None:
+def show(record: Source) -> None:
     """The page: curves, calibration, standings, then the line-up and the rules."""
-    season = queries.season(record)
-    options = {str(c.number): cohort_label(c) for c in reversed(season.cohorts)}
-    chosen = choice("Cohort", "cohort", options, str(season.cohorts[-1].number), "list")
-    page = queries.cohort_page(record, int(chosen))
+    known = season(record)
+    options = {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
+    chosen = choice("Cohort", "cohort", options, str(known.cohorts[-1].number), "list")
+    page = cohort_page(record, int(chosen))
     st.markdown(progress(page.line))
     for said in stamps([page.line]):
         st.caption(said)
-    drawn = looks(season.agents)
+    drawn = looks(known.agents)
     _curves(page, drawn)
     _calibration(record, page, drawn)
     st.subheader("Standings", anchor=False)
@@ -60,10 +64,10 @@ def _curves(page: CohortPage, drawn: Mapping[str, Look]) -> None:
     st.altair_chart(chart, alt="Profit and loss of each agent over time")
 
 
-def _calibration(record: queries.Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
+def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
     st.subheader("Calibration", anchor=False)
-    reading = cast(queries.Reading, choice("Reading", "reading", READINGS, "stated"))
-    found = queries.calibrations(record, page.line.number, reading)
+    reading = cast(Reading, choice("Reading", "reading", READINGS, "stated"))
+    found = calibrations(record, page.line.number, reading)
     if not any(agent.scored for agent in found.agents):
         waiting = sum(agent.made for agent in found.agents)
         why = "No market has resolved yet." if waiting else "Nobody has bet yet."

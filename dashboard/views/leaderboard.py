@@ -2,30 +2,34 @@
 
 import streamlit as st
 
-from dashboard import charts, queries
+from dashboard import charts
 from dashboard.choice import choice
 from dashboard.lead import cohort_label, lead, stamps
 from dashboard.palette import looks
+from dashboard.queries.leaderboard import board
+from dashboard.queries.season import season
+from dashboard.source import Source
 from dashboard.table import COLUMNS, as_csv, show_board
 
 TITLE = "Leaderboard"
 ICON = ":material/leaderboard:"
+NEEDS_A_COHORT = True
 ORDER = 1
 
 ALL = "all"
 
 
-def show(record: queries.Source) -> None:
+def show(record: Source) -> None:
     """The page: what it comes to, then the figures, then skill against return."""
-    season = queries.season(record)
-    options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(season.cohorts)}
+    known = season(record)
+    options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
     chosen = choice("Cohorts", "cohort", options, ALL, "list")
     number = None if chosen == ALL else int(chosen)
-    rows = queries.board(record, number)
+    rows = board(record, number)
     st.markdown(lead(rows))
-    for said in stamps(c for c in season.cohorts if number in (None, c.number)):
+    for said in stamps(c for c in known.cohorts if number in (None, c.number)):
         st.caption(said)
-    drawn = looks(season.agents)
+    drawn = looks(known.agents)
     show_board(rows, drawn)
     st.download_button(
         "Download CSV",

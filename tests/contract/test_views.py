@@ -43,6 +43,7 @@ def test_a_page_says_what_it_is(name: str) -> None:
     assert page.TITLE
     assert page.ICON.startswith(":material/")
     assert isinstance(page.ORDER, int)
+    assert isinstance(page.NEEDS_A_COHORT, bool)
     assert (page.__doc__ or "").strip().endswith(".")
 
 

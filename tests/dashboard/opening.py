@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PAGE = "from dashboard.app import open_page, views\nopen_page(views()[{name!r}])\n"
+PAGE = "from dashboard.app import main\nmain({name!r})\n"
 
 
 def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **address: str) -> AppTest:

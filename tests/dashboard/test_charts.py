@@ -11,7 +11,7 @@ from arena.store.curves import Worth
 from dashboard import charts
 from dashboard.model import Calibration, Decided, Point
 from dashboard.palette import MARKET, looks
-from dashboard.queries import POINTS, curves
+from dashboard.queries.cohort import POINTS, curves
 from dashboard.thin import thin
 from markets.universe import Universe
 from portfolio.rules import REALISTIC

@@ -1,0 +1,34 @@
+"""What every page needs: which cohorts and agents the record has."""
+
+from arena.store.frame import Connection
+from arena.store.read import StoredCohort, cohorts, rounds
+from dashboard.model import CohortLine, Season
+from dashboard.source import Source, ask, cached
+
+
+@cached
+def season(record: Source) -> Season:
+    """What the record holds."""
+    return ask(record, _read_season)
+
+
+def _read_season(connection: Connection) -> Season:
+    stored = cohorts(connection)
+    kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
+    return Season(tuple(line_of(connection, one) for one in stored), tuple(kinds.items()))
+
+
+def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:
+    """A cohort as lists have it."""
+    played = sum(begun.done for begun in rounds(connection, stored.id))
+    frozen = stored.cohort
+    return CohortLine(
+        frozen.number,
+        frozen.starts_at,
+        stored.ended_at,
+        frozen.rounds,
+        played,
+        frozen.stamp,
+        paused=stored.paused_at is not None,
+        stopped=stored.stopped_at is not None,
+    )

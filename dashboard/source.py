@@ -1,0 +1,50 @@
+"""The record that the pages read: short looks, each of one instant, and nothing ever written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import streamlit as st
+
+from arena.store.database import connect, reading, url_of
+from arena.store.frame import Connection
+from arena.store.version import read_version
+
+Answer = TypeVar("Answer")
+
+OLDEST = 60
+"""Seconds after which an answer is read anew, whatever the record says of itself."""
+
+cached = st.cache_data(ttl=OLDEST, max_entries=64, show_spinner=False)
+"""For queries: an answer is kept until the record, or what is asked, is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A record and its state: answers are kept until one of the two is another."""
+
+    address: str
+    version: tuple[str, ...]
+
+
+def source(address: str) -> Source:
+    """The record at an address, as it is now."""
+    return Source(address, (_file(address), *ask(Source(address, ()), read_version)))
+
+
+def _file(address: str) -> str:
+    """Which file it is: a record may be thrown away and made anew under its name. Empty for a server."""
+    url = url_of(address)
+    path = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    return str(path.stat().st_ino) if path is not None and path.exists() else ""
+
+
+def ask(record: Source, question: Callable[[Connection], Answer]) -> Answer:
+    """What the record answers to a question, read in one consistent look."""
+    engine = connect(record.address, read_only=True)
+    try:
+        with reading(engine) as connection:
+            return question(connection)
+    finally:
+        engine.dispose()
