@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.fault import in_words
+from arena.prepared.prepare import prepare, prepare_boards
 from arena.round import track
-from arena.scores import stale, worked_out
 from arena.season import open_cohorts
 from arena.store.backup import Backup
 from arena.store.backup import backup as make_backup
-from arena.store.database import looking, reading
+from arena.store.database import looking
 from arena.store.leases import Superseded
 from arena.store.read import StoredCohort
 from arena.store.record import Record
@@ -96,17 +96,16 @@ async def marks(site: Site, at: datetime) -> str:
     return f"{counted(done, 'cohort')} settled and marked"
 
 
+async def boards(site: Site, at: datetime) -> str:
+    """Bring the leaderboards up to date, where a round was played, an account marked, or a market ended."""
+    done = await asyncio.to_thread(prepare_boards, site.record, at)
+    return f"{counted(done, 'board')} worked out" if done else "nothing has changed since the last time"
+
+
 async def scores(site: Site, at: datetime) -> str:
-    """Work out how agents compare, where something has ended since that was done last."""
-
-    def worked() -> int:
-        with reading(site.record.engine) as connection:
-            found = worked_out(connection, at) if stale(connection) else []
-        site.record.keep_rollups(found)
-        return len(found)
-
-    boards = await asyncio.to_thread(worked)
-    return f"{boards} boards worked out" if boards else "nothing has ended since the last time"
+    """Work out what the dashboard shows of agents in depth, where a market has ended since the last time."""
+    done = await asyncio.to_thread(prepare, site.record, at)
+    return f"{counted(done, 'figure')} worked out" if done else "nothing has changed since the last time"
 
 
 async def retention(site: Site, at: datetime) -> str:
@@ -148,7 +147,7 @@ class Unanswered(ArenaError):
 
 Doing = Callable[[Site, datetime], Awaitable[str]]
 DO: Mapping[str, Doing] = {
-    job.__name__: job for job in (quotes, resolutions, marks, scores, catalogue, retention, backup)
+    job.__name__: job for job in (quotes, resolutions, marks, boards, scores, catalogue, retention, backup)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -60,25 +60,51 @@ class Portrait:
     at_stake: tuple[AtStake, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """What a portrait is drawn from: what an agent said, its accounts, and the families of all markets."""
+
+    agent: str
+    rows: Stated
+    accounts: Sequence[Traded]
+    families: Sequence[Family]
+    blind: Blind
+
+
 def portrait(connection: Connection, agent: str, cohort: int | None = None, seed: int = 0) -> Portrait:
     """All of it, worked out now; the same seed gives the same digits."""
     chosen = of_agent(numbered(cohorts(connection), cohort), agent)
-    rows = rows_of(read_stated(connection, cohort), agent)
+    sitting = Sitting(
+        agent=agent,
+        rows=rows_of(read_stated(connection, cohort), agent),
+        accounts=[one for stored in chosen for one in read_traded(connection, stored, agent)],
+        families=families(read_pages(connection)),
+        blind=blind_of(connection, agent, cohort),
+    )
+    return drawn(sitting, seed)
+
+
+def drawn(sitting: Sitting, seed: int = 0) -> Portrait:
+    """The portrait that comes of a sitting."""
+    agent, rows, accounts, found = sitting.agent, sitting.rows, sitting.accounts, sitting.families
     counted = take(rows, ~rows.early)
-    found = families(read_pages(connection))
-    rng = np.random.default_rng([seed, 1])
-    accounts = [one for stored in chosen for one in read_traded(connection, stored, agent)]
     coherence = coherence_of(rows, agent, found)
     return Portrait(
         agent=agent,
         gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None),
-        calibration=diagram(probability(counted.forecast), counted.outcome, rng, counted.market),
+        calibration=calibration(counted, seed),
         coherence=coherence,
         bargains=tuple(bargains(rows, agent, found, coherence.worst_event)),
-        blind=blind_of(connection, agent, cohort),
+        blind=sitting.blind,
         money=_money(accounts, counted, found, seed) if accounts else None,
         at_stake=_at_stake(accounts, found),
     )
+
+
+def calibration(rows: Stated, seed: int) -> Diagram:
+    """The reliability diagram of what was stated."""
+    rng = np.random.default_rng([seed, 1])
+    return diagram(probability(rows.forecast), rows.outcome, rng, rows.market)
 
 
 def _at_stake(accounts: Sequence[Traded], found: Sequence[Family]) -> tuple[AtStake, ...]:

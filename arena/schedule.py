@@ -13,7 +13,7 @@ SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 """What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
 WEEK = timedelta(weeks=1)
 TICK = timedelta(microseconds=1)
-JOBS = ("quotes", "resolutions", "marks", "scores", "catalogue", "retention", "backup")
+JOBS = ("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "retention", "backup")
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
 

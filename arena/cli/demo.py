@@ -116,9 +116,14 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
 
 def outcome(record: "Record") -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
+    from arena.prepared.prepare import prepare_boards
     from arena.store.database import reading
     from arena.store.statehash import state_hash
 
+    at = record.newest_time()
+    with progress("Working out the boards") as moved:
+        if at is not None:
+            prepare_boards(record, at, moved)
     with reading(record.engine) as connection:
         return {"state_hash": state_hash(connection)} | record.counts() | read_board(connection)
 

@@ -52,12 +52,9 @@ def as_data(found: Any) -> dict[str, Any]:
     """A duel for JSON: who won, and how many more events would tell."""
     from dataclasses import asdict
 
-    from arena.scoring.comparing.power import still_needed
+    from arena.prepared.duels import events_needed
 
-    data = asdict(found) | {"winner": found.winner(), "events_needed": None}
-    if found.p is not None and found.winner() is None and found.gap and found.error:
-        data["events_needed"] = still_needed(abs(found.gap), found.error, found.effective, found.events)
-    return data
+    return asdict(found) | {"winner": found.winner(), "events_needed": events_needed(found)}
 
 
 def in_words(found: dict[str, Any]) -> str:

@@ -89,7 +89,7 @@ def are_figures(texts: Sequence[str]) -> bool:
 
 
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
+def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
     """A bar on standard error, where that is a terminal. The function given says how many of how many."""
     with stages(label, total) as told:
         yield lambda done, whole: told(label, done, whole)

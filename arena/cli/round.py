@@ -15,7 +15,7 @@ from arena.cli.agents_list import as_change
 from arena.cli.instant import instant
 from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, print_table
+from arena.cli.output import print_json, print_table, progress
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
     from arena.dossier import changed_since
     from arena.due import check_time, next_time
     from arena.plan import plan_of, stamp_of
+    from arena.prepared.prepare import prepare_boards
     from arena.season import play_time
     from arena.store.database import reading
     from arena.store.record import Record
@@ -89,6 +90,8 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
         at = wanted or next_time(plan, record, live, began)
         check_time(at, plan, record, live, began)
         reports = asyncio.run(one(at))
+        with progress("Working out the boards") as moved:
+            prepare_boards(record, at, moved)
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)
     except KeyboardInterrupt:

@@ -258,8 +258,10 @@ class Run(Section):
     """Ask how markets ended."""
     marks: When = cadence("1d")
     """Pay what has ended, and value all that is held."""
+    boards: When = cadence("1h")
+    """Bring the leaderboards up to date, where something was played, valued or has ended."""
     scores: When = cadence("1d")
-    """Work out how agents compare, for the leaderboard and the dashboard, where something has ended."""
+    """Work out what the dashboard shows of agents in depth, where something has ended."""
     backup: When = cadence("1d")
     """Make a backup, as `arena db backup` does, and let the oldest ones go."""
     retention: When = Cadence()

@@ -1,15 +1,27 @@
 """Every duel of every agent, with the markets that decided it."""
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
+import numpy as np
 from pydantic import TypeAdapter
 
+from arena.belief import stated as probability
+from arena.compared import season_of
+from arena.frame import Floats, Ints, Stated, take
 from arena.prepared.kept import Kept, kept
-from arena.scoring.comparing.duel import Duel
+from arena.prepared.material import Material
+from arena.scoring.comparing.duel import Duel, duels
+from arena.scoring.comparing.power import still_needed
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
 
 METHOD = "duels 1"
+MOST = 5
+"""The markets that are named for each side."""
+BINS = 20
+"""The parts of which a histogram of differences has at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ class Decider:
 
 @dataclass(frozen=True, slots=True)
 class Fought:
-    """A duel, the events still needed to tell the two apart, its events by their difference, and its deciders.
+    """A duel, the events still needed to tell the two apart, and what decided it.
 
     `differences` counts common events by their mean difference, between the neighbours of `edges`.
     `for_a` and `for_b` are the markets that spoke loudest for each.
@@ -55,3 +67,88 @@ def kept_duels(connection: Connection, agent: str) -> Kept[tuple[Fought, ...]] |
 def name_of(agent: str) -> str:
     """Under which name an agent's duels are kept."""
     return f"duels/{agent}"
+
+
+def fought(material: Material) -> dict[str, tuple[Fought, ...]]:
+    """All duels of all agents, by the one that is `a` in them."""
+    cells = _Cells.of(material.stated)
+    found: dict[str, list[Fought]] = defaultdict(list)
+    for duel in duels(season_of(material.stated), spans=True):
+        one = _fought(duel, cells, material)
+        found[duel.a].append(one)
+        found[duel.b].append(_turned(one))
+    return {name: tuple(found[name]) for name in material.stated.agents}
+
+
+def events_needed(duel: Duel) -> int | None:
+    """How many more events would tell the two apart, where they are not told apart yet."""
+    if duel.p is None or duel.winner() is not None or not duel.gap or not duel.error:
+        return None
+    return still_needed(abs(duel.gap), duel.error, duel.effective, duel.events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What counts, row by row. A cell is a market in a round; `of_agent` has places in the order of cells."""
+
+    rows: Stated
+    cell: Ints
+    of_agent: dict[str, Ints]
+
+    @classmethod
+    def of(cls, stated: Stated) -> "_Cells":
+        rows = take(stated, np.flatnonzero((stated.outcome >= 0) & ~stated.early))
+        size = rows.round.max(initial=0) + 1
+        cell = (rows.market * (rows.cohort.max(initial=0) + 1) + rows.cohort) * size + rows.round
+        order = np.argsort(cell, kind="stable")
+        return cls(rows, cell, {name: order[rows.agent[order] == k] for k, name in enumerate(rows.agents)})
+
+    def common(self, a: str, b: str) -> tuple[Ints, Ints]:
+        """The rows of both agents on the same markets in the same rounds, each in the order of cells."""
+        one, other = self.of_agent[a], self.of_agent[b]
+        both = np.intersect1d(self.cell[one], self.cell[other], assume_unique=True, return_indices=True)
+        return one[both[1]], other[both[2]]
+
+
+def _fought(duel: Duel, cells: _Cells, material: Material) -> Fought:
+    rows, (a, b) = cells.rows, cells.common(duel.a, duel.b)
+    if not a.size:
+        return Fought(duel, None, (), (), (), ())
+    markets, first, place = np.unique(rows.market[a], return_index=True, return_inverse=True)
+    said, other, price = (probability(column) for column in (rows.forecast[a], rows.forecast[b], rows.mid[a]))
+    outcome = rows.outcome[a]
+    gap = (other - outcome) ** 2 - (said - outcome) ** 2
+    means = [np.bincount(place, column) / np.bincount(place) for column in (said, other, price, gap)]
+    pages = [material.pages[rows.markets[market]] for market in markets.tolist()]
+    ranked = np.argsort(-means[3], kind="stable").tolist()
+
+    def decider(k: int) -> Decider:
+        a, b, price, gap = (float(column[k]) for column in means)
+        return Decider(pages[k].id, pages[k].question, int(outcome[first[k]]), a, b, price, gap / len(pages))
+
+    return Fought(
+        duel,
+        events_needed(duel),
+        *_histogram(means[3], [page.event_id for page in pages]),
+        for_a=tuple(decider(k) for k in ranked[:MOST] if means[3][k] > 0),
+        for_b=tuple(decider(k) for k in ranked[: -MOST - 1 : -1] if means[3][k] < 0),
+    )
+
+
+def _histogram(gap: Floats, events: Iterable[str]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """The mean difference of each event, counted; 0 is an edge, so that a bar is on one side or the other."""
+    _, place = np.unique(np.array(list(events), dtype=np.str_), return_inverse=True)
+    mean = np.bincount(place, gap) / np.bincount(place)
+    reach = float(np.abs(mean).max()) or 0.01
+    counts, edges = np.histogram(mean, bins=BINS, range=(-reach, reach))
+    return tuple(edges.tolist()), tuple(counts.tolist())
+
+
+def _turned(one: Fought) -> Fought:
+    """The same with the two in each other's place."""
+    duel = one.duel
+    gap, low, high = (None if x is None else -x for x in (duel.gap, duel.high, duel.low))
+    turned = replace(duel, a=duel.b, b=duel.a, gap=gap, low=low, high=high)
+    edges = tuple(-edge for edge in reversed(one.edges))
+    sides = [tuple(replace(x, a=x.b, b=x.a, share=-x.share) for x in side) for side in (one.for_b, one.for_a)]
+    return Fought(turned, one.needed, edges, tuple(reversed(one.differences)), *sides)

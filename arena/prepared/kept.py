@@ -1,13 +1,14 @@
-"""Something that was worked out from the record and kept: what it is, when it was made, whether it still holds."""
+"""Something worked out from the record and kept: what it is, when it was made, whether it still holds."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from math import isnan
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from arena.store.frame import Connection
-from arena.store.rollups import Rollup, basis_of, read_rollup
+from arena.store.rollups import Rollup, read_rollup
 
 Value = TypeVar("Value")
 
@@ -31,12 +32,16 @@ def kept(connection: Connection, name: str, basis: str, form: TypeAdapter[Value]
 
 def rolled(name: str, basis: str, at: datetime, form: TypeAdapter[Value], value: Value) -> Rollup:
     """A value in the form in which it is kept."""
-    return Rollup(name, basis, at, form.dump_python(value, mode="json"))
+    return Rollup(name, basis, at, _spelt(form.dump_python(value, mode="json")))
 
 
-def ends(connection: Connection, method: str) -> str:
-    """The basis of what changes when a market ends, and only then."""
-    return basis_of(connection, method)
+def _spelt(body: Any) -> Any:
+    """NaN as a word, which is read as a number again: JSON has no such number."""
+    if isinstance(body, dict):
+        return {key: _spelt(value) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_spelt(value) for value in body]
+    return "NaN" if isinstance(body, float) and isnan(body) else body
 
 
 def _method(basis: str) -> str:

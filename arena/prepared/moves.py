@@ -1,16 +1,28 @@
 """Why ranks moved: every agent's place a week ago and now, and the events that moved it."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+import numpy as np
 from pydantic import TypeAdapter
 
+from arena.compared import season_of
+from arena.frame import OPEN, Stated
 from arena.prepared.kept import Kept, kept
+from arena.prepared.material import Material
+from arena.scoring.comparing.events import Sums
+from arena.scoring.comparing.gain import Gain, gains, sums_of
+from arena.scoring.comparing.ranks import order
+from arena.scoring.comparing.rows import Season
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
 
 METHOD = "moves 1"
 NAME = "moves"
+WEEK = timedelta(days=7)
+MOST = 3
+"""The events that are named of each agent: those that did most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +63,61 @@ FORM = TypeAdapter(Moves)
 def kept_moves(connection: Connection) -> Kept[Moves] | None:
     """The moves as they were worked out last."""
     return kept(connection, NAME, basis_of(connection, METHOD), FORM)
+
+
+def moves(material: Material, now: datetime) -> Moves:
+    """What the week before an instant has changed."""
+    since = now - WEEK
+    before, after = season_of(_as_of(material, since)), season_of(material.stated)
+    ended = [market for market, at in material.learnt.items() if at > since and market in material.pages]
+    places = _places(before), _places(after)
+    found = [_move(agent, places, before, after, material) for agent in places[1]]
+    events = {material.pages[market].event_id for market in ended}
+    return Moves(since, len(ended), len(events), tuple(found))
+
+
+def _as_of(material: Material, since: datetime) -> Stated:
+    """The rows with no more ends than were known then."""
+    rows = material.stated
+    known = np.array([_was_known(material.learnt, market, since) for market in rows.markets], dtype=np.bool_)
+    return replace(rows, outcome=np.where(known[rows.market], rows.outcome, OPEN))
+
+
+def _was_known(learnt: Mapping[str, datetime], market: str, since: datetime) -> bool:
+    return market in learnt and learnt[market] <= since
+
+
+Places = dict[str, tuple[int | None, Gain]]
+"""Every agent's place on the board, if it has a skill, and its gain; the first one first."""
+
+
+def _places(season: Season) -> Places:
+    board = order(gains(season))
+    return {
+        gain.agent: (None if gain.skill is None else place, gain) for place, gain in enumerate(board, start=1)
+    }
+
+
+def _move(
+    agent: str, places: tuple[Places, Places], before: Season, after: Season, material: Material
+) -> Move:
+    place, gain = places[1][agent]
+    was, earlier = places[0].get(agent, (None, None))
+    skill = None if earlier is None else earlier.skill
+    old, new = (sums_of(season, season.of(agent)) for season in (before, after))
+    movers = _movers(old, new, skill or 0.0, after.events, material) if gain.markets else ()
+    return Move(agent, was, place, skill, gain.skill, movers)
+
+
+def _movers(
+    old: Sums, new: Sums, skill: float, events: tuple[str, ...], material: Material
+) -> tuple[Mover, ...]:
+    """The events that moved a mean most: what they have added to its sum beyond what the old mean says.
+
+    Over all events the changes add up to that of the mean.
+    """
+    change = (new.total - old.total - skill * (new.count - old.count)) / new.count.sum()
+    most = [place for place in np.argsort(-np.abs(change), kind="stable")[:MOST] if change[place]]
+    first = {page.event_id: page for page in material.pages.values()}
+    named = [(events[place], float(change[place])) for place in most]
+    return tuple(Mover(event, first[event].id, first[event].question, by) for event, by in named)

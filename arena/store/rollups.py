@@ -31,6 +31,12 @@ def basis_of(connection: Connection, method: str) -> str:
     return f"{method}: {count} ends, the last is {last}"
 
 
+def read_basis(connection: Connection, name: str) -> str | None:
+    """From what a rollup was worked out; None where there is none."""
+    found: str | None = connection.scalar(select(ROLLUP.c.basis).where(ROLLUP.c.name == name))
+    return found
+
+
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
     """What was worked out last under a name."""
     row = connection.execute(NAMED, {"name": name}).one_or_none()

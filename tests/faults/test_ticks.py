@@ -20,7 +20,8 @@ CADENCES = {
     "catalogue": "1w",
     "quotes": "1d",
     "resolutions": "1d",
-    "scores": "1d",
+    "boards": "1d",
+    "scores": "1w",
     "retention": "1w",
 }
 JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items())

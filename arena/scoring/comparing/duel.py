@@ -31,7 +31,7 @@ class Duel:
     """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
 
     `by` says how: on common rows, or each against the market on rows of its own, as `apart` does. `low` and
-    `high` are only worked out for one duel at a time, and `adjusted` only among many.
+    `high` are worked out where they are asked for, and `adjusted` only among many.
     """
 
     a: str
@@ -67,25 +67,35 @@ def duel(season: Season, a: str, b: str, seed: int = 0) -> Duel:
     rows, sums = _common(season, season.of(a), season.of(b))
     drawn = wild.turned(season.events, [sums], seed)
     found = _duel(a, b, rows, sums, float(wild.p_values(drawn)[0]))
-    if found.reason is not None:
-        return found
-    span = interval.intervals(drawn)[0]
-    return replace(found, low=span.low, high=span.high)
+    return _spanned([found], interval.intervals(drawn))[0]
 
 
-def duels(season: Season, agents: Sequence[str] | None = None, seed: int = 0) -> list[Duel]:
-    """Every pair of the agents, all of them unless named, with p-values adjusted for their number."""
+def duels(
+    season: Season, agents: Sequence[str] | None = None, seed: int = 0, *, spans: bool = False
+) -> list[Duel]:
+    """Every pair of the agents, all of them unless named, with p-values adjusted for their number.
+
+    With `spans` each has the interval of its gap too, which takes longer.
+    """
     pairs = list(combinations(season.agents if agents is None else agents, 2))
     parts = wild.blocks(pairs, len(season.events))
-    found = [one for part in parts for one in _duels(season, part, seed)]
+    found = [one for part in parts for one in _duels(season, part, seed, spans)]
     held = adjusted([np.nan if one.p is None else one.p for one in found])
     return [replace(one, adjusted=known(float(p))) for one, p in zip(found, held, strict=True)]
 
 
-def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int) -> list[Duel]:
+def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
     common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
-    ps = wild.p_values(wild.turned(season.events, [x for _, x in common], seed, shifts=False))
-    return [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+    drawn = wild.turned(season.events, [x for _, x in common], seed, shifts=spans)
+    ps = wild.p_values(drawn)
+    found = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+    return _spanned(found, interval.intervals(drawn)) if spans else found
+
+
+def _spanned(found: Sequence[Duel], spans: Sequence[interval.Interval]) -> list[Duel]:
+    """Those of which something can be inferred, with the intervals of their gaps."""
+    both = zip(found, spans, strict=True)
+    return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
 
 
 def _common(season: Season, a: Said, b: Said) -> tuple[int, Sums]:

@@ -1,0 +1,83 @@
+"""Everything that is worked out ahead, worked out: what has become stale, and nothing else."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from arena.prepared import duels, moves, profiles, slices
+from arena.prepared.boards import boards, stale_boards
+from arena.prepared.kept import rolled
+from arena.prepared.material import Material, gathered
+from arena.scores import stale, worked_out
+from arena.slices import BY, sliced
+from arena.statements import blind_of
+from arena.store.database import reading
+from arena.store.frame import Connection
+from arena.store.read import newest_time
+from arena.store.record import Record
+from arena.store.rollups import Rollup, basis_of, read_basis
+
+Told = Callable[[int, int | None], None]
+"""Hears how many things are worked out, and of how many."""
+
+
+def prepare_boards(record: Record, at: datetime, told: Told | None = None) -> int:
+    """The leaderboards alone, which change with every look at a cohort; how many there were to do."""
+    with reading(record.engine) as connection:
+        compared = worked_out(connection, at) if stale(connection) else []
+    record.keep_rollups(compared)
+    with reading(record.engine) as connection:
+        old = stale_boards(connection)
+        return _kept(record, boards(connection, old, at), len(old), told)
+
+
+def prepare(record: Record, at: datetime, told: Told | None = None) -> int:
+    """All that is stale; how many things there were to do."""
+    done = prepare_boards(record, at, told)
+    with reading(record.engine) as connection:
+        if not _is_behind(connection):
+            return done
+        material = gathered(connection)
+        # The moves come last: once they are kept, nothing else is behind.
+        count = 2 * len(material.agents) + len(BY) + 2
+        return done + _kept(record, _in_depth(connection, material, at), count, told)
+
+
+def is_stale(record: Record) -> bool:
+    """Whether anything is to be worked out."""
+    with reading(record.engine) as connection:
+        return bool(stale_boards(connection)) or _is_behind(connection)
+
+
+def _is_behind(connection: Connection) -> bool:
+    """Whether a market has ended since an agent was last looked at in depth."""
+    return read_basis(connection, moves.NAME) != basis_of(connection, moves.METHOD)
+
+
+def _kept(record: Record, found: Iterator[Rollup], count: int, told: Told | None) -> int:
+    """Keep each thing as soon as it is worked out."""
+    for done, rollup in enumerate(found, start=1):
+        record.keep_rollups([rollup])
+        if told is not None:
+            told(done, count)
+    return count
+
+
+def _in_depth(connection: Connection, material: Material, at: datetime) -> Iterator[Rollup]:
+    basis = basis_of(connection, slices.METHOD)
+    parts = {by: sliced(material.stated, by) for by in BY}
+    for by, found in parts.items():
+        yield rolled(slices.name_of(by), basis, at, slices.FORM, tuple(found))
+    basis, briefs = basis_of(connection, profiles.METHOD), list[profiles.Brief]()
+    for agent in material.agents:
+        one = profiles.profile(material, agent, parts, blind_of(connection, agent))
+        briefs.append(profiles.brief(one))
+        yield rolled(profiles.name_of(agent), basis, at, profiles.FORM, one)
+    yield rolled(profiles.BRIEFS, basis, at, profiles.BRIEF_FORM, tuple(briefs))
+    basis, fought = basis_of(connection, duels.METHOD), duels.fought(material)
+    for agent in material.agents:
+        yield rolled(duels.name_of(agent), basis, at, duels.FORM, fought.get(agent, ()))
+    basis, moved = (
+        basis_of(connection, moves.METHOD),
+        moves.moves(material, newest_time(connection, None) or at),
+    )
+    yield rolled(moves.NAME, basis, at, moves.FORM, moved)
