@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.compared import season_of
-from arena.frame import OPEN, Stated
+from arena.frame import OPEN, Floats, Stated
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
 from arena.scoring.comparing.events import Sums
@@ -112,12 +112,22 @@ def _move(
 def _movers(
     old: Sums, new: Sums, skill: float, events: tuple[str, ...], material: Material
 ) -> tuple[Mover, ...]:
-    """The events that moved a mean most: what they have added to its sum beyond what the old mean says.
-
-    Over all events the changes add up to that of the mean.
-    """
-    change = (new.total - old.total - skill * (new.count - old.count)) / new.count.sum()
+    """The events that moved a mean most."""
+    change = changes(old, new, skill)
     most = [place for place in np.argsort(-np.abs(change), kind="stable")[:MOST] if change[place]]
     first = {page.event_id: page for page in material.pages.values()}
     named = [(events[place], float(change[place])) for place in most]
     return tuple(Mover(event, first[event].id, first[event].question, by) for event, by in named)
+
+
+def changes(old: Sums, new: Sums, mean: float) -> Floats:
+    """How far each event moved a mean: what it has added to the sum beyond what the old mean says of it.
+
+    Together they are the new mean less the old one.
+
+    >>> changes(Sums(np.array([0.2, 0.0]), np.array([1.0, 0.0])),
+    ...         Sums(np.array([0.2, 0.6]), np.array([1.0, 1.0])), 0.2).round(9).tolist()
+    [0.0, 0.2]
+    """
+    moved: Floats = (new.total - old.total - mean * (new.count - old.count)) / new.count.sum()
+    return moved

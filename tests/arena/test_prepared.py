@@ -1,0 +1,194 @@
+"""What is worked out ahead is what would be worked out now, holds until something changes, and adds up."""
+
+from collections.abc import Iterator
+from math import isclose, isnan
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arena.frame import of_agent
+from arena.portrait import portrait
+from arena.prepared.boards import kept_ranking
+from arena.prepared.duels import kept_duels
+from arena.prepared.material import gathered
+from arena.prepared.moves import kept_moves, moves
+from arena.prepared.prepare import is_stale, prepare, prepare_boards
+from arena.prepared.profiles import SLICES, kept_briefs, kept_profile
+from arena.prepared.slices import kept_slices
+from arena.scores import fight, ranking, slices
+from arena.slices import BY
+from arena.store.database import reading
+from arena.store.frame import Connection
+from arena.store.record import Record
+from arena.store.statehash import state_hash
+from markets.millionths import ONE
+from markets.model import MarketId, Resolution
+from tests.builders import NOW
+from tests.dashboard.seasons import play
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+    """A season of two cohorts, and all that is worked out from it."""
+    found = Record.open(str(play(tmp_path_factory.mktemp("season"))))
+    prepare(found, NOW)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def connection(record: Record) -> Iterator[Connection]:
+    with reading(record.engine) as found:
+        yield found
+
+
+def agents(connection: Connection) -> tuple[str, ...]:
+    return gathered(connection).agents
+
+
+@pytest.mark.parametrize("cohort", [None, 1, 2])
+def test_a_board_is_the_leaderboard(connection: Connection, cohort: int | None) -> None:
+    kept = kept_ranking(connection, cohort)
+    assert kept is not None
+    assert (kept.value, kept.made_at, kept.fresh) == (ranking(connection, cohort), NOW, True)
+
+
+def test_a_profile_holds_the_portrait_that_would_be_drawn_now(connection: Connection) -> None:
+    names = agents(connection)
+    for name in names:
+        kept = kept_profile(connection, name)
+        assert kept is not None
+        assert str(kept.value.portrait) == str(portrait(connection, name))  # as text: NaN is no other NaN
+    briefs = kept_briefs(connection)
+    assert briefs is not None
+    assert tuple(brief.agent for brief in briefs.value) == names
+
+
+def test_slices_are_those_of_the_leaderboard_and_of_each_profile(connection: Connection) -> None:
+    profile = kept_profile(connection, "random")
+    assert profile is not None
+    for by in BY:
+        kept = kept_slices(connection, by)
+        assert kept is not None
+        assert list(kept.value) == slices(connection, by)
+        if by in SLICES:
+            assert profile.value.slices[by] == tuple(x for x in kept.value if x.gain.agent == "random")
+
+
+def test_the_histogram_counts_every_stated_probability(connection: Connection) -> None:
+    rows = of_agent(gathered(connection).stated, "random")
+    profile = kept_profile(connection, "random")
+    assert profile is not None
+    said = rows.forecast[rows.stated]
+    assert sum(profile.value.histogram) == said.size
+    assert profile.value.histogram[3] == np.count_nonzero((said >= 0.15 * ONE) & (said < 0.2 * ONE))
+
+
+def test_remarks_are_true(connection: Connection) -> None:
+    material, profile = gathered(connection), kept_profile(connection, "random")
+    assert profile is not None
+    rows = of_agent(material.stated, "random")
+    gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
+    counts = rows.stated & (rows.outcome >= 0)
+    assert profile.value.best[0].gain == pytest.approx(gain[counts].max())
+    assert profile.value.worst[0].gain == pytest.approx(gain[counts].min())
+    bets = of_agent(material.bets, "random")
+    for remark in (*profile.value.best, *profile.value.worst):
+        here = (bets.cohort == remark.cohort) & (bets.round == remark.round)
+        staked = bets.amount[here & (bets.market == bets.markets.index(remark.market_id))]
+        assert staked.sum() == remark.staked
+        assert (remark.side == "") == (remark.staked == 0)
+        price, said, outcome = remark.price, remark.forecast, remark.outcome
+        assert isclose(remark.gain, (price - outcome) ** 2 - (said - outcome) ** 2, abs_tol=1e-12)
+
+
+def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connection: Connection) -> None:
+    names = agents(connection)
+    for a in names:
+        kept = kept_duels(connection, a)
+        assert kept is not None
+        found = {one.duel.b: one for one in kept.value}
+        assert set(found) == set(names) - {a}
+        for b, one in found.items():
+            now = fight(connection, a, b)
+            assert (one.duel.a, one.duel.rows, one.duel.events) == (a, now.rows, now.events)
+            for mine, theirs in ((one.duel.gap, now.gap), (one.duel.low, now.low), (one.duel.p, now.p)):
+                assert (mine is None) == (theirs is None)
+                assert mine is None or mine == pytest.approx(theirs, abs=1e-9)
+            assert sum(one.differences) == one.duel.events
+            assert [x.share for x in one.for_a] == sorted((x.share for x in one.for_a), reverse=True)
+            assert all(x.share > 0 for x in one.for_a)
+            assert all(x.share < 0 for x in one.for_b)
+
+
+def test_moves_lead_from_the_board_a_week_ago_to_that_of_now(connection: Connection) -> None:
+    kept = kept_moves(connection)
+    assert kept is not None
+    board = {row.agent: row for row in ranking(connection).rows}
+    for move in kept.value.moves:
+        assert move.skill == pytest.approx(board[move.agent].skill)
+    material = gathered(connection)
+    ages = moves(material, min(material.learnt.values()))
+    assert all(move.skill_before is None and move.place_before is None for move in ages.moves)
+    last = moves(material, max(material.learnt.values()))
+    assert last.markets == sum(at > last.since for at in material.learnt.values())
+
+
+def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Record) -> None:
+    with reading(record.engine) as connection:
+        before = state_hash(connection)
+    assert prepare(record, NOW) == 0
+    assert not is_stale(record)
+    with reading(record.engine) as connection:
+        assert state_hash(connection) == before
+
+
+def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> None:
+    record = Record.open(str(play(tmp_path, times=3)))
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        rows = gathered(connection).stated
+        known = np.unique(rows.market[rows.outcome == -1])
+        market = MarketId(rows.markets[known[0]])
+    record.keep_resolutions([Resolution(market, 1, NOW, ONE, "told")], NOW)
+    with reading(record.engine) as connection:
+        for kept in (kept_ranking(connection), kept_profile(connection, "random"), kept_moves(connection)):
+            assert kept is not None
+            assert not kept.fresh
+    assert is_stale(record)
+    assert prepare_boards(record, NOW) == 3
+    with reading(record.engine) as connection:
+        board, profile = kept_ranking(connection), kept_profile(connection, "random")
+    assert board is not None
+    assert profile is not None
+    assert (board.fresh, profile.fresh) == (True, False)
+    assert prepare(record, NOW) > 0
+    assert not is_stale(record)
+    record.close()
+
+
+def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
+    record = Record.open(str(play(tmp_path, times=1)))
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        profile, duels = kept_profile(connection, "random"), kept_duels(connection, "random")
+        body = kept_moves(connection)
+    record.close()
+    assert profile is not None
+    assert isnan(profile.value.portrait.calibration.parts.brier)
+    assert (profile.value.best, profile.value.worst) == ((), ())
+    assert duels is not None
+    assert [(one.duel.gap, one.for_a) for one in duels.value] == [(None, ())] * 4
+    assert body is not None
+    assert (body.value.markets, body.value.events) == (0, 0)
+
+
+def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:
+    record = Record.open(str(tmp_path / "empty.db"))
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        board = kept_ranking(connection)
+    record.close()
+    assert board is not None
+    assert board.value.rows == ()
