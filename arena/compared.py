@@ -65,7 +65,7 @@ def compared(rows: Stated, families: Collection[Collection[str]] = (), seed: int
         leader=found.verdict.leader,
         events_needed=found.verdict.events_needed,
         sentence=found.verdict.sentence,
-        noise=noise(known, families, seed),
+        noise=noise(known, families),
     )
 
 

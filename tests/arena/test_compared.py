@@ -71,6 +71,13 @@ def test_twins_show_how_far_chance_alone_parts_two() -> None:
     assert compared(rows).noise is None
 
 
+def test_a_twin_that_has_answered_nothing_is_in_no_pair() -> None:
+    rows = a_season({"ann": 0.5, "bob": 0.5})
+    found = compared(rows, [("ann", "bob", "cho"), ("dan", "eve")]).noise
+    assert found is not None
+    assert found.pairs == 1
+
+
 def test_twins_have_the_same_settings_in_every_cohort() -> None:
     same = [("ann", "A"), ("bob", "A"), ("ann", "B"), ("bob", "C")]
     assert families_of(same) == []

@@ -84,6 +84,11 @@ def duels(
     return [replace(one, adjusted=known(float(p))) for one, p in zip(found, held, strict=True)]
 
 
+def gap_between(season: Season, a: str, b: str) -> float | None:
+    """The gap alone; None without a common row."""
+    return known(_common(season, season.of(a), season.of(b))[1].mean)
+
+
 def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
     common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
     drawn = wild.turned(season.events, [x for _, x in common], seed, shifts=spans)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import fsum, sqrt
 
-from arena.scoring.comparing.duel import duel
+from arena.scoring.comparing.duel import gap_between
 from arena.scoring.comparing.rows import Season
 
 
@@ -39,7 +39,11 @@ def floor(gaps: Iterable[float | None]) -> Floor | None:
     return Floor(len(found), typical, max(abs(gap) for gap in found))
 
 
-def noise(season: Season, families: Iterable[Iterable[str]], seed: int = 0) -> Floor | None:
-    """The noise floor of a season; each family holds agents with the same settings."""
-    pairs = [pair for family in families for pair in combinations(family, 2)]
-    return floor(duel(season, a, b, seed).gap for a, b in pairs)
+def noise(season: Season, families: Iterable[Iterable[str]]) -> Floor | None:
+    """The noise floor of a season; each family holds agents with the same settings.
+
+    Who has given no answer is in no pair.
+    """
+    known = ([name for name in family if name in season.agents] for family in families)
+    pairs = [pair for family in known for pair in combinations(family, 2)]
+    return floor(gap_between(season, a, b) for a, b in pairs)
