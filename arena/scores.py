@@ -23,17 +23,25 @@ NAME = "comparisons"
 BODY = TypeAdapter(Comparisons)
 
 
-def ranking(connection: Connection, cohort: int | None = None) -> Ranking:
-    """The leaderboard of a record or of one cohort, with intervals, ties and the sentence that leads it."""
+def ranking(connection: Connection, cohort: int | None = None, *, anew: bool = False) -> Ranking:
+    """The leaderboard of a record or of one cohort, with intervals, ties and the sentence that leads it.
+
+    Comparisons that were kept and still hold are not made `anew`, unless so wished.
+    """
     chosen = numbered(cohorts(connection), cohort)
     stated = read_stated(connection, cohort)
     rows = board(read_accounts(connection, cohort), stated, read_bets(connection, cohort))
-    kept = read_rollup(connection, name_of(cohort))
-    if kept is not None and kept.basis == basis_of(connection, METHOD):
-        found = BODY.validate_python(kept.body)
-    else:
+    found = None if anew else _kept(connection, cohort)
+    if found is None:
         found = compared(stated, families_of(read_line_ups(connection, cohort)))
     return ranked(rows, found, stated, replay=_is_replay(chosen))
+
+
+def _kept(connection: Connection, cohort: int | None) -> Comparisons | None:
+    kept = read_rollup(connection, name_of(cohort))
+    if kept is None or kept.basis != basis_of(connection, METHOD):
+        return None
+    return BODY.validate_python(kept.body)
 
 
 def slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:

@@ -46,9 +46,9 @@ NUMBERED = ("resolution", "call", "entry")
 """Tables whose rows are given their ids by the database."""
 
 
-def size(scale: float) -> Size:
-    """The parts of a record that is so much of a whole one."""
-    agents, kinds = max(2, round(AGENTS * scale)), max(1, round(KINDS * scale))
+def size(scale: float, agents: int | None = None) -> Size:
+    """The parts of a record that is so much of a whole one, or has so many agents all the same."""
+    agents, kinds = agents or max(2, round(AGENTS * scale)), max(1, round(KINDS * scale))
     weeks = sum(min(LIFE, COHORTS - number) for number in range(COHORTS))
     marks = max(1, ceil(MARKS * scale / (agents * weeks)))
     return Size(agents, marks, kinds, max(10, ceil(QUOTES * scale / (ENDS * kinds))))
@@ -172,10 +172,11 @@ def main() -> None:
     )
     parser.add_argument("path", type=Path, help="the file to write")
     parser.add_argument("--scale", type=float, default=0.1, help="1 for a whole year; default %(default)s")
+    parser.add_argument("--agents", type=int, help="so many, whatever the scale; the marks stay as many")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     began = time.perf_counter()
-    made = make(chosen.path, chosen.scale, chosen.seed)
+    made = make_of(chosen.path, size(chosen.scale, chosen.agents), chosen.seed)
     size_in_mb = chosen.path.stat().st_size / 1e6
     print(f"{chosen.path}: {made.agents} agents, {made.markets:,} markets, {made.quotes:,} quotes of each;")
     print(f"{size_in_mb:,.0f} MB in {time.perf_counter() - began:.0f} s")

@@ -1,0 +1,197 @@
+"""What the dashboard costs on a record a year old: 1,000,000 marks of 50 agents, and on one of 10,000 marks.
+
+Every question of every page, each by itself and with nothing kept from before; every page's script by
+Streamlit's own test runner, warm; the first page in a Chromium from the start of the server; the server's
+memory after all pages were opened. A whole leaderboard, worked out from nothing, is timed beside.
+
+python -m benchmarks.dashboard                      # makes both records first, and works out their scores:
+python -m benchmarks.dashboard --records FOLDER     # minutes, unless they are kept in a folder
+"""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from playwright.sync_api import expect, sync_playwright
+from streamlit.testing.v1 import AppTest
+
+import dashboard.queries
+from arena.prepared.prepare import prepare
+from arena.scores import ranking
+from arena.store.database import looking, reading
+from arena.store.record import Record
+from benchmarks import year
+from benchmarks.measure import Row, Timed, options, report, row, timed
+from dashboard.source import ask
+from tests.browser.watching import FLAGS
+from tests.conftest import find_chromium
+from tests.dashboard.serving import serving
+
+AGENTS = 50
+QUESTION, SLOWER, SCRIPT, FIRST, MEMORY, BOARD = 0.05, 3.0, 0.3, 3.0, 500, 5.0
+"""Seconds a question and how many times its time on the small record, seconds a script and until the first
+page, megabytes of the server, seconds for a whole leaderboard."""
+PAGES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("leaderboard", {}),
+    ("leaderboard", {"cohort": "30"}),
+    ("cohort", {"cohort": "30"}),
+    ("agent", {"agent": "agent-02"}),
+    ("duel", {"a": "agent-02", "b": "agent-03"}),
+    ("market", {}),
+    ("market", {"market": "year:00005"}),
+    ("turn", {}),
+    ("turn", {"cohort": "30", "round": "2", "agent": "agent-02"}),
+    ("operations", {}),
+)
+SCRIPT_OF = "from dashboard.app import main\nmain({name!r})\n"
+Asked = dict[str, list[float]]
+
+
+def prepared(folder: Path, name: str, scale: float) -> Path:
+    """A record of so much of a year, with all that is worked out ahead; one that is there is taken."""
+    path = folder / name
+    if not path.exists():
+        print(f"making {name}", file=sys.stderr)
+        year.make_of(path, year.size(scale, AGENTS))
+    record = Record.open(str(path))
+    prepare(record, year.NOW, lambda done, of: print(f"  {done} of {of}", end="\r", file=sys.stderr))
+    record.close()
+    return path
+
+
+@contextmanager
+def listening() -> Iterator[Asked]:
+    """How long each question takes, by the function that asks it."""
+    found: Asked = defaultdict(list)
+
+    def heard(*question: Any) -> Any:
+        caller = inspect.stack()[1]
+        started = time.perf_counter()
+        answer = ask(*question)
+        found[f"{Path(caller.filename).stem}.{caller.function}"].append(time.perf_counter() - started)
+        return answer
+
+    modules = [
+        importlib.import_module(f"dashboard.queries.{module.name}")
+        for module in pkgutil.iter_modules(dashboard.queries.__path__)
+    ]
+    for module in modules:
+        if hasattr(module, "ask"):
+            module.ask = heard
+    try:
+        yield found
+    finally:
+        for module in modules:
+            if hasattr(module, "ask"):
+                module.ask = ask
+
+
+def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
+    """A page opened as a browser would open it."""
+    os.environ["ARENA_DATABASE"] = str(record)
+    found = AppTest.from_string(SCRIPT_OF.format(name=name), default_timeout=120)
+    for key, value in address.items():
+        found.query_params[key] = value
+    found.run()
+    assert not found.exception, [error.value for error in found.exception]
+    return found
+
+
+def questions(record: Path) -> dict[str, float]:
+    """The best time of each question of all pages."""
+    with listening() as asked:
+        for _ in range(3):
+            for name, address in PAGES:
+                st.cache_data.clear()
+                page(record, name, address)
+    return {question: min(times) for question, times in asked.items()}
+
+
+def of_questions(large: Path, small: Path) -> list[Row]:
+    here, there = questions(large), questions(small)
+    rows = []
+    for name, seconds in sorted(here.items()):
+        took, before = Timed(seconds, seconds), there[name]
+        rows.append(row(f"{name}: {1000 * seconds:.1f} ms", took, "50 ms", 1 / QUESTION, 1.0))
+        rows.append(row("  beside the small record", took, f"{1000 * before:.1f} ms", 1 / before, 1 / SLOWER))
+    return rows
+
+
+def of_scripts(record: Path) -> list[Row]:
+    rows = []
+    for name, address in PAGES:
+        opened = page(record, name, address)
+        took = timed(opened.run, repeat=5)
+        what = f"{name} {' '.join(f'{key}={value}' for key, value in address.items())}"
+        rows.append(row(f"{what}: {1000 * took.wall:.0f} ms", took, "300 ms", 1 / SCRIPT, 1.0))
+    return rows
+
+
+def of_server(record: Path) -> list[Row]:
+    """The first page from the server's start, and its memory once all pages were opened."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        context = browser.new_context(viewport={"width": 1440, "height": 1000})
+        started = time.perf_counter()
+        with serving(record) as served:
+            tab = context.new_page()
+            tab.goto(served.address)
+            expect(tab.get_by_test_id("stDataFrame").first).to_be_visible(timeout=60_000)
+            first = time.perf_counter() - started
+            for name, address in PAGES:
+                query = "&".join(f"{key}={value}" for key, value in address.items())
+                tab.goto(f"{served.address}/{'' if name == 'leaderboard' else name}?{query}")
+                app = tab.get_by_test_id("stApp")
+                expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
+            used = memory(served.process.pid)
+        browser.close()
+    took, size = Timed(first, first), Timed(used, used)
+    return [
+        row(f"first page in a browser: {first:.2f} s", took, "3 s", 1 / FIRST, 1.0),
+        row(f"memory of the server: {used:.0f} MB", size, f"{MEMORY} MB", 1 / MEMORY, 1.0),
+    ]
+
+
+def memory(process: int) -> float:
+    """Megabytes that a process and what it started have in memory."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    own = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+    return own + sum(memory(int(child)) for child in children)
+
+
+def of_board(record: Path) -> list[Row]:
+    """The whole leaderboard as if nothing had been worked out before."""
+    with looking(str(record)) as engine, reading(engine) as connection:
+        took = timed(lambda: ranking(connection, anew=True), repeat=2)
+    return [row(f"a whole leaderboard from nothing: {took.wall:.2f} s", took, "5 s", 1 / BOARD, 1.0)]
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--records", type=Path, help="a folder in which the two records are kept")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = chosen.records or Path(name)
+        large, small = prepared(folder, "year.db", 1.0), prepared(folder, "small.db", 0.01)
+        parts: list[Callable[[], list[Row]]] = [
+            lambda: of_questions(large, small),
+            lambda: of_scripts(large),
+            lambda: of_server(large),
+            lambda: of_board(large),
+        ]
+        report([row for part in parts for row in part()], chosen.json)
+
+
+if __name__ == "__main__":
+    main()
