@@ -6,8 +6,9 @@ from typing import cast
 import streamlit as st
 
 from arena.model import Cohort
-from dashboard import charts
 from dashboard.choice import choice
+from dashboard.drawn.calibration import PANEL, calibration
+from dashboard.drawn.curves import Unit, pnl_curves
 from dashboard.frozen import rules, settings
 from dashboard.lead import cohort_label, progress, stamps
 from dashboard.model import CohortPage
@@ -56,11 +57,11 @@ def _curves(page: CohortPage, drawn: Mapping[str, Look]) -> None:
             icon=":material/hourglass_empty:",
         )
         return
-    unit = cast(charts.Unit, choice("Unit", "unit", UNITS, "dollars"))
+    unit = cast(Unit, choice("Unit", "unit", UNITS, "dollars"))
     st.caption(
         "Open positions at mid; thin upright lines are rounds. Click the legend to single an agent out."
     )
-    chart = charts.pnl_curves(page.curves, page.rounds, drawn, unit)
+    chart = pnl_curves(page.curves, page.rounds, drawn, unit)
     st.altair_chart(chart, alt="Profit and loss of each agent over time")
 
 
@@ -80,8 +81,8 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
     )
     with st.container(horizontal=True, gap="small"):
         for agent in found.agents:
-            panel = charts.calibration(agent, found.market, drawn[agent.agent])
-            st.altair_chart(panel, width=charts.PANEL[0], alt=f"Calibration of {agent.agent}")
+            panel = calibration(agent, found.market, drawn[agent.agent])
+            st.altair_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
 
 
 def _frozen(cohort: Cohort, drawn: Mapping[str, Look]) -> None:

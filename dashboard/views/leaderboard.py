@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dashboard import charts
 from dashboard.choice import choice
+from dashboard.drawn.skill import skill_and_return
 from dashboard.lead import cohort_label, lead, stamps
 from dashboard.palette import looks
 from dashboard.queries.leaderboard import board
@@ -46,6 +46,6 @@ def show(record: Source) -> None:
         st.caption(
             "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
         )
-        st.altair_chart(charts.skill_and_return(rows, drawn), alt="Skill against return, a point an agent")
+        st.altair_chart(skill_and_return(rows, drawn), alt="Skill against return, a point an agent")
     else:
         st.info("It appears with the first resolved market.", icon=":material/hourglass_empty:")

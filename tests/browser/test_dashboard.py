@@ -1,118 +1,19 @@
 """The dashboard in a real Chromium, served by the real command: looked at, clicked, linked to."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from arena.cli.leaderboard import read
-from tests.dashboard.seasons import HOSTILE, play
-from tests.dashboard.serving import Served, serving
+from tests.browser.watching import LOOKS, PATIENCE, Watched, choose, open_at, rows_of, settled
+from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE = 30_000
-LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
-PROBE = re.compile(r"http://127\.0\.0\.1:\d+/cohort/_stcore/(health|host-config)")
-"""Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
-
 PAGES = {"": "Leaderboard", "cohort": "Cohort"}
-
-
-@pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return play(tmp_path_factory.mktemp("season"))
-
-
-@pytest.fixture(scope="module")
-def served(record: Path) -> Iterator[Served]:
-    with serving(record) as dashboard:
-        yield dashboard
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield started
-        started.close()
-
-
-@dataclass
-class Watched:
-    """A page, all that it has asked for, and all that went wrong on it."""
-
-    page: Page
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def watch(self) -> "Watched":
-        self.page.on("request", self._asked)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._said)
-        return self
-
-    def _asked(self, request: Request) -> None:
-        self.requests.append(request.url)
-
-    def _said(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not PROBE.fullmatch(message.location["url"]):
-            self.errors.append(f"{message.text} ({message.location['url']})")
-
-    def strangers(self) -> list[str]:
-        """Requests for anything but this machine's own."""
-        own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
-        return [url for url in self.requests if not url.startswith(own)]
-
-
-@pytest.fixture
-def watched(browser: Browser) -> Iterator[Watched]:
-    """A fresh page that must come to its end without an error and without a call to a stranger."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000})
-    context.set_default_timeout(PATIENCE)
-    found = Watched(context.new_page()).watch()
-    yield found
-    found.page.wait_for_load_state("networkidle")
-    context.close()
-    assert found.errors == []
-    assert found.requests
-    assert found.strangers() == []
-
-
-def open_at(page: Page, address: str, title: str) -> None:
-    """The page behind an address, all drawn."""
-    page.goto(address)
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=PATIENCE)
-    settled(page)
-
-
-def settled(page: Page) -> None:
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def rows_of(page: Page, place: int = 0) -> list[str]:
-    """The agents of a table in their order, as a screen reader has them."""
-    cells = page.get_by_test_id("stDataFrame").nth(place).locator("td[aria-colindex='2']")
-    expect(cells.first).to_be_attached()
-    return cells.all_text_contents()
-
-
-def choose(page: Page, option: str) -> None:
-    page.get_by_test_id("stSelectbox").locator("input").click()
-    page.get_by_role("option", name=option).click()
-    settled(page)
 
 
 def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(

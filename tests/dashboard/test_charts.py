@@ -8,7 +8,9 @@ import pytest
 from arena.model import Cohort, Entrant
 from arena.scoring.calibration import bins
 from arena.store.curves import Worth
-from dashboard import charts
+from dashboard.drawn.calibration import calibration
+from dashboard.drawn.curves import Unit, pnl_curves
+from dashboard.drawn.frame import Chart
 from dashboard.model import Calibration, Decided, Point
 from dashboard.palette import MARKET, looks
 from dashboard.queries.cohort import POINTS, curves
@@ -41,19 +43,19 @@ def a_cohort(*agents: str) -> Cohort:
     )
 
 
-def layers(chart: charts.Chart) -> list[dict[str, Any]]:
+def layers(chart: Chart) -> list[dict[str, Any]]:
     """What is drawn, back to front, each with its rows."""
     spec = chart.to_dict()
     return [layer | {"rows": spec["datasets"][layer["data"]["name"]]} for layer in spec["layer"]]
 
 
-def curve(unit: charts.Unit) -> list[dict[str, Any]]:
+def curve(unit: Unit) -> list[dict[str, Any]]:
     points = [Point("ann", START, -500.0, -5.0), Point("ann", START + timedelta(days=7), 1250.0, 12.5)]
-    return layers(charts.pnl_curves(points, [Decided(1, START)], LOOKS, unit))
+    return layers(pnl_curves(points, [Decided(1, START)], LOOKS, unit))
 
 
 @pytest.mark.parametrize(("unit", "gains"), [("dollars", [-500, 1250]), ("percent", [-5, 12.5])])
-def test_curves_show_gains_in_the_unit_asked_for(unit: charts.Unit, gains: list[float]) -> None:
+def test_curves_show_gains_in_the_unit_asked_for(unit: Unit, gains: list[float]) -> None:
     rounds, start, lines = curve(unit)
     assert [row["gain"] for row in lines["rows"]] == gains
     assert start["rows"] == [{"y": 0}]
@@ -65,7 +67,7 @@ def test_an_agent_has_its_colour_in_every_chart() -> None:
     scale = lines["encoding"]["color"]["scale"]
     assert dict(zip(scale["domain"], scale["range"], strict=True))["ann"] == LOOKS["ann"].colour
     own, price = calibration_of([0.7, 0.7], [1, 0]), calibration_of([0.5], [1])
-    *_, dots = layers(charts.calibration(own, price, LOOKS["ann"]))
+    *_, dots = layers(calibration(own, price, LOOKS["ann"]))
     assert dots["mark"]["color"] == LOOKS["ann"].colour
 
 
@@ -76,7 +78,7 @@ def calibration_of(forecasts: list[float], outcomes: list[int]) -> Calibration:
 
 def test_calibration_shows_counts_intervals_and_the_price() -> None:
     own, price = calibration_of([0.7, 0.72, 0.1], [1, 0, 0]), calibration_of([0.5], [1])
-    _, market, bars, dots = layers(charts.calibration(own, price, LOOKS["ann"]))
+    _, market, bars, dots = layers(calibration(own, price, LOOKS["ann"]))
     low, high = dots["rows"]
     assert (low["count"], high["count"], high["called"]) == (1, 2, "70% to 80%")
     assert high["forecast"] == pytest.approx(0.71)
@@ -88,10 +90,10 @@ def test_calibration_shows_counts_intervals_and_the_price() -> None:
 
 def test_foreign_names_are_data_and_never_expressions() -> None:
     points = [Point(HOSTILE, START, 1.0, 1.0)]
-    *_, lines = layers(charts.pnl_curves(points, [], LOOKS, "dollars"))
+    *_, lines = layers(pnl_curves(points, [], LOOKS, "dollars"))
     assert lines["rows"][0]["agent"] == HOSTILE
     own = Calibration(HOSTILE, (), 0, 0)
-    assert charts.calibration(own, own, LOOKS[HOSTILE]).to_dict()["title"]["text"] == HOSTILE
+    assert calibration(own, own, LOOKS[HOSTILE]).to_dict()["title"]["text"] == HOSTILE
 
 
 def test_profit_is_what_an_account_is_worth_above_its_bankroll() -> None:

@@ -1,0 +1,43 @@
+"""What all charts share: their data inline, their scales by agent, their legend and their quiet lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from dashboard.palette import MARKET, Look
+
+Chart = alt.LayerChart | alt.FacetChart
+
+
+def rule(**at: float) -> alt.Chart:
+    """A quiet line where something starts: of no gain, of no skill."""
+    ((axis, value),) = at.items()
+    line: alt.Chart = data([{axis: value}]).mark_rule(color=MARKET, strokeWidth=1.5)
+    return line.encode(**{axis: f"{axis}:Q"})
+
+
+def percent() -> alt.Axis:
+    """An axis of shares, from none to all."""
+    return alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelOverlap=True)
+
+
+def data(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart of these rows, which travel with it."""
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def colours(names: Sequence[str], looks: Mapping[str, Look]) -> alt.Scale:
+    """Every agent's own colour."""
+    return alt.Scale(domain=list(names), range=[looks[name].colour for name in names])
+
+
+def dashes(names: Sequence[str], looks: Mapping[str, Look]) -> alt.Scale:
+    """Every agent's own dash."""
+    return alt.Scale(domain=list(names), range=[list(looks[name].dash) for name in names])
+
+
+def legend() -> alt.Legend:
+    """Below the chart, in as many columns as its width has room for."""
+    columns = alt.ExprRef("max(2, floor(width / 165))")
+    return alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=140, symbolStrokeWidth=2)

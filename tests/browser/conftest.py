@@ -1,0 +1,45 @@
+"""One browser and one served record for all tests, and a fresh watched page for each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.watching import FLAGS, PATIENCE, Watched
+from tests.dashboard.seasons import play
+from tests.dashboard.serving import Served, serving
+
+
+@pytest.fixture(scope="session")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("season"))
+
+
+@pytest.fixture(scope="session")
+def served(record: Path) -> Iterator[Served]:
+    with serving(record) as dashboard:
+        yield dashboard
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """For a file of tests: as long as it runs, nothing else in this process can have an event loop."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    """A fresh page that must come to its end without an error and without a call to a stranger."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
+    context.set_default_timeout(PATIENCE)
+    found = Watched(context.new_page()).watch()
+    yield found
+    found.page.wait_for_load_state("networkidle")
+    context.close()
+    assert found.errors == []
+    assert found.requests
+    assert found.strangers() == []

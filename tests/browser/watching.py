@@ -1,0 +1,75 @@
+"""What the tests in a real browser share: pages that are watched, and the ways to get about on them."""
+
+import re
+from dataclasses import dataclass, field
+
+from playwright.sync_api import ConsoleMessage, Page, Request, expect
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 30_000
+"""Milliseconds that a browser is waited for."""
+LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
+PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
+"""Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
+
+
+@dataclass
+class Watched:
+    """A page, all that it has asked for, and all that went wrong on it."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def watch(self) -> "Watched":
+        """Listen from now on."""
+        self.page.on("request", self._asked)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._said)
+        return self
+
+    def _asked(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not PROBE.fullmatch(message.location["url"]):
+            self.errors.append(f"{message.text} ({message.location['url']})")
+
+    def strangers(self) -> list[str]:
+        """Requests for anything but this machine's own."""
+        own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
+        return [url for url in self.requests if not url.startswith(own)]
+
+
+def open_at(page: Page, address: str, title: str) -> None:
+    """The page behind an address, all drawn."""
+    page.goto(address)
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=PATIENCE)
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page's script has come to its end, without an exception."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def rows_of(page: Page, place: int = 0) -> list[str]:
+    """The agents of a table in their order, as a screen reader has them."""
+    cells = page.get_by_test_id("stDataFrame").nth(place).locator("td[aria-colindex='2']")
+    expect(cells.first).to_be_attached()
+    return cells.all_text_contents()
+
+
+def choose(page: Page, option: str) -> None:
+    """Pick from the first list of the page."""
+    page.get_by_test_id("stSelectbox").locator("input").click()
+    page.get_by_role("option", name=option).click()
+    settled(page)
