@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,18 +11,14 @@ from typing import Annotated
 
 import typer
 
+from arena.cli.listening import HOST, Place, answers, place
 from arena.cli.options import ConfigFile, Database, options
 from arena.errors import ArenaError
 
-HOST = "127.0.0.1"
-PORTS = 100
 PORT = 8501
 PATIENCE = 10
 
 FLAGS = (
-    f"--server.address={HOST}",
-    f"--server.allowedHosts={HOST}",
-    "--server.allowedHosts=localhost",
     "--server.headless=true",
     "--server.fileWatcherType=none",
     "--browser.gatherUsageStats=false",
@@ -32,52 +27,64 @@ FLAGS = (
     "--client.showErrorDetails=type",
     "--client.showErrorLinks=false",
     "--logger.level=warning",
+    "--logger.hideWelcomeMessage=true",
     "--theme.light.primaryColor=#0072B2",
     "--theme.dark.primaryColor=#56B4E9",
 )
-"""How Streamlit is run: for this machine alone, without telemetry, and without its own CSV export,
-which would not quote what a spreadsheet takes for a formula."""
+"""How Streamlit is run: without telemetry, without its greeting, for which it asks a stranger for the
+address of this machine, and without its own CSV export, which would not quote what a spreadsheet takes for a
+formula."""
+
+NOWHERE = "http://127.0.0.1:9"
+"""Nobody listens there: a proxy for all that the server itself would ask of the web. When a page from
+elsewhere knocks, Streamlit asks a stranger for the address of this machine."""
 
 
 def dashboard(
     context: typer.Context,
+    host: Annotated[
+        str, typer.Option(help="Where to listen: another than this machine only with --behind-proxy.")
+    ] = HOST,
     port: Annotated[int, typer.Option(help="The port; the next free one if it is taken.")] = PORT,
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", help="A proxy that asks for a password stands in front; see below."),
+    ] = False,
+    public: Annotated[
+        str | None,
+        typer.Option("--public", metavar="URL", help="The proxy's address, as people type it."),
+    ] = None,
     config: ConfigFile = None,
     database: Database = None,
 ) -> None:
-    """Show the record in a browser, on this machine only, until Ctrl-C.
+    """Show the record in a browser until Ctrl-C: on this machine only, unless a proxy stands in front.
 
     The record is opened read-only: it can be looked at while an arena plays.
 
+    The dashboard has no password of its own, so it refuses to listen where other machines can reach it.
+    With --behind-proxy it does: you say that nobody gets there but through a proxy, which asks for a password
+    and encrypts. It then takes no other port than the one named. --public lets it answer at that address
+    alone, and under its path if it has one. docs/going-live.md has such a proxy.
+
     Example: arena dashboard --database .demo/demo.db
+
+    Example: arena dashboard --behind-proxy --public https://arena.example.com
     """
     chosen = options(context, config, database)
-    serve(chosen.record(), free_port(port))
+    where = place(host, port, behind_proxy, public)
+    serve(chosen.record(), where)
 
 
-def free_port(first: int) -> int:
-    """The first port from here on that nobody listens at."""
-    for port in range(first, min(first + PORTS, 65_536)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
-            return port
-    raise ArenaError("no_port", f"no port from {first} on is free", "name another with --port")
-
-
-def serve(address: str, port: int) -> None:
+def serve(address: str, where: Place) -> None:
     """Run the dashboard until it is stopped."""
-    command = [sys.executable, "-m", "streamlit", "run", str(page()), f"--server.port={port}", *FLAGS]
+    command = [sys.executable, "-m", "streamlit", "run", str(page()), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
-    server = subprocess.Popen(command, env=_environment(address), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(command, env=environment(address), stdout=subprocess.DEVNULL)
     try:
-        while server.poll() is None and not _answers(port):
+        while server.poll() is None and not answers(where):
             time.sleep(0.1)
         if server.poll() is None:
-            print(f"\nDashboard: http://{HOST}:{port}  (Ctrl-C ends it)", flush=True)
+            print(f"\nDashboard: {_found_at(where)}  (Ctrl-C ends it)", flush=True)
         status = server.wait()
     except KeyboardInterrupt:
         _end(server)
@@ -87,16 +94,36 @@ def serve(address: str, port: int) -> None:
         raise ArenaError("dashboard", f"the dashboard ended with status {status}", "its words are above")
 
 
-def _environment(address: str) -> dict[str, str]:
-    """Ours, with the record named, and our own packages found first."""
+def listening(where: Place) -> list[str]:
+    """Where Streamlit listens, and for whom: a page from elsewhere is refused, by any name that it uses."""
+    said = {"server.address": [where.address], "server.port": [str(where.port)]}
+    if where.behind_proxy:
+        said["server.enableWebsocketCompression"] = ["true"]
+    own = dict.fromkeys([where.address, HOST, "localhost"])
+    if where.public is not None:
+        said["server.allowedHosts"] = [where.public.host, *own]
+        said["server.corsAllowedOrigins"] = [where.public.origin]
+        said["server.baseUrlPath"] = [where.public.path]
+        said["browser.serverAddress"] = [where.public.host]
+        said["browser.serverPort"] = [str(where.public.port)]
+    elif not where.behind_proxy:
+        said["server.allowedHosts"] = list(own)
+    return [f"--{name}={value}" for name, values in said.items() for value in values]
+
+
+def _found_at(where: Place) -> str:
+    if where.public is None:
+        return f"{where.url}, for a proxy" if where.behind_proxy else where.url
+    return f"{where.url}, for the proxy at {where.public.origin}"
+
+
+def environment(address: str) -> dict[str, str]:
+    """Ours, with the record named, our own packages found first, and the web out of reach."""
     home = str(page().parent.parent)
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    return os.environ | {"ARENA_DATABASE": address, "PYTHONPATH": path}
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) == 0
+    ours = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+    shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
+    return ours | shut | {"ARENA_DATABASE": address, "PYTHONPATH": path}
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.dashboard import free_port, serve
+from arena.cli.dashboard import serve
 from arena.cli.leaderboard import print_board, read_board
+from arena.cli.listening import Place, free_port
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 from arena.cli.templates import template
@@ -62,7 +63,7 @@ def demo(
     if headless or not sys.stdout.isatty():
         print(f"\nNext: {program()} dashboard --database {address}")
         return
-    serve(address, free_port(port))
+    serve(address, Place(port=free_port(port)))
 
 
 def prepare(address: str, resume: bool, default: bool) -> None:

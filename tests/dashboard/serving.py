@@ -20,7 +20,7 @@ class Served:
 
     @property
     def port(self) -> int:
-        return int(self.address.rsplit(":", 1)[1])
+        return int(re.findall(r":(\d+)", self.address)[-1])
 
     def end(self, by: signal.Signals = signal.SIGINT) -> str:
         """Tell it to end; what it said by then."""
@@ -30,9 +30,9 @@ class Served:
 
 
 @contextmanager
-def serving(database: Path | str) -> Iterator[Served]:
+def serving(database: Path | str, *more: str) -> Iterator[Served]:
     """A dashboard on a record, from when it answers until it is no longer needed."""
-    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(a_free_port())]
+    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(a_free_port()), *more]
     process = subprocess.Popen(
         [*command, "--database", str(database)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -47,7 +47,7 @@ def serving(database: Path | str) -> Iterator[Served]:
 def _address(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     for line in process.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+        if found := re.search(r"http://(127\.0\.0\.1|0\.0\.0\.0|\[::1\]):\d+[\w/]*", line):
             return found[0]
     raise AssertionError(f"the dashboard ended with {process.wait()} and named no address")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import FLAGS, HOST, free_port
+from arena.cli.dashboard import FLAGS
+from arena.cli.listening import HOST, free_port
 from tests.dashboard.serving import a_free_port, serving
 
 

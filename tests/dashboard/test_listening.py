@@ -1,0 +1,149 @@
+"""Where the dashboard listens: in reach of others only behind a proxy, and then only as that needs it."""
+
+import http.client
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli.dashboard import NOWHERE, environment, listening
+from arena.cli.listening import Place, Public, answers, numbers, place, published
+from arena.errors import ArenaError
+from tests.dashboard.serving import a_free_port, serving
+
+PUBLIC = "https://arena.example.com/season"
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    """The real command, which is to refuse before it opens anything."""
+    said = [sys.executable, "-m", "arena.cli.main", "dashboard", "--database", "nothing.db", *words]
+    return subprocess.run(said, capture_output=True, text=True, timeout=60)
+
+
+def knock(port: int, host: str, origin: str, path: str = "") -> int:
+    """What a browser is told whose page, from an origin, asks to be connected."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": host, "Origin": origin}
+    connection.request("GET", f"{path}/_stcore/stream", headers=asked | key)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]"])
+def test_no_address_that_others_reach_is_listened_at(host: str) -> None:
+    with pytest.raises(ArenaError, match="other machines can reach") as refused:
+        place(host, 8501, behind_proxy=False, public=None)
+    assert refused.value.status == 2
+    assert "--behind-proxy" in refused.value.mend
+
+
+def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
+    refused = command("--host", "0.0.0.0")
+    assert refused.returncode == 2
+    assert "0.0.0.0" in refused.stderr
+    assert "--behind-proxy" in refused.stderr
+    assert "docs/going-live.md" in refused.stderr
+
+
+@pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])
+def test_what_is_no_host_is_refused_as_such(host: str) -> None:
+    with pytest.raises(ArenaError, match="no host that is known"):
+        numbers(host)
+
+
+def test_a_machine_knows_itself_by_several_names() -> None:
+    known = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.0.0.2")
+    found = [place(host, a_free_port(), False, None).address for host in known]
+    assert found == ["127.0.0.1"] * 4 + ["127.0.0.2"]
+
+
+def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
+    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is not of this machine"):
+        place("192.0.2.7", 8501, behind_proxy=True, public=None)
+
+
+def test_behind_a_proxy_no_other_port_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ArenaError, match=f"port {port} is not free"):
+            place("127.0.0.1", port, behind_proxy=True, public=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["arena.example.com", "ftp://a.b", "https://", "https://a.b:x", "https://a.b?c", "https://u:p@a.b", ""],
+)
+def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
+    with pytest.raises(ArenaError, match="is no address of a page"):
+        published(text)
+
+
+def test_the_address_of_a_proxy_needs_a_proxy() -> None:
+    with pytest.raises(ArenaError, match="--public is the address of a proxy"):
+        place("127.0.0.1", 8501, behind_proxy=False, public=PUBLIC)
+
+
+def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:
+    assert published("https://a.b").origin == "https://a.b"
+    assert published("http://[::1]:8080/x").origin == "http://[::1]:8080"
+
+
+def test_streamlit_is_told_for_whom_it_answers() -> None:
+    behind = listening(Place("0.0.0.0", 8501, True, Public("https", "arena.example.com", 443, "season")))
+    assert "--server.address=0.0.0.0" in behind
+    assert "--server.allowedHosts=arena.example.com" in behind
+    assert "--server.corsAllowedOrigins=https://arena.example.com" in behind
+    assert "--server.baseUrlPath=season" in behind
+    assert not any("enableCORS" in flag or "enableXsrfProtection" in flag for flag in behind)
+    assert "--server.allowedHosts=127.0.0.1" in listening(Place())
+    assert not any("allowedHosts" in flag for flag in listening(Place("0.0.0.0", 8501, True)))
+
+
+def test_the_server_is_kept_from_asking_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("HTTPS_PROXY", "http://192.0.2.1:3128")
+    found = {key: value for key, value in environment("a.db").items() if key.lower().endswith("_proxy")}
+    assert found == dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
+
+
+def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(season: Path) -> None:
+    with serving(season, "--host", "0.0.0.0", "--behind-proxy", "--public", PUBLIC) as dashboard:
+        assert dashboard.address == f"http://0.0.0.0:{dashboard.port}/season"
+        own = f"127.0.0.1:{dashboard.port}"
+        asked = [
+            ("arena.example.com", "https://arena.example.com"),
+            (own, "https://arena.example.com"),
+            (own, f"http://{own}"),
+            ("arena.example.com", "https://evil.example"),
+            ("evil.example", "https://evil.example"),
+        ]
+        told = [knock(dashboard.port, host, origin, "/season") for host, origin in asked]
+        assert told == [101, 101, 101, 403, 403]
+        assert answers(Place("0.0.0.0", dashboard.port))
+
+
+def test_by_itself_it_refuses_pages_from_elsewhere(season: Path) -> None:
+    with serving(season) as dashboard:
+        own = f"127.0.0.1:{dashboard.port}"
+        assert knock(dashboard.port, own, f"http://{own}") == 101
+        assert knock(dashboard.port, own, "https://evil.example") == 403
+        assert knock(dashboard.port, "evil.example", "http://evil.example") == 403
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")
+def test_it_listens_at_this_machine_by_ipv6_too(season: Path) -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("there is no ::1 here")
+    with serving(season, "--host", "::1") as dashboard:
+        assert dashboard.address.startswith("http://[::1]:")
+        assert answers(Place("::1", dashboard.port))
+        assert not answers(Place("127.0.0.1", dashboard.port))
