@@ -1,0 +1,98 @@
+"""What happened around the rounds: jobs, incidents, and what venues sent in vain."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from arena.incidents import Told
+from arena.status import Status
+from arena.store.incidents import MOST_TRIES
+from dashboard.choice import choice
+from dashboard.listing import WHEN, listing
+from dashboard.queries.operations import set_aside
+from dashboard.source import Source
+from dashboard.times import moment
+from dashboard.words import plain
+
+KINDS = {
+    "all": "All",
+    "page": "Pages",
+    "market": "Markets",
+    "quote": "Prices",
+    "resolution": "Results",
+    "article": "Articles",
+}
+
+
+def show_jobs(status: Status) -> None:
+    """How each job of `arena run` went last."""
+    st.subheader("Jobs", anchor=False)
+    if not status.jobs:
+        st.caption("None was done yet. `arena run` does them; `arena run --list` says which, and when next.")
+        return
+    st.caption("What `arena run` does between rounds; `arena run --list` beside the config says when next.")
+    jobs = status.jobs
+    data: dict[str, Any] = {
+        "Job": [job.name for job in jobs],
+        "Last begun": [job.started_at for job in jobs],
+        "Ended": [job.ended_at for job in jobs],
+        "For": [job.due_at for job in jobs],
+        "Failures": [job.failures for job in jobs],
+        "Note": [job.note for job in jobs],
+    }
+    failures = st.column_config.NumberColumn(help="In a row; 0 when it went well.")
+    listing(data, "Jobs", {"Last begun": WHEN, "Ended": WHEN, "For": WHEN, "Failures": failures})
+
+
+def show_incidents(incidents: Sequence[Told]) -> None:
+    """What an operator should hear of, and whether they were told."""
+    st.subheader("Incidents", anchor=False)
+    if not incidents:
+        st.caption("Nothing has happened that an operator should hear of.")
+        return
+    st.caption("The newest. `watch.webhook` in the config has them told as they happen.")
+    data: dict[str, Any] = {
+        "At": [told.incident.at for told in incidents],
+        "What": [told.incident.text or told.incident.subject for told in incidents],
+        "Kind": [told.incident.kind for told in incidents],
+        "Ended": [told.ended_at for told in incidents],
+        "Goes on": [told.ended_at is None for told in incidents],
+        "Told": [_told(told) for told in incidents],
+    }
+    listing(data, "Incidents", {"At": WHEN, "Ended": WHEN})
+
+
+def _told(told: Told) -> str:
+    if told.told_at is not None:
+        return moment(told.told_at)
+    if told.tries >= MOST_TRIES:
+        return "nobody"
+    return f"not yet, tried {told.tries} times" if told.tries else "not yet"
+
+
+def show_asides(record: Source, status: Status) -> None:
+    """What was set aside and why; of the one that is chosen, what was sent."""
+    st.subheader("What venues sent in vain", anchor=False)
+    kind = choice("Kind", "aside", KINDS, "all")
+    asides = set_aside(record, None if kind == "all" else kind)
+    if not asides:
+        st.caption("Nothing was set aside: all that venues sent could be used.")
+        return
+    lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.asides]
+    said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "
+    st.caption(f"{said}Pages are what a venue did not answer. Choose a row to read what was sent.")
+    data: dict[str, Any] = {
+        "Last seen": [aside.last_seen_at for aside in asides],
+        "Times": [aside.times for aside in asides],
+        "Venue": [aside.venue for aside in asides],
+        "Kind": [aside.kind for aside in asides],
+        "Code": [aside.code for aside in asides],
+        "Reason": [aside.reason for aside in asides],
+        "Record": [aside.record for aside in asides],
+        "First seen": [aside.first_seen_at for aside in asides],
+    }
+    picked = listing(data, "What venues sent in vain", {"Last seen": WHEN, "First seen": WHEN}, key="asides")
+    if picked is not None:
+        st.text(asides[picked].reason)
+        st.code(asides[picked].raw or "(nothing)", language=None, wrap_lines=True)

@@ -1,0 +1,119 @@
+"""How the arena works: is it well, what is played, what failed, what it costs, what venues sent in vain."""
+
+import streamlit as st
+
+from arena.status import JobLine, Status
+from dashboard.happening import show_asides, show_incidents, show_jobs
+from dashboard.queries.operations import Workings, workings
+from dashboard.source import Source
+from dashboard.times import far, length, moment
+from dashboard.words import count, plain
+from dashboard.working import show_failed, show_rounds, show_spending
+from markets.millionths import ONE
+
+TITLE = "Operations"
+ICON = ":material/monitor_heart:"
+NEEDS_A_COHORT = False
+ORDER = 7
+
+WORDS = {
+    "ok": (st.success, "All that was due is done."),
+    "waiting": (st.info, "Something is still to come by itself, or was put off."),
+    "late": (st.warning, "A round is over its time."),
+    "trouble": (st.error, "Something does not mend itself."),
+}
+MEGABYTE = 1_000_000
+
+
+def show(record: Source) -> None:
+    """The page, from the word that says how the arena is to what one record of a venue said."""
+    page = workings(record)
+    _health(page.status)
+    _figures(page)
+    show_rounds(page.status.rounds)
+    show_failed(page.failed)
+    show_spending(page)
+    show_jobs(page.status)
+    show_incidents(page.incidents)
+    show_asides(record, page.status)
+    _record(page)
+
+
+def _health(status: Status) -> None:
+    say, words = WORDS[status.word]
+    reasons = "".join(f"\n- {plain(reason.text)}" for reason in status.reasons)
+    say(f"**{status.word.capitalize()}.** {words}\n{reasons}")
+    if status.clock == "mixed":
+        st.caption(
+            "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
+            "by its own."
+        )
+
+
+def _figures(page: Workings) -> None:
+    status, at = page.status, page.status.at
+    duty, held = status.duty, status.held
+    on_duty = "Nobody" if duty is None or not duty.alive else duty.host
+    shown = (
+        ("On duty", on_duty, "Where `arena run` is at work: it plays every round in its time."),
+        ("Next round", far(status.calendar.next_round, at), moment(status.calendar.next_round)),
+        (
+            "Rounds done",
+            f"{status.calendar.done:,} of {status.calendar.due:,}",
+            "Of those whose time has come, in all cohorts.",
+        ),
+        ("Spent today", _money(status.spend.today), "On calls since midnight UTC; at worst where unknown."),
+        ("This month", _money(status.spend.month), "On calls since the first, UTC."),
+        ("Calls under way", f"{status.under_way.calls:,}", _lost(status)),
+        (
+            "Positions held",
+            f"{held.positions:,}",
+            f"In {count(held.markets, 'market')}, as each cohort last saw them.",
+        ),
+        (
+            "At an old price",
+            f"{held.stale:,}",
+            f"Markets held without a fresh price; the oldest is of {moment(held.oldest)}.",
+        ),
+        ("Prices read", far(status.looked_at, at), moment(status.looked_at)),
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, value, help in shown:
+            st.metric(label, value, help=help, width=158)
+
+
+def _lost(status: Status) -> str:
+    calls = status.under_way
+    worst = f"They may cost {_money(calls.worst)} at most. " if calls.calls else ""
+    lost = f"{count(calls.lost, 'call')} lost with a worker may cost {_money(calls.lost_worst)}."
+    return f"{worst}{lost if calls.lost else 'None was lost with its worker.'}"
+
+
+def _record(page: Workings) -> None:
+    st.subheader("Record", anchor=False)
+    status = page.status
+    known = (told for told in status.incidents if told.ended_at is None)
+    wrong = [told for told in known if told.incident.kind == "verify_failed"]
+    for told in wrong:
+        st.error(
+            f"{plain(told.incident.text)}, since {moment(told.incident.at)}. `arena verify` shows all of it."
+        )
+    verified = "" if wrong else "Nothing in it is known to be wrong. "
+    st.markdown(
+        f"- Size: {page.size / MEGABYTE:,.1f} MB, schema {plain(page.schema)}\n"
+        f"- Backup: {_backup(status.backup, status)}\n"
+        f"- Check: {verified}Each backup is verified as it is made; `arena verify` works every balance out "
+        "again at any time."
+    )
+
+
+def _backup(job: JobLine | None, status: Status) -> str:
+    if job is None or job.ended_at is None:
+        return "none was made by `arena run`; `arena db backup` makes one"
+    if job.failures:
+        return f"**the last {count(job.failures, 'time')} it failed**: {plain(job.note) or 'see the log'}"
+    return f"{moment(job.ended_at)}, {length(status.at - job.ended_at)} ago"
+
+
+def _money(amount: int) -> str:
+    return f"${amount / ONE:,.2f}"

@@ -1,0 +1,100 @@
+"""What is played and what it costs: rounds under way, turns that failed, the bill of the calls."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from arena.status import RoundState
+from arena.store.workings import FailedTurn, Spender
+from dashboard.drawn.operations import daily_cost
+from dashboard.links import go
+from dashboard.listing import WHEN, listing
+from dashboard.queries.operations import DAYS, FAILED, Workings
+from markets.millionths import ONE
+
+
+def show_rounds(rounds: Sequence[RoundState]) -> None:
+    """The rounds of cohorts that play, each leading to its turns."""
+    st.subheader("Rounds of cohorts that play", anchor=False)
+    if not rounds:
+        st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
+        return
+    st.caption("The newest first, with the turns of each by how they ended. Choose a row to see its turns.")
+    newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
+    found = dict.fromkeys(verdict for one in newest for verdict in one.turns)
+    data: dict[str, Any] = {
+        "Decided": [one.at for one in newest],
+        "Cohort": [one.cohort for one in newest],
+        "Round": [one.number for one in newest],
+        "State": ["done" if one.done else "under way" for one in newest],
+    }
+    data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
+    data["Missing"] = [one.missing for one in newest]
+    picked = listing(data, "Rounds", {"Decided": WHEN}, key="rounds")
+    if picked is not None:
+        go("turn", cohort=newest[picked].cohort, round=newest[picked].number)
+
+
+def show_failed(turns: Sequence[FailedTurn]) -> None:
+    """The newest turns that failed, each leading to the whole of it."""
+    st.subheader("Turns without a usable answer", anchor=False)
+    if not turns:
+        st.caption("There are none: every turn that was asked for has been answered.")
+        return
+    st.caption(
+        f"The newest, at most {FAILED}. Failed: no answer came, and it counts for nothing. Malformed: what "
+        "came could not be read, and counts as holding. Choose a row to see the whole turn."
+    )
+    data: dict[str, Any] = {
+        "Decided": [turn.at for turn in turns],
+        "Agent": [turn.agent for turn in turns],
+        "Cohort": [turn.cohort for turn in turns],
+        "Round": [turn.round for turn in turns],
+        "Turn": [turn.verdict for turn in turns],
+        "Reason": [turn.code for turn in turns],
+        "What was said": [turn.message for turn in turns],
+    }
+    picked = listing(data, "Turns without a usable answer", {"Decided": WHEN}, key="failed")
+    if picked is not None:
+        turn = turns[picked]
+        go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
+
+
+def show_spending(page: Workings) -> None:
+    """What calls cost, by day and by agent."""
+    st.subheader("Spending", anchor=False)
+    if any(spent for _, spent in page.daily):
+        st.altair_chart(daily_cost(page.daily), alt="Cost of calls on each of the last days")
+    else:
+        st.caption(f"No call of the last {DAYS} days has cost anything.")
+    if page.spenders:
+        st.caption(
+            "In the cohorts that play and in the newest. Budgets stand in the config, not in the record: "
+            "`arena status` beside it holds them against what was spent."
+        )
+        listing(
+            _by_agent(page.spenders), "Spending by agent", {"Spent $": _dollars(4), "A call $": _dollars(6)}
+        )
+
+
+def _by_agent(spenders: Sequence[Spender]) -> dict[str, list[Any]]:
+    """Of each agent the cohorts, calls and cost; the dearest first."""
+    calls, spent, cohorts = Counter[str](), Counter[str](), Counter[str]()
+    for one in spenders:
+        calls[one.agent] += one.calls
+        spent[one.agent] += one.spent
+        cohorts[one.agent] += 1
+    names = sorted(calls, key=lambda name: (-spent[name], name))
+    return {
+        "Agent": names,
+        "Spent $": [spent[name] / ONE for name in names],
+        "Calls": [calls[name] for name in names],
+        "A call $": [spent[name] / ONE / calls[name] for name in names],
+        "Cohorts": [cohorts[name] for name in names],
+    }
+
+
+def _dollars(places: int) -> Any:
+    return st.column_config.NumberColumn(format=f"%.{places}f", help="At their worst where it is unknown.")
