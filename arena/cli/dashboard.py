@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from arena.cli.keeping_up import wait_for
 from arena.cli.listening import HOST, Place, answers, place
 from arena.cli.options import ConfigFile, Database, options
 from arena.errors import ArenaError
@@ -59,7 +60,8 @@ def dashboard(
 ) -> None:
     """Show the record in a browser until Ctrl-C: on this machine only, unless a proxy stands in front.
 
-    The record is opened read-only: it can be looked at while an arena plays.
+    The pages only read the record: it can be looked at while an arena plays. Scores that have become stale
+    are worked out beside, as by `arena run`, and kept in the record if it may be written.
 
     The dashboard has no password of its own, so it refuses to listen where other machines can reach it.
     With --behind-proxy it does: you say that nobody gets there but through a proxy, which asks for a password
@@ -85,7 +87,7 @@ def serve(address: str, where: Place) -> None:
             time.sleep(0.1)
         if server.poll() is None:
             print(f"\nDashboard: {_found_at(where)}  (Ctrl-C ends it)", flush=True)
-        status = server.wait()
+        status = wait_for(server, address)
     except KeyboardInterrupt:
         _end(server)
         print("Dashboard ended.")

@@ -12,7 +12,7 @@ from arena.slices import BY, sliced
 from arena.statements import blind_of
 from arena.store.database import reading
 from arena.store.frame import Connection
-from arena.store.read import newest_time
+from arena.store.read import cohorts, newest_time
 from arena.store.record import Record
 from arena.store.rollups import Rollup, basis_of, read_basis
 
@@ -42,10 +42,9 @@ def prepare(record: Record, at: datetime, told: Told | None = None) -> int:
         return done + _kept(record, _in_depth(connection, material, at), count, told)
 
 
-def is_stale(record: Record) -> bool:
-    """Whether anything is to be worked out."""
-    with reading(record.engine) as connection:
-        return bool(stale_boards(connection)) or _is_behind(connection)
+def is_stale(connection: Connection) -> bool:
+    """Whether there is anything to be worked out, in a record that holds a cohort."""
+    return bool(cohorts(connection)) and (bool(stale_boards(connection)) or _is_behind(connection))
 
 
 def _is_behind(connection: Connection) -> bool:

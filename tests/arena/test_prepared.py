@@ -43,6 +43,11 @@ def connection(record: Record) -> Iterator[Connection]:
         yield found
 
 
+def stale(record: Record) -> bool:
+    with reading(record.engine) as connection:
+        return is_stale(connection)
+
+
 def agents(connection: Connection) -> tuple[str, ...]:
     return gathered(connection).agents
 
@@ -139,7 +144,7 @@ def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Recor
     with reading(record.engine) as connection:
         before = state_hash(connection)
     assert prepare(record, NOW) == 0
-    assert not is_stale(record)
+    assert not stale(record)
     with reading(record.engine) as connection:
         assert state_hash(connection) == before
 
@@ -156,7 +161,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
         for kept in (kept_ranking(connection), kept_profile(connection, "random"), kept_moves(connection)):
             assert kept is not None
             assert not kept.fresh
-    assert is_stale(record)
+    assert stale(record)
     assert prepare_boards(record, NOW) == 3
     with reading(record.engine) as connection:
         board, profile = kept_ranking(connection), kept_profile(connection, "random")
@@ -164,7 +169,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
     assert profile is not None
     assert (board.fresh, profile.fresh) == (True, False)
     assert prepare(record, NOW) > 0
-    assert not is_stale(record)
+    assert not stale(record)
     record.close()
 
 

@@ -1,0 +1,79 @@
+"""A dashboard that is open keeps what it shows up to date, where it may."""
+
+import shutil
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.cli.keeping_up import keep_up
+from arena.errors import ArenaError
+from arena.prepared.boards import kept_ranking
+from arena.prepared.prepare import is_stale
+from arena.store.database import looking, reading
+from arena.store.record import Record
+from tests.dashboard.serving import Served, serving
+
+LOOKS, PATIENCE = 300, 60.0
+SHUT = "attempt to write a readonly database"
+"""What SQLite says where a file may not be written, whoever asks."""
+
+
+@pytest.fixture
+def record(season: Path, tmp_path: Path) -> Path:
+    """A season of which nothing was worked out yet."""
+    return Path(shutil.copy(season, tmp_path / "season.db"))
+
+
+def stale(record: Path) -> bool:
+    with looking(str(record)) as engine, reading(engine) as connection:
+        return is_stale(connection)
+
+
+def heard(dashboard: Served, words: str) -> str:
+    """The line in which a dashboard says something; it is ended if it doesn't."""
+    assert dashboard.process.stdout is not None
+    ending = threading.Timer(PATIENCE, dashboard.process.terminate)
+    ending.start()
+    line = next((line for line in dashboard.process.stdout if words in line), "")
+    ending.cancel()
+    return line
+
+
+def test_an_open_dashboard_works_out_what_is_stale(record: Path) -> None:
+    assert stale(record)
+    with serving(record):
+        for _ in range(LOOKS):
+            if not stale(record):
+                break
+            time.sleep(0.2)
+    assert not stale(record)
+    with looking(str(record)) as engine, reading(engine) as connection:
+        kept = kept_ranking(connection)
+    assert kept is not None
+    assert len(kept.value.rows) == 5
+
+
+def test_where_nothing_may_be_written_it_is_said_once_why_scores_are_old(record: Path) -> None:
+    with sqlite3.connect(record) as base:
+        base.execute(f"CREATE TRIGGER shut BEFORE INSERT ON rollup BEGIN SELECT RAISE(ABORT, '{SHUT}'); END")
+    base.close()
+    with serving(record) as dashboard:
+        said = heard(dashboard, "only shown as they were last")
+    assert "scores are not worked out here" in said
+    assert "can only be read" in said
+
+
+def test_where_there_is_no_record_none_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ArenaError, match="there is no record"):
+        keep_up(str(tmp_path / "none.db"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_record_without_a_cohort_is_left_as_it_is(tmp_path: Path) -> None:
+    Record.open(str(tmp_path / "empty.db")).close()
+    before = (tmp_path / "empty.db").read_bytes()
+    keep_up(str(tmp_path / "empty.db"))
+    assert (tmp_path / "empty.db").read_bytes() == before
