@@ -1,0 +1,82 @@
+"""Records of every sort, as users have them, with their scores worked out: what each page is opened on."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from arena.arrange import arranged, opened
+from arena.cli import demo, replay
+from arena.cli.templates import template
+from arena.config import load
+from arena.prepared.prepare import prepare
+from arena.store.record import Record
+from benchmarks import year
+from tests.builders import NOW
+from tests.bundles import a_bundle, ended, page
+from tests.dashboard.seasons import play
+
+BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"
+DAYS = [f"2026-01-{day:02}" for day in range(2, 30)]
+DEMO_ROUNDS = 12
+"""Decision times of the demo: enough for three cohorts, with markets that have ended."""
+
+
+def empty(folder: Path) -> Path:
+    """Nobody has started."""
+    Record.open(str(folder / "record.db")).close()
+    return folder / "record.db"
+
+
+def the_demo(folder: Path) -> Path:
+    """Models that were asked over HTTP, with prompts and answers, beside agents that play by rules."""
+    demo.play(load(template("demo.yaml"), {}), str(folder / "record.db"), DEMO_ROUNDS)
+    return folder / "record.db"
+
+
+def one_agent(folder: Path) -> Path:
+    """Nobody to be compared with."""
+    return play(folder, agents=["{kind: constant}"])
+
+
+def one_round(folder: Path) -> Path:
+    """Bets, and nothing resolved."""
+    return play(folder, times=1)
+
+
+def all_failed(folder: Path) -> Path:
+    """Every turn broke, and said why in hostile words."""
+    (folder / "mine.py").write_text(BROKEN, encoding="utf-8")
+    broken = [f"{{kind: python, name: {name}, function: mine:decide}}" for name in ("ann", "bob")]
+    return play(folder, agents=broken, times=3)
+
+
+def a_replay(folder: Path) -> Path:
+    """A season over a recording, which is no evidence of skill."""
+    pages = [page(id, **ended("2026-01-30", number % 2)) for number, id in enumerate("abcd")]
+    a_bundle(folder / "bundle", pages, [f"v,{id},{day},0.4" for id in "abcd" for day in DAYS])
+    bundle = opened(folder / "bundle")
+    season = arranged(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
+    replay.play(season, bundle, str(folder / "record.db"))
+    return folder / "record.db"
+
+
+def big(folder: Path) -> Path:
+    """A year of weekly cohorts, in little."""
+    year.make_of(folder / "record.db", year.size(0.01, agents=4))
+    return folder / "record.db"
+
+
+RECORDS: dict[str, Callable[[Path], Path]] = {
+    make.__name__.removeprefix("the_"): make
+    for make in (empty, the_demo, one_agent, one_round, all_failed, a_replay, big)
+}
+"""What makes them, by name."""
+
+
+def made(name: str, folder: Path) -> Path:
+    """A record of some sort, with all that is worked out ahead."""
+    path = RECORDS[name](folder)
+    record = Record.open(str(path))
+    prepare(record, NOW + timedelta(days=1))
+    record.close()
+    return path
