@@ -63,7 +63,7 @@ def add_call(
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
         run(connection, ALONE, ids)
-    cohort, round, entrant, last = tuple(run(connection, PLACE, ids | part).one())
+    [(cohort, round, entrant, last)] = run(connection, PLACE, ids | part)
     messages = canonical(call.prompt.messages)
     error = call.error
     row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)

@@ -18,6 +18,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
+from arena.store.quick import execute
 from arena.store.troubles import speak_plainly
 
 BUSY_MS = 30_000
@@ -137,10 +138,8 @@ def _set_up(engine: Engine, read_only: bool) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        if read_only or connection.get_execution_options().get(LOOKING):
-            connection.connection.cursor().execute("BEGIN")  # it takes no lock, so it can't fail
-        else:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        look = read_only or connection.get_execution_options().get(LOOKING)
+        execute(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
 
 
 def upgrade(engine: Engine, to: str = "head") -> None:

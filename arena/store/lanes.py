@@ -51,7 +51,7 @@ WIDEN = (
 def lock_lane(connection: Connection, provider: str, most: int) -> None:
     """Keep others from taking room at a provider until the transaction ends; `most` is its width."""
     lane = {"provider": provider, "most": most * ONE}
-    if run(connection, LOCK, lane).first() is None:
+    if not run(connection, LOCK, lane):
         run(connection, SEEN[connection.dialect.name], lane)
         run(connection, LOCK, lane)
 

@@ -3,25 +3,38 @@
 To bind each value and dress each row, SQLAlchemy takes longer than SQLite takes to do it.
 """
 
+import sqlite3
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Dialect
+from sqlalchemy import Connection, Dialect
 from sqlalchemy.sql.elements import ClauseElement
 
+from arena.store.troubles import complaints
 from arena.store.types import UtcTime, instant
 
+Row = tuple[Any, ...]
 
-def run(connection: Connection, statement: ClauseElement, values: Mapping[str, Any]) -> CursorResult[Any]:
-    """Execute a statement with bound parameters. What it gives is as the driver has it: ask for no times."""
+
+def run(connection: Connection, statement: ClauseElement, values: Mapping[str, Any]) -> list[Row]:
+    """The rows that a statement with bound parameters gives, as the driver has them: ask for no times."""
     text, order, fixed, instants = _made(statement, connection.dialect)
     bound = {**fixed, **values}
     for name in instants:
         bound[name] = instant(bound[name])
     if order is None:
-        return connection.exec_driver_sql(text, {name: bound[name] for name in fixed})
-    return connection.exec_driver_sql(text, tuple([bound[name] for name in order]))
+        found = connection.exec_driver_sql(text, {name: bound[name] for name in fixed})
+        return [tuple(row) for row in found] if found.returns_rows else []
+    return execute(connection, text, tuple([bound[name] for name in order]))
+
+
+def execute(connection: Connection, text: str, values: Row = ()) -> list[Row]:
+    """A statement by the driver of SQLite itself, whose complaints come as plain words."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    with complaints(connection.engine.url):
+        return driver.execute(text, values).fetchall()
 
 
 Made = tuple[str, tuple[str, ...] | None, dict[str, Any], tuple[str, ...]]

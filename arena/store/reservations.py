@@ -46,7 +46,7 @@ HOLDERS = select(RESERVATION.c.holder).where(IS_LIVE).group_by(RESERVATION.c.hol
 BURY = update(RESERVATION).where(RESERVATION.c.holder == bindparam("by"), IS_LIVE).values(expires_at=NOW)
 THESE = RESERVATION.c.id.in_(bindparam("ids", expanding=True))
 RENEW = update(RESERVATION).where(THESE).values(expires_at=UNTIL)
-FREE = delete(RESERVATION).where(RESERVATION.c.id == bindparam("place"))
+FREE = delete(RESERVATION).where(RESERVATION.c.id == bindparam("place")).returning(RESERVATION.c.id)
 
 
 class Sight(NamedTuple):
@@ -74,7 +74,7 @@ def reserve(connection: Connection, wish: Wish, terms: Terms) -> Answer:
         refusal = _refusal(sight, wish, terms)
     if refusal is not None:
         return refusal
-    id = run(connection, PUT, values).scalar_one()
+    [(id,)] = run(connection, PUT, values)
     narrow = sight.room < terms.per_provider * ONE
     return Place(id, wish.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
 
@@ -84,7 +84,7 @@ def free(connection: Connection, place: Place, error: CallError | None) -> bool:
 
     False where that was done already.
     """
-    if not run(connection, FREE, {"place": place.id}).rowcount:
+    if not run(connection, FREE, {"place": place.id}):
         return False
     learn(connection, place, error)
     return True
@@ -112,7 +112,7 @@ def _values(wish: Wish, terms: Terms) -> dict[str, Any]:
 
 def _look(connection: Connection, values: dict[str, Any], terms: Terms) -> Sight:
     scopes = tuple(terms.budget.limits)
-    token, room, pause, busy, *sums = tuple(run(connection, _sight(scopes), values).one())
+    [(token, room, pause, busy, *sums)] = run(connection, _sight(scopes), values)
     held = dict(zip(scopes, map(int, sums[2 * len(scopes) :]), strict=True))
     width = values["most"] if room is None else room
     return Sight(token, width, pause, busy, added(scopes, sums[: 2 * len(scopes)]), held)
@@ -141,7 +141,7 @@ def _refusal(sight: Sight, wish: Wish, terms: Terms) -> Refused | Busy | Short |
 
 def _bury(connection: Connection, wish: Wish, terms: Terms) -> bool:
     """Let go of the places of those who are known to have ended; whether there were any."""
-    names = [row.holder for row in run(connection, HOLDERS, {})]
+    names = [holder for (holder,) in run(connection, HOLDERS, {})]
     gone = [name for name in names if name != wish.holder and terms.is_gone(name)]
     for name in gone:
         run(connection, BURY, {"by": name})

@@ -81,6 +81,17 @@ def _known(said: str, name: str) -> ArenaError | None:
 
 
 @contextmanager
+def complaints(url: URL) -> Iterator[None]:
+    """The same for statements that go to the driver of SQLite itself."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if known := _known(str(error), name_of(url)):
+            raise known from error
+        raise
+
+
+@contextmanager
 def plainly(place: Path) -> Iterator[None]:
     """The same for work on a file that goes past SQLAlchemy: what the driver or the system says of it."""
     try:
