@@ -6,6 +6,8 @@ from typing import Literal
 import streamlit as st
 
 Widget = Literal["list", "switch"]
+MOST_TYPED = 200
+"""Longer words to search for are cut off."""
 
 
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:
@@ -44,3 +46,19 @@ def _drawn(label: str, key: str, options: Mapping[str, str], widget: Widget) -> 
     return st.segmented_control(
         label, list(options), format_func=words, key=key, required=True, label_visibility="collapsed"
     )
+
+
+def typed(label: str, key: str, hint: str) -> str:
+    """Words to search for, in the address under a key; with none the address does not have it."""
+    asked = st.query_params.get(key)
+    if _is_from_outside(key, asked):
+        st.session_state[key] = asked or ""
+    words = st.text_input(
+        label, key=key, placeholder=hint, max_chars=MOST_TYPED, width=320, label_visibility="collapsed"
+    ).strip()
+    if words:
+        st.query_params[key] = words
+    elif key in st.query_params:
+        del st.query_params[key]
+    st.session_state[_note(key)] = (asked, st.query_params.get(key))
+    return words

@@ -1,10 +1,10 @@
 """What the figures come to, and what they can't say: the first words of a page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from datetime import datetime
 
-from arena.leaderboard import MARKET, Row
 from dashboard.model import CohortLine
-from dashboard.words import code, count, day
+from dashboard.words import count, day, moment, plain
 
 STAMPS = {
     "simulated": "Simulated season: the markets are made up and their true odds are known.",
@@ -12,11 +12,7 @@ STAMPS = {
 }
 """What has to be said of a record whose markets are not live."""
 
-
-CAUTION = (
-    "The surest skill stands first, by its interval in `arena leaderboard`: "
-    "read the order as what has happened, not as proof of who is better."
-)
+WORKS_OUT = "`arena run`, the next `arena round`, or starting `arena dashboard` again works them out"
 
 
 def cohort_label(line: CohortLine) -> str:
@@ -36,43 +32,17 @@ def progress(line: CohortLine) -> str:
     return f"{rounds}, paused" if line.paused else rounds
 
 
-def lead(rows: Sequence[Row]) -> str:
-    """What the leaderboard says so far, and what it can't say: one honest paragraph in Markdown."""
-    players = [row for row in rows if row.kind != MARKET]
-    resolved = [row for row in players if row.skill is not None]
-    if not resolved:
-        return "No market has resolved yet, so nobody can be ranked: figures come with the first results."
-    forecasts = sum(row.forecasts for row in players)
-    events = max(row.events for row in players)
-    said = f"**{count(forecasts, 'forecast')}** on **{count(events, 'event')}** have resolved so far. "
-    return f"{said}{_leader(resolved)} {CAUTION}"
+def leading(sentence: str) -> str:
+    """The sentence that leads a board, in Markdown: it names agents, whose names may be anything."""
+    return plain(sentence, most=2_000)
 
 
-def _leader(resolved: Sequence[Row]) -> str:
-    best = max(row.skill or 0.0 for row in resolved)
-    if best <= 0:
-        return "Nobody beats the market's price."
-    first = [row for row in resolved if row.skill == best]
-    names = _listed([_named(row) for row in first])
-    verb = "leads" if len(first) == 1 else "lead together"
-    words = f"In skill, {names} {verb}: {best:.4f} Brier points better than the price on the same forecasts."
-    models = [row for row in resolved if row.kind == "llm"]
-    if models and not any(row.kind == "llm" for row in first):
-        model = max(models, key=lambda row: row.skill or 0.0)
-        words += f" Of the language models, {code(model.agent)} is ahead with {model.skill:+.4f}."
-    return words
-
-
-def _named(row: Row) -> str:
-    return (
-        f"{code(row.agent)} (which is told the truth, with noise)"
-        if row.kind == "oracle"
-        else code(row.agent)
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def freshness(made_at: datetime | None, fresh: bool, what: str = "Skill, intervals and calibration") -> str:
+    """Since when figures hold, where that has to be said; empty where they are up to date."""
+    if made_at is None:
+        return f"{what} have not been worked out yet: {WORKS_OUT}."
+    old = f"These figures are of {moment(made_at)}, and the record has changed since"
+    return "" if fresh else f"{old}: {WORKS_OUT} anew."
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.leaderboard import Row
-from arena.model import Cohort
-from arena.scoring.calibration import Bin
+from arena.prepared.profiles import Brief
+from arena.ranking import Ranked
+from arena.scoring.money.luck import Luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +49,19 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class CohortPage:
-    """One cohort: what was frozen, its standings, its curves and the rounds along them."""
+class Line:
+    """A row of the leaderboard: an agent's scores, and beside them what luck and calibration come to."""
 
-    line: CohortLine
-    cohort: Cohort
-    rows: tuple[Row, ...]
-    curves: tuple[Point, ...]
-    rounds: tuple[Decided, ...]
+    row: Ranked
+    brief: Brief | None = None
 
+    @property
+    def luck(self) -> Luck | None:
+        """Its profit among those of skill-less seasons; None where none is known or nothing was at risk."""
+        found = self.brief.luck if self.brief else None
+        return found if found and found.percentile is not None else None
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Forecasts in one reading, by bins. Of `made` forecasts `scored` can be judged."""
-
-    agent: str
-    bins: tuple[Bin, ...]
-    scored: int
-    made: int
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrations:
-    """A cohort's calibration in one reading: each agent's in line-up order, and that of the price."""
-
-    agents: tuple[Calibration, ...]
-    market: Calibration
+    @property
+    def note(self) -> str:
+        """What its figures can't say, and why."""
+        return "; ".join(([self.row.reason] if self.row.reason else []) + list(self.row.stamps))

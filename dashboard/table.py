@@ -1,147 +1,119 @@
-"""The leaderboard as a table and as a file."""
+"""Boards as tables and as files."""
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from arena.leaderboard import Row
-from dashboard.palette import Look
+from arena.ranking import Ranked
+from arena.slices import Slice
+from dashboard.columns import Column, Figure
+from dashboard.drawn.bars import Scale, band, interval, scale_of
+from dashboard.model import Line
+from dashboard.palette import MARKET, Look
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A figure of the leaderboard: its words, how it is written, and what it is multiplied by."""
-
-    key: str
-    label: str
-    format: str
-    help: str
-    times: int = 1
+def bars(rows: Sequence[Ranked], looks: Mapping[str, Look]) -> list[str | None]:
+    """Every row's skill with its interval, on one scale."""
+    scale = scale_of([_span(row.skill, row.skill_low, row.skill_high) for row in rows])
+    return [_bar(r.skill, r.skill_low, r.skill_high, colour_of(r.agent, looks), scale) for r in rows]
 
 
-COLUMNS = (
-    Column(
-        "skill",
-        "Skill",
-        "%+.4f",
-        "Market Brier minus stated Brier, on the same forecasts; > 0 beats the price.",
-    ),
-    Column("brier_stated", "Brier stated", "%.4f", "Mean squared error of what it stated; lower is better."),
-    Column(
-        "brier_market", "Brier market", "%.4f", "The same of the price, on its forecasts; lower is better."
-    ),
-    Column(
-        "brier_anchored",
-        "Brier anchored",
-        "%.4f",
-        "Bets read as a move from the price paid; lower is better.",
-    ),
-    Column(
-        "brier_implied", "Brier implied", "%.4f", "Bets read as confidence by stake alone; lower is better."
-    ),
-    Column("forecasts", "Forecasts", "localized", "Resolved: one a market shown and turn, skips included."),
-    Column(
-        "events", "Events", "localized", "Among its resolved forecasts. Markets of one event move together."
-    ),
-    Column(
-        "coverage", "Coverage %", "%.0f", "Share of the markets shown for which it stated a probability.", 100
-    ),
-    Column("pnl", "P/L $", "dollar", "Profit or loss in dollars, open positions at mid."),
-    Column("return_pct", "Return %", "%+.1f", "Profit or loss in percent of the bankrolls it was given."),
-    Column("win_rate", "Win %", "%.0f", "Share of its resolved bets whose side won.", 100),
-    Column("bets", "Bets", "localized", "Accepted, resolved or not."),
-    Column("sold", "Sales", "localized", "Of positions, before their market ended."),
-    Column("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
-    Column(
-        "cost_per_forecast",
-        "Cost per forecast $",
-        "%.6f",
-        "That of all its calls, spread over the probabilities that it stated, resolved or not.",
-    ),
-    Column("cohorts", "Cohorts", "localized", "That it plays in."),
-    Column("turns", "Turns", "localized", "Decisions asked of it."),
-    Column(
-        "malformed", "Malformed", "localized", "Turns whose answer could not be used; they count as skips."
-    ),
-    Column("failed", "Failed", "localized", "Turns without any answer; they count for nothing."),
-    Column(
-        "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."
-    ),
-)
-
-BRIEF = (
-    "skill",
-    "brier_stated",
-    "brier_market",
-    "pnl",
-    "return_pct",
-    "win_rate",
-    "bets",
-    "forecasts",
-    "cost_usd",
-)
-"""The figures of a cohort's standings."""
+def part_bars(found: Sequence[Slice], looks: Mapping[str, Look]) -> list[str | None]:
+    """The same of a part of the season."""
+    gains = [part.gain for part in found]
+    scale = scale_of([_span(gain.skill, gain.low, gain.high) for gain in gains])
+    return [_bar(g.skill, g.low, g.high, colour_of(g.agent, looks), scale) for g in gains]
 
 
-def show_board(rows: Sequence[Row], looks: Mapping[str, Look], only: Collection[str] = ()) -> None:
-    """One row an agent, in the order given; a dash where nothing can be said yet."""
-    columns = [column for column in COLUMNS if not only or column.key in only]
-    data: dict[str, list[Any]] = {
-        "look": [looks[row.agent].badge if row.agent in looks else None for row in rows],
-        "agent": [row.agent for row in rows],
+def _span(*values: float | None) -> tuple[float, float]:
+    known = [value for value in values if value is not None]
+    return min(known, default=0.0), max(known, default=0.0)
+
+
+def bands(lines: Sequence[Line], looks: Mapping[str, Look]) -> list[str | None]:
+    """Every profit before the band of what luck alone would make of the same bets, on one scale."""
+    money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
+    scale = scale_of([_span(*one) for one in money if one])
+    colours = [colour_of(line.row.agent, looks) for line in lines]
+    return [
+        None if one is None else band(*one, colour, scale) for one, colour in zip(money, colours, strict=True)
+    ]
+
+
+def colour_of(agent: str, looks: Mapping[str, Look]) -> str:
+    """An agent's colour; that of the market for the price that nobody plays."""
+    return looks[agent].colour if agent in looks else MARKET
+
+
+def _bar(skill: float | None, low: float | None, high: float | None, colour: str, scale: Scale) -> str | None:
+    return None if skill is None else interval(skill, low, high, colour, scale)
+
+
+def cells(rows: Sequence[Any], columns: Iterable[Column]) -> dict[str, list[Figure]]:
+    """The figures of a table, column by column; None where nothing can be said yet."""
+    return {column.key: [_cell_of(row, column) for row in rows] for column in columns}
+
+
+def _cell_of(row: Any, column: Column) -> Figure:
+    value = column.of(row)
+    return value * column.times if isinstance(value, float | int) and column.times != 1 else value
+
+
+def who(names: Sequence[str], looks: Mapping[str, Look]) -> dict[str, list[Any]]:
+    """The first two columns: every agent's mark and its name."""
+    return {
+        "look": [looks[name].badge if name in looks else None for name in names],
+        "agent": list(names),
     }
-    data |= {column.key: [_figure(row, column) for row in rows] for column in columns}
-    data["kind"] = [row.kind for row in rows]
-    st.dataframe(
-        data,
-        hide_index=True,
-        placeholder="–",
-        height="content",
-        column_config=_config(columns),
-        alt="Leaderboard: one row an agent",
-    )
 
 
-def _config(columns: Iterable[Column]) -> dict[str, Any]:
-    named = {
+def config(columns: Iterable[Column]) -> dict[str, Any]:
+    """How Streamlit is to show all of these."""
+    named: dict[str, Any] = {
         "look": st.column_config.ImageColumn(
             "", width=28, pinned=True, help="The agent's mark in every chart."
         ),
         "agent": st.column_config.TextColumn("Agent", pinned=True, help="The market is the price itself."),
+        "bar": st.column_config.ImageColumn(
+            "Skill, 95% interval",
+            width=190,
+            help="Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price.",
+        ),
+        "luck": st.column_config.ImageColumn(
+            "P/L and luck",
+            width=190,
+            help="Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
+        ),
         "kind": st.column_config.TextColumn("Kind", help="What decides: a language model, or a rule."),
     }
-    return named | {column.key: _number(column) for column in columns}
+    return named | {column.key: _shown(column) for column in columns}
 
 
-def _number(column: Column) -> Any:
+def _shown(column: Column) -> Any:
+    if column.format == "text":
+        return st.column_config.TextColumn(column.label, help=column.help)
     return st.column_config.NumberColumn(
         column.label, help=column.help, format=column.format, alignment="right"
     )
 
 
-def _figure(row: Row, column: Column) -> float | int | None:
-    value: float | int | None = getattr(row, column.key)
-    return value if value is None or column.times == 1 else value * column.times
-
-
-def as_csv(rows: Iterable[Row]) -> str:
+def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[Column]) -> str:
     """All figures, unrounded, as a file. Text that a spreadsheet would run as a formula is quoted."""
-    keys = ("agent", "kind", *(column.key for column in COLUMNS))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(keys)
-    writer.writerows([_cell(getattr(row, key)) for key in keys] for row in rows)
+    writer.writerow(("agent", *(column.key for column in columns)))
+    for agent, row in zip(agents, rows, strict=True):
+        writer.writerow([_cell(value) for value in (agent, *(column.of(row) for column in columns))])
     return text.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Figure) -> Figure:
     """A cell as it can be opened anywhere.
 
     >>> _cell("=1+1"), _cell(-0.5), _cell(None)

@@ -1,62 +1,70 @@
-"""How well what was called likely came true: a reliability diagram an agent."""
+"""How likely what was called likely came true, and what chance alone would draw: a diagram an agent."""
 
 from typing import Any
 
 import altair as alt
 
+from arena.prepared.cohorts import Calibrated
 from dashboard.drawn.frame import Chart, data, percent
-from dashboard.model import Calibration
 from dashboard.palette import MARKET, MARKET_DASH, Look
 from dashboard.words import count
 
-PANEL = (236, 290)
+PANEL = (236, 300)
 """The size of a calibration panel in pixels, title included: one fits a phone, five a desk."""
-
-BIGGEST = 220
+BIGGEST = 160
 """The area of the largest point of a calibration panel, in square pixels."""
 
 
-def calibration(agent: Calibration, market: Calibration, look: Look) -> Chart:
-    """How often YES came against how likely it was called, with 95% intervals; the price's in grey."""
-    most = max((b.count for b in agent.bins), default=1)
-    own = _bins(agent, most)
+def calibration(agent: Calibrated, market: Calibrated, look: Look) -> Chart:
+    """How often YES came against how likely it was called; shaded what chance makes of one who is right."""
+    own = _points(agent)
     x = alt.X("forecast:Q", title="Forecast", scale=alt.Scale(domain=[0, 1]), axis=percent())
-    y = alt.Y("observed:Q", title="Came true", scale=alt.Scale(domain=[0, 1]), axis=percent())
-    diagonal = data([{"forecast": 0, "observed": 0}, {"forecast": 1, "observed": 1}])
-    price = data(_bins(market, 1)).encode(x=x, y=y)
-    bars = data(own).encode(x=x, y=alt.Y("low:Q", title="Came true"), y2="high:Q")
-    dots = data(own).encode(x=x, y=y, size=alt.Size("area:Q", scale=None), tooltip=_of_a_bin())
-    said = f"{agent.scored:,} of {count(agent.made, 'forecast')} resolved"
-    title = alt.Title(agent.agent, subtitle=said, subtitleColor=MARKET, subtitleFontSize=12)
+    y = alt.Y("came:Q", title="Came true", scale=alt.Scale(domain=[0, 1]), axis=percent())
+    diagonal = data([{"forecast": 0, "came": 0}, {"forecast": 1, "came": 1}]).encode(x=x, y=y)
+    chance = data(own).encode(x=x, y=alt.Y("low:Q", title="Came true"), y2="high:Q")
+    price = data(_points(market)).encode(x=x, y=y)
+    line = data(own).encode(x=x, y=y)
+    dots = line.encode(size=alt.Size("area:Q", scale=None), tooltip=_of_a_point())
     return alt.layer(
-        diagonal.mark_line(color=MARKET, strokeWidth=1, opacity=0.5).encode(x=x, y=y),
+        chance.mark_area(color=look.colour, opacity=0.18),
+        diagonal.mark_line(color=MARKET, strokeWidth=1, opacity=0.5),
         price.mark_line(color=MARKET, strokeWidth=1.5, strokeDash=list(MARKET_DASH)),
-        bars.mark_rule(color=look.colour, strokeWidth=1.5, opacity=0.6),
+        line.mark_line(color=look.colour, strokeWidth=1.5),
         dots.mark_point(color=look.colour, filled=True, opacity=1, shape=look.shape),
-    ).properties(title=title, width=PANEL[0], height=PANEL[1])
+    ).properties(title=_title(agent), width=PANEL[0], height=PANEL[1])
 
 
-def _bins(of: Calibration, most: int) -> list[dict[str, Any]]:
+def _title(agent: Calibrated) -> alt.Title:
+    said = [f"{agent.scored:,} of {count(agent.made, 'forecast')} resolved"]
+    if agent.scored:
+        null = agent.diagram.null
+        off = f"off by {agent.diagram.parts.miscalibration:.3f}"
+        said.append(f"{off}, by chance {null.expected:.3f} (p {null.p_value:.2f})")
+    return alt.Title(
+        agent.agent, subtitle=said, subtitleColor=MARKET, subtitleFontSize=12, limit=PANEL[0] - 10
+    )
+
+
+def _points(of: Calibrated) -> list[dict[str, Any]]:
+    most = max((point.weight for point in of.diagram.points), default=1.0)
     return [
         {
-            "called": f"{b.low:.0%} to {b.high:.0%}",
-            "count": b.count,
-            "area": 20 + (BIGGEST - 20) * b.count / most,
-            "forecast": b.forecast,
-            "observed": b.observed,
-            "low": b.observed_low,
-            "high": b.observed_high,
+            "rows": point.rows,
+            "area": 12 + (BIGGEST - 12) * point.weight / most,
+            "forecast": point.forecast,
+            "came": point.recalibrated,
+            "low": point.low,
+            "high": point.high,
         }
-        for b in of.bins
+        for point in of.diagram.points
     ]
 
 
-def _of_a_bin() -> list[alt.Tooltip]:
+def _of_a_point() -> list[alt.Tooltip]:
     return [
-        alt.Tooltip("called:N", title="Called"),
-        alt.Tooltip("count:Q", title="Forecasts", format=","),
-        alt.Tooltip("forecast:Q", title="Mean forecast", format=".1%"),
-        alt.Tooltip("observed:Q", title="Came true", format=".1%"),
-        alt.Tooltip("low:Q", title="95% from", format=".1%"),
-        alt.Tooltip("high:Q", title="95% to", format=".1%"),
+        alt.Tooltip("forecast:Q", title="Called", format=".1%"),
+        alt.Tooltip("came:Q", title="Came true", format=".1%"),
+        alt.Tooltip("rows:Q", title="Forecasts of just this", format=","),
+        alt.Tooltip("low:Q", title="By chance from", format=".1%"),
+        alt.Tooltip("high:Q", title="By chance to", format=".1%"),
     ]

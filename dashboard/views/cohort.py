@@ -6,17 +6,24 @@ from typing import cast
 import streamlit as st
 
 from arena.model import Cohort
+from arena.prepared.cohorts import Calibrated, Calibrations
 from dashboard.choice import choice
+from dashboard.columns import BRIEF, COLUMNS
 from dashboard.drawn.calibration import PANEL, calibration
 from dashboard.drawn.curves import Unit, pnl_curves
 from dashboard.frozen import rules, settings
-from dashboard.lead import cohort_label, progress, stamps
-from dashboard.model import CohortPage
+from dashboard.lead import cohort_label, freshness, progress, stamps
+from dashboard.links import go, link
+from dashboard.model import Line
+from dashboard.money import show_money
+from dashboard.order import READINGS
 from dashboard.palette import Look, looks
-from dashboard.queries.cohort import Reading, calibrations, cohort_page
+from dashboard.picked import picked
+from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season
 from dashboard.source import Source
-from dashboard.table import BRIEF, show_board
+from dashboard.table import bars, cells, config, who
+from dashboard.words import code
 
 TITLE = "Cohort"
 ICON = ":material/groups:"
@@ -24,7 +31,7 @@ NEEDS_A_COHORT = True
 ORDER = 2
 
 UNITS = {"dollars": "$", "percent": "%"}
-READINGS = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
+RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 MEANT = {
     "stated": "Stated: the probabilities that the agents gave, for every market shown.",
     "anchored": "Anchored: bets read as a move away from the price paid; a full stake is certainty.",
@@ -33,7 +40,7 @@ MEANT = {
 
 
 def show(record: Source) -> None:
-    """The page: curves, calibration, standings, then the line-up and the rules."""
+    """The page: curves, standings, calibration, then the line-up, the rules, and what is new in them."""
     known = season(record)
     options = {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
     chosen = choice("Cohort", "cohort", options, str(known.cohorts[-1].number), "list")
@@ -42,47 +49,80 @@ def show(record: Source) -> None:
     for said in stamps([page.line]):
         st.caption(said)
     drawn = looks(known.agents)
-    _curves(page, drawn)
+    _curves(record, page, drawn)
+    _standings(page, drawn)
     _calibration(record, page, drawn)
-    st.subheader("Standings", anchor=False)
-    show_board(page.rows, drawn, BRIEF)
     _frozen(page.cohort, drawn)
+    _changed(page)
 
 
-def _curves(page: CohortPage, drawn: Mapping[str, Look]) -> None:
+def _curves(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
     st.subheader("Profit and loss", anchor=False)
-    if not page.curves:
+    with st.container(horizontal=True, gap="small"):
+        unit = cast(Unit, choice("Unit", "unit", UNITS, "dollars"))
+        back = choice("Range", "range", RANGES, "all")
+    found = curves_of(record, page.line.number, back)
+    if not found.points:
         st.info(
             "No account has been valued yet. The curves start with the first round: `arena round`.",
             icon=":material/hourglass_empty:",
         )
         return
-    unit = cast(Unit, choice("Unit", "unit", UNITS, "dollars"))
     st.caption(
-        "Open positions at mid; thin upright lines are rounds. Click the legend to single an agent out."
+        "Open positions at mid. Upright lines are rounds, triangles below are markets that were paid out. "
+        "Click names in the legend to see only these, and again to leave them out."
     )
-    chart = pnl_curves(page.curves, page.rounds, drawn, unit)
+    chart = pnl_curves(found.points, found.rounds, drawn, unit, found.settled)
     st.altair_chart(chart, alt="Profit and loss of each agent over time")
+
+
+def _standings(page: CohortPage, drawn: Mapping[str, Look]) -> None:
+    st.subheader("Standings", anchor=False)
+    if said := freshness(page.made_at, page.fresh):
+        st.info(said, icon=":material/history:")
+    if page.made_at is None:
+        show_money(page.money, drawn)
+        return
+    lines = [Line(row) for row in page.rows]
+    names = [row.agent for row in page.rows]
+    columns = [column for column in COLUMNS if column.key in BRIEF]
+    figures = cells(lines, columns)
+    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(page.rows, drawn)} | figures
+    said = "Standings of the cohort: one row an agent, which leads to the agent's page"
+    row = picked(data, "standings", config(columns), said, most=25)
+    link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
+    if row is not None and names[row] in drawn:
+        go("agent", agent=names[row])
 
 
 def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
     st.subheader("Calibration", anchor=False)
-    reading = cast(Reading, choice("Reading", "reading", READINGS, "stated"))
-    found = calibrations(record, page.line.number, reading)
-    if not any(agent.scored for agent in found.agents):
-        waiting = sum(agent.made for agent in found.agents)
+    reading = choice("Reading", "reading", READINGS, "stated")
+    kept = calibrations(record, page.line.number)
+    if kept is None:
+        st.info(freshness(None, False, "Calibration and its bands"), icon=":material/hourglass_empty:")
+        return
+    agents = _in_reading(kept.value, reading)
+    if not any(agent.scored for agent in agents):
+        waiting = sum(agent.made for agent in agents)
         why = "No market has resolved yet." if waiting else "Nobody has bet yet."
         st.info(f"{why} Calibration needs forecasts with an outcome.", icon=":material/hourglass_empty:")
         return
+    if said := freshness(kept.made_at, kept.fresh):
+        st.info(said, icon=":material/history:")
     st.caption(
-        f"{MEANT[reading]} On the diagonal, what was called 70% likely came true 70% of the time. Bars are "
-        "95% intervals that take forecasts as independent: too short where many are on one event. "
+        f"{MEANT[reading]} On the diagonal, what was called 70% likely came true 70% of the time. A line "
+        "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
         "Dashed grey is the price of every market shown."
     )
     with st.container(horizontal=True, gap="small"):
-        for agent in found.agents:
-            panel = calibration(agent, found.market, drawn[agent.agent])
+        for agent in agents:
+            panel = calibration(agent, kept.value.market, drawn[agent.agent])
             st.altair_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+
+
+def _in_reading(found: Calibrations, reading: str) -> tuple[Calibrated, ...]:
+    return {"anchored": found.anchored, "implied": found.implied}.get(reading, found.stated)
 
 
 def _frozen(cohort: Cohort, drawn: Mapping[str, Look]) -> None:
@@ -106,3 +146,14 @@ def _frozen(cohort: Cohort, drawn: Mapping[str, Look]) -> None:
         },
         alt="Line-up of the cohort",
     )
+
+
+def _changed(page: CohortPage) -> None:
+    """What differs from the cohort before, as `arena cohorts diff` says it."""
+    if page.before is None:
+        return
+    st.subheader(f"What differs from cohort {page.before}", anchor=False)
+    if not page.changed:
+        st.caption("Nothing that is played by has changed: the same agents, rules, markets and prompts.")
+        return
+    st.markdown("\n".join(f"- {code(line)}" for line in page.changed))

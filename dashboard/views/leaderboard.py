@@ -1,15 +1,27 @@
-"""All agents against the price: over every cohort, or in one."""
+"""All agents against the price: over every cohort, in one, or in a part of the season."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import streamlit as st
 
-from dashboard.choice import choice
-from dashboard.drawn.skill import skill_and_return
-from dashboard.lead import cohort_label, lead, stamps
-from dashboard.palette import looks
-from dashboard.queries.leaderboard import board
+from arena.slices import Slice
+from dashboard.choice import choice, typed
+from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
+from dashboard.drawn.skill import Spot, skill_and_return, spots_of
+from dashboard.happening import show_happening
+from dashboard.lead import cohort_label, freshness, leading, stamps
+from dashboard.links import go
+from dashboard.model import Line, Season
+from dashboard.money import show_money
+from dashboard.order import READINGS, SORTS, found, ordered
+from dashboard.palette import Look, looks
+from dashboard.picked import picked
+from dashboard.queries.happening import happening
+from dashboard.queries.leaderboard import Board, board, parts
 from dashboard.queries.season import season
 from dashboard.source import Source
-from dashboard.table import COLUMNS, as_csv, show_board
+from dashboard.table import as_csv, bands, bars, cells, config, part_bars, who
 
 TITLE = "Leaderboard"
 ICON = ":material/leaderboard:"
@@ -17,35 +29,150 @@ NEEDS_A_COHORT = True
 ORDER = 1
 
 ALL = "all"
+WHOLE = "whole"
+SLICES = {
+    WHOLE: "The whole season",
+    "horizon": "By horizon",
+    "category": "By category",
+    "price": "By price",
+    "release": "By age of the model",
+}
 
 
 def show(record: Source) -> None:
-    """The page: what it comes to, then the figures, then skill against return."""
+    """The page: what it comes to, what is going on, the figures, then skill against return."""
     known = season(record)
-    options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
-    chosen = choice("Cohorts", "cohort", options, ALL, "list")
-    number = None if chosen == ALL else int(chosen)
-    rows = board(record, number)
-    st.markdown(lead(rows))
-    for said in stamps(c for c in known.cohorts if number in (None, c.number)):
-        st.caption(said)
     drawn = looks(known.agents)
-    show_board(rows, drawn)
+    top = st.container()
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
+        chosen = choice("Cohorts", "cohort", options, ALL, "list")
+        by = choice("Part of the season", "slice", SLICES, WHOLE, "list") if chosen == ALL else WHOLE
+    shown = board(record, None if chosen == ALL else int(chosen))
+    with top:
+        _lead(record, known, shown, chosen)
+    if by != WHOLE:
+        _part(record, by, shown, drawn)
+    elif shown.ranking is None:
+        show_money(shown.money, drawn)
+    else:
+        _whole(shown, drawn, chosen)
+
+
+def _lead(record: Source, known: Season, shown: Board, chosen: str) -> None:
+    """The first words: who leads and whether that means anything yet; then what is going on."""
+    if shown.ranking is not None:
+        st.markdown(leading(shown.ranking.sentence))
+    for said in stamps(c for c in known.cohorts if chosen in (ALL, str(c.number))):
+        st.caption(said)
+    if said := freshness(shown.made_at, shown.fresh):
+        st.info(said, icon=":material/history:")
+    show_happening(happening(record))
+
+
+def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
+    """The board with all its figures, and the agents by skill and return."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        reading = choice("Reading", "reading", READINGS, "stated")
+        sort = choice("Order", "sort", SORTS, "best", "list")
+        words = typed("Search", "search", "Search names")
+    lines = ordered(found(shown.lines, words, lambda line: line.row.agent), sort, reading)
+    if lines:
+        _table(lines, drawn)
+    else:
+        st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
+    every = [line.row.agent for line in shown.lines]
+    _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
+    with st.expander("What the columns say"):
+        st.markdown("\n".join(f"- **{column.label}**: {column.help}" for column in COLUMNS))
+    _scatter(lines, drawn, reading)
+
+
+def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
+    names = [line.row.agent for line in lines]
+    briefed = any(line.brief for line in lines)
+    columns = [column for column in COLUMNS if briefed or column.key not in OF_ALL]
+    figures = cells(lines, columns)
+    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars([x.row for x in lines], drawn)}
+    for key, values in figures.items():
+        data[key] = values
+        if key == "pnl" and briefed:
+            data["luck"] = bands(lines, drawn)
+    data["kind"] = [line.row.kind for line in lines]
+    said = "Leaderboard: one row an agent, which leads to the agent's page"
+    _follow(names, picked(data, "board", config(COLUMNS), said, most=25), drawn)
+
+
+def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, Look]) -> None:
+    """Go to the agent of a row that was clicked. A market that nobody plays has no page."""
+    if row is not None and names[row] in drawn:
+        go("agent", agent=names[row])
+
+
+def _download(text: str, name: str) -> None:
     st.download_button(
         "Download CSV",
-        as_csv(rows),
-        file_name=f"leaderboard-{chosen}.csv",
+        text,
+        file_name=name,
         mime="text/csv",
         icon=":material/download:",
         on_click="ignore",
     )
-    with st.expander("What the columns say"):
-        st.markdown("\n".join(f"- **{column.label}**: {column.help}" for column in COLUMNS))
-    st.subheader("Skill against return", anchor=False)
-    if any(row.skill is not None for row in rows):
-        st.caption(
-            "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
-        )
-        st.altair_chart(skill_and_return(rows, drawn), alt="Skill against return, a point an agent")
+
+
+def _part(record: Source, by: str, shown: Board, drawn: Mapping[str, Look]) -> None:
+    """Every agent against the price in one part of the season."""
+    kept = parts(record, by)
+    if kept is None:
+        st.info(freshness(None, False, "Parts of the season"), icon=":material/hourglass_empty:")
+        return
+    names = list(dict.fromkeys(part.slice for part in kept.value))
+    if not names:
+        st.info("No market has resolved yet: parts come with the first results.")
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        chosen = choice("Part", "part", {name: name for name in names}, names[0], "list")
+        words = typed("Search", "search", "Search names")
+    here = [part for part in kept.value if part.slice == chosen]
+    rows = _surest(found(here, words, lambda part: part.gain.agent))
+    agents = [part.gain.agent for part in rows]
+    data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)
+    said = "One row an agent, in this part of the season"
+    row = picked(data, "part of the board", config(PART_COLUMNS), said, most=25)
+    _follow(agents, row, drawn)
+    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
+    returns = {line.row.agent: line.row.return_pct for line in shown.lines}
+    spots = [
+        Spot(g.agent, g.skill, g.low, g.high, cast(float, returns[g.agent]), g.events)
+        for g in (part.gain for part in rows)
+        if g.skill is not None and returns.get(g.agent) is not None
+    ]
+    _drawn(spots, drawn, "skill", "Skill in this part; the return is that of the whole season.")
+
+
+def _surest(rows: Sequence[Slice]) -> list[Slice]:
+    """The surest skill first, as on the whole board."""
+
+    def key(part: Slice) -> tuple[float, float, str]:
+        low, skill = (float("inf") if x is None else -x for x in (part.gain.low, part.gain.skill))
+        return low, skill, part.gain.agent
+
+    return sorted(rows, key=key)
+
+
+def _scatter(lines: Sequence[Line], drawn: Mapping[str, Look], reading: str) -> None:
+    of = "skill" if reading == "stated" else reading
+    spots = spots_of((line.row for line in lines), of)
+    said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
+    other = "Further right is a better score, above the line earns money."
+    _drawn(spots, drawn, of, said if of == "skill" else other)
+
+
+def _drawn(spots: Sequence[Spot], drawn: Mapping[str, Look], of: str, said: str) -> None:
+    st.subheader("Skill against return" if of == "skill" else "Score against return", anchor=False)
+    known = [spot for spot in spots if spot.agent in drawn]
+    if known:
+        st.caption(said)
+        st.altair_chart(skill_and_return(known, drawn, of), alt="Skill against return, a point an agent")
     else:
         st.info("It appears with the first resolved market.", icon=":material/hourglass_empty:")

@@ -1,0 +1,134 @@
+"""What is going on, in a few small blocks: each leads to where it is told whole."""
+
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from arena.incidents import Told
+from arena.prepared.moves import Move, Moves
+from arena.status import Status
+from dashboard.links import link
+from dashboard.queries.happening import Happening
+from dashboard.words import count, day, dollars, moment, plain
+
+MOVED = 2
+"""So many agents are named whose skill has moved."""
+WORDS = {
+    "ok": "All is well",
+    "waiting": "Waiting",
+    "late": "A round is late",
+    "trouble": "Trouble",
+}
+
+
+def show_happening(found: Happening) -> None:
+    """The next round, the newest decisions, what a week has changed, spend and health."""
+    blocks = (_next, _decisions, _week, _spend, _health)
+    for column, block in zip(st.columns(len(blocks), gap="small", border=True), blocks, strict=True):
+        with column:
+            block(found)
+
+
+def _next(found: Happening) -> None:
+    st.markdown("**Next round**")
+    at = found.status.calendar.next_round
+    if at is None:
+        st.caption("None is planned by the cohorts in the record. `arena run` starts new ones.")
+        return
+    st.markdown(moment(at))
+    st.caption(away(at - found.status.at))
+    playing = [one.number for one in found.status.playing]
+    st.caption(f"{count(len(playing), 'cohort')} playing")
+
+
+def away(wait: timedelta) -> str:
+    """How far something is off.
+
+    >>> away(timedelta(days=3, hours=2)), away(timedelta(minutes=90)), away(timedelta(seconds=-5))
+    ('in 3 days', 'in 1 hour', 'due now')
+    """
+    seconds = wait.total_seconds()
+    if seconds <= 0:
+        return "due now"
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"in {count(int(seconds // size), unit)}"
+    return "in less than a minute"
+
+
+def _decisions(found: Happening) -> None:
+    st.markdown("**Newest decisions**")
+    newest = found.newest
+    if newest is None:
+        st.caption("Nobody has decided yet: `arena round` plays a round.")
+        return
+    cohort, number = newest.cohort, newest.number
+    link(f"Round {number} of cohort {cohort}", "turn", cohort=cohort, round=number)
+    turns = ", ".join(f"{how_many} {verdict}" for verdict, how_many in newest.turns.items())
+    st.caption(f"{moment(newest.at)} · {turns or 'no turn is in yet'}")
+    for turn in found.turns:
+        did = count(turn.trades, "trade") if turn.verdict == "played" else turn.verdict
+        link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
+
+
+def _week(found: Happening) -> None:
+    st.markdown("**Resolved in a week**")
+    if found.moves is None:
+        st.caption("It is worked out with the next results.")
+        return
+    moves = found.moves.value
+    st.markdown(f"{count(moves.markets, 'market')} of {count(moves.events, 'event')}")
+    st.caption(f"Since {day(moves.since)}. {'' if found.moves.fresh else 'More has ended since.'}".strip())
+    told = moved(moves)
+    if moves.markets and not told:
+        st.caption("Nobody's place has changed.")
+    for move in told:
+        _why(move)
+
+
+def moved(moves: Moves) -> list[Move]:
+    """Those whose place has changed, the largest change of skill first."""
+    changed = [move for move in moves.moves if move.place is not None and move.place != move.place_before]
+    changed.sort(key=lambda move: -abs((move.skill or 0.0) - (move.skill_before or 0.0)))
+    return changed[:MOVED]
+
+
+def _why(move: Move) -> None:
+    before = "unplaced" if move.place_before is None else str(move.place_before)
+    link(f"{plain(move.agent, 40)}: {before} → {move.place}", "agent", agent=move.agent)
+    if move.movers:
+        first = move.movers[0]
+        why = f"{plain(first.question)} It moved the skill by {first.change:+.4f}, more than any other event."
+        link(f"{first.change:+.4f}: {plain(first.question, 70)}", "market", help=why, market=first.market_id)
+
+
+def _spend(found: Happening) -> None:
+    st.markdown("**Spend**")
+    spend = found.status.spend
+    st.markdown(_usd(spend.today) + " today", help="What calls have cost since midnight UTC.")
+    st.caption(_usd(spend.month) + " this month")
+
+
+def _usd(millionths: int) -> str:
+    return dollars(millionths).replace("$", "\\$")
+
+
+def _health(found: Happening) -> None:
+    st.markdown("**Health**")
+    status = found.status
+    link(WORDS[status.word], "operations", help="The first word of `arena status`.")
+    if status.reasons:
+        st.caption(plain(worst(status), 120))
+    open_ones = [told for told in status.incidents if told.ended_at is None]
+    if open_ones:
+        st.caption(_newest(open_ones))
+
+
+def worst(status: Status) -> str:
+    """Why health is no better than it is."""
+    return next(reason.text for reason in status.reasons if reason.word == status.word)
+
+
+def _newest(told: list[Told]) -> str:
+    at: datetime = max(one.incident.at for one in told)
+    return f"{count(len(told), 'incident')}, the newest of {moment(at)}"

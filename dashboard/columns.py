@@ -1,0 +1,252 @@
+"""The figures of a board: what each is called, how it is found and written, and what it says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from arena.ranking import Ranked
+from arena.slices import Slice
+from dashboard.model import Line
+from markets.millionths import ONE
+
+Figure = float | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure: its words, how it is found in a row and written, and what the table multiplies it by.
+
+    `format` is "text" for words, and else as Streamlit writes numbers.
+    """
+
+    key: str
+    label: str
+    format: str
+    help: str
+    of: Callable[[Any], Figure]
+    times: int = 1
+
+
+def _own(name: str) -> Callable[[Line], Figure]:
+    def of(line: Line) -> Figure:
+        found: Figure = getattr(line.row, name)
+        return found
+
+    return of
+
+
+def _score(key: str, label: str, format: str, help: str, times: int = 1) -> Column:
+    return Column(key, label, format, help, _own(key), times)
+
+
+def place(row: Ranked) -> str:
+    """The places that an agent may hold, or why it has none yet."""
+    if row.reason is not None:
+        return row.reason
+    if row.place_best is None or row.place_worst is None:
+        return ""
+    best, worst = row.place_best, row.place_worst
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _luck(of: Callable[[Any], float | None]) -> Callable[[Line], Figure]:
+    return lambda line: None if line.luck is None else of(line.luck)
+
+
+def _brief(name: str) -> Callable[[Line], Figure]:
+    def of(line: Line) -> Figure:
+        found: Figure = getattr(line.brief, name) if line.brief else None
+        return found
+
+    return of
+
+
+def _money(name: str) -> Callable[[Any], float]:
+    return lambda luck: float(getattr(luck, name)) / ONE
+
+
+COLUMNS = (
+    Column(
+        "place",
+        "Place",
+        "text",
+        "The places that it may really hold, as far as chance can be told from skill.",
+        lambda line: place(line.row),
+    ),
+    _score(
+        "skill",
+        "Skill",
+        "%+.4f",
+        "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
+    ),
+    Column(
+        "ties",
+        "Tied",
+        "text",
+        "Agents that share a number can't be told apart yet.",
+        lambda line: ", ".join(map(str, line.row.ties)),
+    ),
+    _score("pnl", "P/L $", "dollar", "Profit or loss in dollars, open positions at mid."),
+    Column(
+        "luck_percentile",
+        "Better than %",
+        "%.0f",
+        "Share of skill-less seasons with the same bets that earn less; from 3 to 97 the profit is no news.",
+        _luck(lambda luck: luck.percentile),
+        100,
+    ),
+    _score("return_pct", "Return %", "%+.1f", "Profit or loss in percent of the bankrolls it was given."),
+    _score("brier_stated", "Brier stated", "%.4f", "Mean squared error of what it stated; lower is better."),
+    _score(
+        "brier_market", "Brier market", "%.4f", "The same of the price, on its forecasts; lower is better."
+    ),
+    _score(
+        "brier_anchored",
+        "Brier anchored",
+        "%.4f",
+        "Bets read as a move from the price paid; lower is better.",
+    ),
+    _score(
+        "brier_implied", "Brier implied", "%.4f", "Bets read as confidence by stake alone; lower is better."
+    ),
+    Column(
+        "miscalibration",
+        "Miscalibration",
+        "%.4f",
+        "By how much its Brier score would fall if what it calls 70% came true 70% of the time; 0 is best.",
+        _brief("miscalibration"),
+    ),
+    Column(
+        "miscalibration_p",
+        "Chance of that",
+        "%.3f",
+        "How likely a calibrated forecaster would look as far off; under 0.05 it is more than chance.",
+        _brief("miscalibration_p"),
+    ),
+    _score("win_rate", "Win %", "%.0f", "Share of its resolved bets whose side won.", 100),
+    _score(
+        "events", "Events", "localized", "Among its resolved forecasts. Markets of one event move together."
+    ),
+    _score(
+        "coverage", "Coverage %", "%.0f", "Share of the markets shown for which it stated a probability.", 100
+    ),
+    _score(
+        "cost_per_forecast",
+        "Cost per forecast $",
+        "%.6f",
+        "That of all its calls, spread over the probabilities that it stated, resolved or not.",
+    ),
+    _score(
+        "skill_low",
+        "Skill from",
+        "%+.4f",
+        "The low end of the interval that holds the true skill in 95% of seasons.",
+    ),
+    _score("skill_high", "Skill to", "%+.4f", "The high end of that interval."),
+    _score("skill_p", "Chance", "%.3f", "How likely a skill as far from 0 would be if there were none."),
+    _score(
+        "events_effective",
+        "Events that count",
+        "%.1f",
+        "Events, those of many markets counted for less: what an interval is made of.",
+    ),
+    Column(
+        "luck_low",
+        "Luck from $",
+        "dollar",
+        "Where 95% of seasons end that have the same bets and no skill: from here.",
+        _luck(_money("low")),
+    ),
+    Column("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
+    _score("forecasts", "Forecasts", "localized", "Resolved: one a market shown and turn, skips included."),
+    _score("bets", "Bets", "localized", "Accepted, resolved or not."),
+    _score("sold", "Sales", "localized", "Of positions, before their market ended."),
+    _score("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
+    _score("cohorts", "Cohorts", "localized", "That it plays in."),
+    _score("turns", "Turns", "localized", "Decisions asked of it."),
+    _score(
+        "malformed", "Malformed", "localized", "Turns whose answer could not be used; they count as skips."
+    ),
+    _score("failed", "Failed", "localized", "Turns without any answer; they count for nothing."),
+    _score(
+        "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."
+    ),
+    _score(
+        "early",
+        "Early",
+        "localized",
+        "Forecasts older than the release of their model: no evidence, no score.",
+    ),
+    Column("note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note),
+)
+"""All that a leaderboard says of an agent."""
+OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
+"""What is only known of all cohorts together."""
+
+BRIEF = frozenset(
+    (
+        "place",
+        "skill",
+        "brier_stated",
+        "brier_market",
+        "pnl",
+        "return_pct",
+        "win_rate",
+        "bets",
+        "forecasts",
+        "cost_usd",
+    )
+)
+"""The figures of a cohort's standings."""
+
+
+def _gain(name: str) -> Callable[[Slice], Figure]:
+    def of(part: Slice) -> Figure:
+        found: Figure = getattr(part.gain, name)
+        return found
+
+    return of
+
+
+PART_COLUMNS = (
+    Column(
+        "reason",
+        "Said",
+        "text",
+        "Why there is no interval, where there is none.",
+        lambda part: part.gain.reason or "",
+    ),
+    Column(
+        "skill",
+        "Skill",
+        "%+.4f",
+        "The price's Brier score minus its own, in this part of the season alone.",
+        _gain("skill"),
+    ),
+    Column(
+        "skill_low",
+        "Skill from",
+        "%+.4f",
+        "The low end of the interval that holds the true one in 95% of seasons.",
+        _gain("low"),
+    ),
+    Column("skill_high", "Skill to", "%+.4f", "The high end of that interval.", _gain("high")),
+    Column(
+        "skill_p",
+        "Chance",
+        "%.3f",
+        "How likely a skill as far from 0 would be if there were none.",
+        _gain("p"),
+    ),
+    Column("rows", "Forecasts", "localized", "Resolved ones in this part.", _gain("rows")),
+    Column("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
+    Column("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
+    Column(
+        "effective",
+        "Events that count",
+        "%.1f",
+        "Events, those of many markets counted for less.",
+        _gain("effective"),
+    ),
+)
+"""What is said of an agent in a part of the season."""

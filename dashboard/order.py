@@ -1,0 +1,61 @@
+"""In which order a board stands, and who is on it."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
+
+from dashboard.model import Line
+
+Reading = Literal["stated", "anchored", "implied"]
+READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
+SORTS = {
+    "best": "Best first",
+    "profit": "By profit",
+    "return": "By return",
+    "wins": "By bets won",
+    "events": "By events",
+    "cost": "By cost per forecast",
+    "name": "By name",
+}
+Row = TypeVar("Row")
+
+
+def ordered(lines: Sequence[Line], sort: str, reading: str) -> list[Line]:
+    """The lines of a board: what is best first, and last what nothing is known of.
+
+    Best is the surest skill, as the board stands; in another reading than the stated one, for which there is
+    no price to compare with, it is the lowest Brier score.
+    """
+    if sort == "name":
+        return sorted(lines, key=lambda line: line.row.agent)
+    if sort == "best" and reading == "stated":
+        return list(lines)
+    return sorted(lines, key=_key(sort, reading))
+
+
+def _key(sort: str, reading: str) -> Callable[[Line], float]:
+    """What is sorted by: the smallest first."""
+    name, sign = {
+        "best": (f"brier_{reading}", 1),
+        "profit": ("pnl", -1),
+        "return": ("return_pct", -1),
+        "wins": ("win_rate", -1),
+        "events": ("events", -1),
+        "cost": ("cost_per_forecast", 1),
+    }[sort]
+
+    def key(line: Line) -> float:
+        value = getattr(line.row, name)
+        return math.inf if value is None else sign * value
+
+    return key
+
+
+def found(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
+    """Those whose name has all of these words in it, whatever their case.
+
+    >>> found(["Ann", "bob", "annabel"], "AN n", str)
+    ['Ann', 'annabel']
+    """
+    wanted = words.casefold().split()
+    return [row for row in rows if all(word in name(row).casefold() for word in wanted)]
