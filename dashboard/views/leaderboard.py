@@ -6,10 +6,10 @@ from typing import cast
 import streamlit as st
 
 from arena.slices import Slice
+from dashboard.blocks import show_happening
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
 from dashboard.drawn.skill import Spot, skill_and_return, spots_of
-from dashboard.happening import show_happening
 from dashboard.lead import cohort_label, freshness, leading, stamps
 from dashboard.links import go
 from dashboard.model import Line, Season

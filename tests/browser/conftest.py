@@ -7,13 +7,13 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched
-from tests.dashboard.seasons import play
+from tests.dashboard.seasons import play, worked_out
 from tests.dashboard.serving import Served, serving
 
 
 @pytest.fixture(scope="session")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return play(tmp_path_factory.mktemp("season"))
+    return worked_out(play(tmp_path_factory.mktemp("season")))
 
 
 @pytest.fixture(scope="session")

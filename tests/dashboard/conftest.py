@@ -5,25 +5,25 @@ from pathlib import Path
 import pytest
 
 from arena.store.record import Record
-from tests.dashboard.seasons import play
+from tests.dashboard.seasons import play, worked_out
 
 
 @pytest.fixture(scope="session")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole season: two cohorts, everything settled."""
-    return play(tmp_path_factory.mktemp("season"))
+    """A whole season: two cohorts, everything settled, all worked out."""
+    return worked_out(play(tmp_path_factory.mktemp("season")))
 
 
 @pytest.fixture(scope="session")
 def first_round(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One decision time: bets, and nothing resolved."""
-    return play(tmp_path_factory.mktemp("first"), times=1)
+    return worked_out(play(tmp_path_factory.mktemp("first"), times=1))
 
 
 @pytest.fixture(scope="session")
 def no_bets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season in which the only agent believes the price and bets nothing."""
-    return play(tmp_path_factory.mktemp("quiet"), agents=["{kind: market, name: quiet}"])
+    return worked_out(play(tmp_path_factory.mktemp("quiet"), agents=["{kind: market, name: quiet}"]))
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +32,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database = tmp_path_factory.mktemp("empty") / "empty.db"
     Record.open(str(database)).close()
     return database
+
+
+@pytest.fixture(scope="session")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of which nothing was worked out."""
+    return play(tmp_path_factory.mktemp("raw"))

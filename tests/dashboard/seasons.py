@@ -6,9 +6,13 @@ from pathlib import Path
 
 from arena.config import load
 from arena.plan import plan_of
+from arena.prepared.cohorts import calibrations, stale_calibrations
+from arena.prepared.prepare import prepare
 from arena.season import play_season
+from arena.store.database import reading
 from arena.store.record import Record
 from arena.wiring import open_world
+from tests.builders import NOW
 
 HOSTILE = "http://203.0.113.9/_x_:fire:"
 """An agent's name as bad as a config lets it be: an address elsewhere, Markdown and an emoji code."""
@@ -51,6 +55,16 @@ def play(folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None)
     config = folder / "config.yaml"
     config.write_text(CONFIG.format(database=database) + lines, encoding="utf-8")
     asyncio.run(_play(config, database, times))
+    return database
+
+
+def worked_out(database: Path) -> Path:
+    """The record with all that pages need worked out, as `arena run` leaves it."""
+    record = Record.open(str(database))
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        record.keep_rollups(list(calibrations(connection, stale_calibrations(connection), NOW)))
+    record.close()
     return database
 
 

@@ -3,17 +3,20 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from arena.model import Cohort, Entrant
-from arena.scoring.calibration import bins
+from arena.prepared.cohorts import Calibrated
+from arena.scoring.calibrating.reliability import diagram
 from arena.store.curves import Worth
+from arena.store.ends import Settled
 from dashboard.drawn.calibration import calibration
 from dashboard.drawn.curves import Unit, pnl_curves
 from dashboard.drawn.frame import Chart
-from dashboard.model import Calibration, Decided, Point
+from dashboard.model import Decided, Point
 from dashboard.palette import MARKET, looks
-from dashboard.queries.cohort import POINTS, curves
+from dashboard.queries.cohort import gains
 from dashboard.thin import thin
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
@@ -51,15 +54,16 @@ def layers(chart: Chart) -> list[dict[str, Any]]:
 
 def curve(unit: Unit) -> list[dict[str, Any]]:
     points = [Point("ann", START, -500.0, -5.0), Point("ann", START + timedelta(days=7), 1250.0, 12.5)]
-    return layers(pnl_curves(points, [Decided(1, START)], LOOKS, unit))
+    return layers(pnl_curves(points, [Decided(1, START)], LOOKS, unit, [Settled(START, 3)]))
 
 
 @pytest.mark.parametrize(("unit", "gains"), [("dollars", [-500, 1250]), ("percent", [-5, 12.5])])
 def test_curves_show_gains_in_the_unit_asked_for(unit: Unit, gains: list[float]) -> None:
-    rounds, start, lines = curve(unit)
+    rounds, settled, start, lines = curve(unit)
     assert [row["gain"] for row in lines["rows"]] == gains
     assert start["rows"] == [{"y": 0}]
     assert [row["round"] for row in rounds["rows"]] == [1]
+    assert [row["markets"] for row in settled["rows"]] == [3]
 
 
 def test_an_agent_has_its_colour_in_every_chart() -> None:
@@ -71,46 +75,38 @@ def test_an_agent_has_its_colour_in_every_chart() -> None:
     assert dots["mark"]["color"] == LOOKS["ann"].colour
 
 
-def calibration_of(forecasts: list[float], outcomes: list[int]) -> Calibration:
-    found = tuple(bins(forecasts, outcomes))
-    return Calibration("ann", found, len(outcomes), len(outcomes))
+def calibration_of(forecasts: list[float], outcomes: list[int], agent: str = "ann") -> Calibrated:
+    found = diagram(forecasts, outcomes, np.random.default_rng(1), draws=50)
+    return Calibrated(agent, len(outcomes), len(outcomes), found)
 
 
-def test_calibration_shows_counts_intervals_and_the_price() -> None:
-    own, price = calibration_of([0.7, 0.72, 0.1], [1, 0, 0]), calibration_of([0.5], [1])
-    _, market, bars, dots = layers(calibration(own, price, LOOKS["ann"]))
+def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
+    own, price = calibration_of([0.7, 0.7, 0.1], [1, 0, 0]), calibration_of([0.5], [1])
+    chance, _, market, line, dots = layers(calibration(own, price, LOOKS["ann"]))
     low, high = dots["rows"]
-    assert (low["count"], high["count"], high["called"]) == (1, 2, "70% to 80%")
-    assert high["forecast"] == pytest.approx(0.71)
-    assert high["low"] < high["observed"] == 0.5 < high["high"]
+    assert (low["forecast"], high["forecast"]) == (0.1, 0.7)
+    assert (low["came"], high["came"]) == (0.0, 0.5)
+    assert high["low"] <= 0.7 <= high["high"]
     assert low["area"] < high["area"]
+    assert line["mark"]["color"] == LOOKS["ann"].colour
     assert (market["rows"][0]["forecast"], market["mark"]["color"]) == (0.5, MARKET)
-    assert bars["encoding"]["y2"] == {"field": "high"}
+    assert chance["encoding"]["y2"] == {"field": "high"}
 
 
 def test_foreign_names_are_data_and_never_expressions() -> None:
     points = [Point(HOSTILE, START, 1.0, 1.0)]
     *_, lines = layers(pnl_curves(points, [], LOOKS, "dollars"))
     assert lines["rows"][0]["agent"] == HOSTILE
-    own = Calibration(HOSTILE, (), 0, 0)
+    own = calibration_of([0.5], [1], HOSTILE)
     assert calibration(own, own, LOOKS[HOSTILE]).to_dict()["title"]["text"] == HOSTILE
 
 
 def test_profit_is_what_an_account_is_worth_above_its_bankroll() -> None:
     worth = [Worth("ann", START, usd("12500")), Worth("market", START, usd("9999.50"))]
-    assert curves(a_cohort("market", "ann"), worth) == (
+    assert gains(a_cohort("market", "ann"), worth) == (
         Point("ann", START, 2500.0, 25.0),
         Point("market", START, -0.5, -0.005),
     )
-
-
-def test_curves_of_years_are_thinned_to_what_a_chart_can_take_and_keep_their_ends() -> None:
-    days = [START + timedelta(days=n) for n in range(3_000)]
-    worth = [Worth(agent, day, usd(10_000)) for day in days for agent in ("market", "ann")]
-    found = curves(a_cohort("market", "ann"), worth)
-    assert len(found) == POINTS
-    assert (found[0].at, found[-1].at) == (days[0], days[-1])
-    assert len({p.at for p in found if p.agent == "ann"}) == POINTS // 2
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])

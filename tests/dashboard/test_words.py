@@ -1,36 +1,20 @@
 """Sentences: what they claim, and that nothing foreign means anything in them."""
 
-import csv
-import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.leaderboard import Row
 from arena.model import Entrant
 from dashboard.frozen import settings
-from dashboard.lead import lead, progress, stamps
+from dashboard.lead import freshness, leading, progress, stamps
 from dashboard.model import CohortLine
-from dashboard.table import COLUMNS, as_csv
 from dashboard.words import cents, code, dollars, share, span
 from tests.builders import usd
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
-
-
-def a_row(agent: str, skill: float | None, kind: str = "llm", forecasts: int = 100) -> Row:
-    counts = dict.fromkeys(
-        ("cohorts", "turns", "malformed", "failed", "bets", "sold", "events", "unscored", "early"), 10
-    )
-    figures = dict.fromkeys(
-        ("coverage", "brier_implied", "brier_anchored", "brier_stated", "brier_market", "skill_ratio")
-    )
-    money = dict.fromkeys(("pnl", "return_pct", "win_rate", "cost_usd", "cost_per_forecast"))
-    return Row(agent=agent, kind=kind, forecasts=forecasts, skill=skill, **counts, **figures, **money)
 
 
 def a_line(**changes: Any) -> CohortLine:
@@ -38,37 +22,17 @@ def a_line(**changes: Any) -> CohortLine:
     return replace(line, **changes)
 
 
-def test_the_leader_is_named_with_its_skill_and_a_warning() -> None:
-    said = lead([a_row("ann", 0.02), a_row("market", 0.0, "market"), a_row("bob", -0.1)])
-    assert said.startswith(
-        "**200 forecasts** on **10 events** have resolved so far. In skill, `ann` leads: 0.0200"
-    )
-    assert said.endswith("read the order as what has happened, not as proof of who is better.")
+def test_the_sentence_that_leads_a_board_names_agents_as_plain_text() -> None:
+    said = leading("**ann** is ahead of http://x.y/z :fire:.")
+    assert said.startswith(r"\*\*ann\*\*")
+    assert "http://" not in said
+    assert ":fire:" not in said
 
 
-def test_an_oracle_that_leads_is_called_one_and_the_best_model_is_named_too() -> None:
-    said = lead([a_row("seer", 0.05, "oracle"), a_row("ann", 0.02)])
-    assert "`seer` (which is told the truth, with noise) leads" in said
-    assert "Of the language models, `ann` is ahead with +0.0200." in said
-
-
-def test_those_who_are_level_lead_together() -> None:
-    assert "`ann`, `bob` and `eve` lead together" in lead(
-        [a_row(name, 0.01) for name in ("ann", "bob", "eve")]
-    )
-
-
-@pytest.mark.parametrize("best", [0.0, -0.01])
-def test_whoever_does_not_beat_the_price_does_not_lead(best: float) -> None:
-    said = lead([a_row("market", 0.0, "market"), a_row("ann", best)])
-    assert "Nobody beats the market's price." in said
-    assert "ann" not in said
-
-
-def test_before_anything_resolves_nobody_is_ranked() -> None:
-    said = lead([a_row("ann", None, forecasts=0)])
-    assert said == "No market has resolved yet, so nobody can be ranked: figures come with the first results."
-    assert lead([]) == said
+def test_old_figures_say_since_when_and_what_works_them_out() -> None:
+    assert freshness(START, fresh=True) == ""
+    assert freshness(START, fresh=False).startswith("These figures are of 4 Jan 2026, 00:00 UTC, and the")
+    assert "have not been worked out yet: `arena run`" in freshness(None, fresh=False)
 
 
 def test_a_replay_is_stamped_and_live_play_is_not() -> None:
@@ -110,11 +74,3 @@ def test_settings_leave_out_what_says_nothing() -> None:
         0, "ann", "llm", {"timeout": 120.0, "model": "x/y", "reasoning": None, "of": ["a", "b"]}
     )
     assert settings(entrant) == "model x/y, timeout 120, of a, b"
-
-
-def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:
-    rows = [a_row("=HYPERLINK(1)", 1 / 3), a_row("ann", None)]
-    first, second = csv.DictReader(io.StringIO(as_csv(rows)))
-    assert set(first) == {"agent", "kind", *(column.key for column in COLUMNS)}
-    assert (first["agent"], float(first["skill"])) == ("'=HYPERLINK(1)", 1 / 3)
-    assert second["skill"] == ""

@@ -1,0 +1,138 @@
+"""A cohort: its curves are its marks, its calibration what would be worked out now, its rules as frozen."""
+
+import math
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from arena.lineups import changes, in_words
+from arena.prepared.cohorts import calibrations_of, kept_calibrations
+from arena.scores import ranking
+from arena.store.curves import read_worth
+from arena.store.database import connect, reading
+from arena.store.read import cohorts
+from dashboard.queries.cohort import BACK, _read_curves
+from markets.millionths import ONE
+from tests.dashboard.opening import opened, words
+
+
+def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="1")
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        rows = ranking(connection, 1).rows
+    engine.dispose()
+    table = page.dataframe[0].value
+    assert list(table["agent"]) == [row.agent for row in rows]
+    for key in ("skill", "brier_stated", "pnl", "bets"):
+        for shown, row in zip(table[key], rows, strict=True):
+            figure = getattr(row, key)
+            assert math.isnan(shown) if figure is None else math.isclose(shown, figure, rel_tol=1e-12)
+
+
+def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch)
+    said = words(page)
+    assert r"Every agent starts with \$10,000 and decides 4 times, every 7 days." in said
+    assert r"A bet is at most 25% of the cash at the start of the decision, and each is \$50 or more." in said
+    assert "4 of 4 rounds decided, ended" in said
+    line_up = page.dataframe[1].value
+    assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
+    assert list(line_up["Settings"])[3] == "noise 0.1"
+
+
+def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "What differs" not in words(opened("cohort", season, monkeypatch, cohort="1"))
+    said = words(opened("cohort", season, monkeypatch, cohort="2"))
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        first, second = (stored.cohort for stored in cohorts(connection))
+    engine.dispose()
+    assert "What differs from cohort 1" in said
+    lines = in_words(changes(first, second))
+    assert all(line in said for line in lines) if lines else "Nothing that is played by has changed" in said
+
+
+@pytest.mark.parametrize("back", ["all", *BACK])
+def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path, back: str) -> None:
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        found = _read_curves(connection, 2, BACK.get(back))
+        rows = connection.exec_driver_sql(
+            "SELECT e.name, m.at, m.cash + m.value - 10000000000 FROM mark m"
+            " JOIN entrant e ON e.id = m.entrant_id JOIN cohort c ON c.id = e.cohort_id WHERE c.number = 2"
+        ).all()
+    engine.dispose()
+    newest = found.points[-1].at
+    wanted = {
+        (name, at): gain / ONE
+        for name, at, gain in rows
+        if back == "all" or at >= f"{newest - BACK[back]:%Y-%m-%dT%H:%M:%S}"
+    }
+    shown = {(p.agent, f"{p.at:%Y-%m-%dT%H:%M:%S.%fZ}"): p.dollars for p in found.points}
+    assert shown == wanted
+    assert all(p.percent == pytest.approx(p.dollars / 100) for p in found.points)
+
+
+@pytest.mark.parametrize("points", [10, 20, 25, 1_000])
+def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(season: Path, points: int) -> None:
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        every, some = read_worth(connection, 1), read_worth(connection, 1, points)
+    engine.dispose()
+    times = sorted({mark.at for mark in every})
+    picked = sorted({mark.at for mark in some})
+    assert len(picked) == min(points // 5, len(times))
+    assert (picked[0], picked[-1]) == (times[0], times[-1])
+    assert set(some) <= set(every)
+    assert len(some) == 5 * len(picked)
+
+
+def test_settlements_are_the_payments_of_the_ledgers(season: Path) -> None:
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        found = _read_curves(connection, 1, None).settled
+        rows = connection.exec_driver_sql(
+            "SELECT n.at, n.market_id FROM entry n JOIN entrant e ON e.id = n.entrant_id"
+            " JOIN cohort c ON c.id = e.cohort_id WHERE c.number = 1 AND n.kind IN ('settle', 'refund')"
+        ).all()
+    engine.dispose()
+    assert sum(one.markets for one in found) == len({tuple(row) for row in rows}) > 0
+
+
+@pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
+def test_calibration_is_drawn_for_every_agent_in_every_reading(
+    season: Path, monkeypatch: pytest.MonkeyPatch, reading_: str
+) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="1", reading=reading_)
+    assert charts(page) == 1 + 4
+
+
+def charts(page: AppTest) -> int:
+    return len(page.get("vega_lite_chart"))
+
+
+def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        kept, now = kept_calibrations(connection, 1), calibrations_of(connection, 1)
+    engine.dispose()
+    assert kept is not None
+    assert kept.fresh
+    assert kept.value.market == now.market
+    assert [one.agent for one in now.stated] == [one.agent for one in kept.value.stated]
+    for mine, theirs in zip(now.stated, kept.value.stated, strict=True):
+        assert mine.diagram.points == theirs.diagram.points
+        assert 0 < mine.scored <= mine.made
+
+
+def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(
+    raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("cohort", raw, monkeypatch)
+    said = words(page)
+    assert "Skill, intervals and calibration have not been worked out yet" in said
+    assert "Calibration and its bands have not been worked out yet" in said
+    assert charts(page) == 1
+    assert "pnl" in page.dataframe[0].value

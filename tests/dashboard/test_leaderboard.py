@@ -1,0 +1,242 @@
+"""The leaderboard: its figures are those of `arena leaderboard`, in the order and the words asked for."""
+
+import csv
+import io
+import math
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.prepared.moves import kept_moves
+from arena.prepared.profiles import kept_briefs
+from arena.ranking import Ranked, Ranking
+from arena.scores import ranking, slices
+from arena.store.database import connect, reading
+from arena.store.frame import Connection
+from dashboard.columns import COLUMNS, PART_COLUMNS
+from dashboard.drawn.bars import Scale, band, interval, scale_of
+from dashboard.drawn.skill import Spot, skill_and_return
+from dashboard.model import Line
+from dashboard.order import SORTS, ordered
+from dashboard.palette import MARKET, looks
+from dashboard.table import as_csv
+from dashboard.words import JOINER
+from markets.millionths import ONE
+from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.seasons import HOSTILE
+
+Answer = TypeVar("Answer")
+MONEY = ("pnl", "return_pct", "win_rate", "cost_per_forecast")
+
+
+def asked(record: Path, question: Callable[[Connection], Answer]) -> Answer:
+    engine = connect(record, read_only=True)
+    with reading(engine) as connection:
+        found = question(connection)
+    engine.dispose()
+    return found
+
+
+def ranked(record: Path, cohort: int | None = None) -> Ranking:
+    return asked(record, lambda connection: ranking(connection, cohort))
+
+
+def same(shown: Any, figure: Any, times: int = 1) -> bool:
+    if isinstance(figure, str):
+        return bool(shown == figure)
+    if figure is None:
+        return shown is None or math.isnan(shown)
+    return shown is not None and math.isclose(shown, figure * times, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("cohort", [None, 1, 2])
+def test_it_shows_every_score_of_every_row(
+    season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
+) -> None:
+    page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"))
+    table, rows = page.dataframe[0].value, ranked(season, cohort).rows
+    assert list(table["agent"]) == [row.agent for row in rows]
+    assert list(table["kind"]) == [row.kind for row in rows]
+    own = [column for column in COLUMNS if hasattr(rows[0], column.key) and column.key != "ties"]
+    assert len(own) == 25
+    for column in own:
+        for shown, row in zip(table[column.key], rows, strict=True):
+            assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)
+
+
+def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = opened("leaderboard", season, monkeypatch).dataframe[0].value.set_index("agent")
+    kept = asked(season, kept_briefs)
+    assert kept is not None
+    lucky = [brief for brief in kept.value if brief.luck and brief.luck.percentile is not None]
+    assert len(lucky) >= 3
+    for brief in lucky:
+        luck, row = brief.luck, table.loc[brief.agent]
+        assert luck is not None
+        assert row["luck_percentile"] == pytest.approx(100 * (luck.percentile or 0))
+        assert row["luck_low"] == pytest.approx((luck.low or 0) / ONE)
+        assert same(row["miscalibration"], brief.miscalibration)
+
+
+def test_its_first_words_are_the_sentence_of_the_board(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("leaderboard", season, monkeypatch)
+    said = page.markdown[0].value.replace("\\", "").replace(JOINER, "")
+    assert said == ranked(season).sentence
+    assert "Simulated season" in words(page)
+
+
+@pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
+@pytest.mark.parametrize("sort", SORTS)
+def test_it_stands_in_the_order_asked_for(
+    season: Path, monkeypatch: pytest.MonkeyPatch, sort: str, reading_: str
+) -> None:
+    page = opened("leaderboard", season, monkeypatch, sort=sort, reading=reading_)
+    table = page.dataframe[0].value
+    key, sign = {
+        "best": ("skill", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
+        "profit": ("pnl", -1),
+        "return": ("return_pct", -1),
+        "wins": ("win_rate", -1),
+        "events": ("events", -1),
+        "cost": ("cost_per_forecast", 1),
+        "name": ("agent", 1),
+    }[sort]
+    known = [not unknown for unknown in table[key].isna()]
+    values = [value for value, is_known in zip(table[key], known, strict=True) if is_known]
+    assert values == sorted(values, reverse=sign < 0)
+    assert known == sorted(known, reverse=True)
+
+
+def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("leaderboard", season, monkeypatch)
+    page.text_input[0].set_value("ORAC")
+    assert list(healthy(page.run()).dataframe[0].value["agent"]) == ["oracle"]
+    assert in_address(page, "search") == "ORAC"
+    page.text_input[0].set_value("nobody at all")
+    assert "No agent has such a name" in words(healthy(page.run()))
+
+
+@pytest.mark.parametrize("by", ["horizon", "category", "price", "release"])
+def test_a_part_of_the_season_shows_the_skill_in_it(
+    season: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    parts = asked(season, lambda connection: slices(connection, by))
+    name = parts[-1].slice
+    page = opened("leaderboard", season, monkeypatch, slice=by, part=name)
+    table = page.dataframe[0].value.set_index("agent")
+    mine = [part.gain for part in parts if part.slice == name]
+    assert set(table.index) == {gain.agent for gain in mine}
+    for gain in mine:
+        for key in ("skill", "rows", "markets", "events"):
+            assert same(table.loc[gain.agent][key], getattr(gain, key))
+        assert table.loc[gain.agent]["reason"] == (gain.reason or "")
+
+
+def test_it_says_what_is_going_on(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = words(opened("leaderboard", season, monkeypatch))
+    kept = asked(season, kept_moves)
+    assert kept is not None
+    assert f"{kept.value.markets} market" in said
+    for block in ("Next round", "Newest decisions", "Resolved in a week", "Spend", "Health"):
+        assert f"**{block}**" in said
+
+
+def test_without_anything_worked_out_it_says_so_and_shows_the_money(
+    raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("leaderboard", raw, monkeypatch)
+    assert "have not been worked out yet: `arena run`" in words(page)
+    table = page.dataframe[0].value.set_index("agent")
+    for row in ranked(raw).rows:
+        if row.agent in table.index:
+            assert same(table.loc[row.agent]["pnl"], row.pnl)
+            assert same(table.loc[row.agent]["return_pct"], row.return_pct)
+
+
+def test_old_figures_are_called_old(season: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    record = tmp_path / "old.db"
+    record.write_bytes(season.read_bytes())
+    with sqlite3.connect(record) as connection:
+        connection.execute("UPDATE rollup SET basis = basis || ' and more' WHERE name = 'board'")
+    connection.close()
+    said = words(opened("leaderboard", record, monkeypatch))
+    assert "and the record has changed since" in said
+    assert "have changed since" not in words(opened("leaderboard", season, monkeypatch))
+
+
+def test_too_few_events_are_said_in_words(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = opened("leaderboard", first_round, monkeypatch).dataframe[0].value
+    reasons = {row.agent: row.reason for row in ranked(first_round).rows if row.reason}
+    assert reasons
+    shown = dict(zip(table["agent"], table["place"], strict=True))
+    assert {name: shown[name] for name in reasons} == reasons
+
+
+def a_line(agent: str, **figures: Any) -> Line:
+    numbers = dict.fromkeys(Ranked.__dataclass_fields__, None) | {"ties": (), "stamps": ()}
+    return Line(Ranked(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
+
+
+def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:
+    lines = [a_line("=HYPERLINK(1)", skill=1 / 3, reason="=cmd"), a_line("ann")]
+    first, second = csv.DictReader(io.StringIO(as_csv([line.row.agent for line in lines], lines, COLUMNS)))
+    assert set(first) == {"agent", *(column.key for column in COLUMNS)}
+    assert (first["agent"], float(first["skill"]), first["place"]) == ("'=HYPERLINK(1)", 1 / 3, "'=cmd")
+    assert second["skill"] == ""
+
+
+def test_no_two_columns_have_one_key_or_say_nothing() -> None:
+    for columns in (COLUMNS, PART_COLUMNS):
+        assert len({column.key for column in columns}) == len(columns)
+        assert all(column.help.endswith(".") for column in columns)
+
+
+def test_what_is_unknown_stands_last_whatever_the_order() -> None:
+    lines = [a_line("ann"), a_line("bob", pnl=-5.0), a_line("eve", pnl=7.0)]
+    assert [line.row.agent for line in ordered(lines, "profit", "stated")] == ["eve", "bob", "ann"]
+
+
+def drawn(picture: str) -> list[ET.Element]:
+    kind, _, text = picture.partition(",")
+    assert kind == "data:image/svg+xml;utf8"
+    return list(ET.fromstring(unquote(text)))
+
+
+def test_a_bar_reaches_from_the_low_to_the_high_end() -> None:
+    scale = Scale(-1.0, 1.0)
+    _, bar, point = drawn(interval(0.5, 0.0, 1.0, "#0072B2", scale))
+    left, width = float(bar.attrib["x"]), float(bar.attrib["width"])
+    assert (left, left + width) == (scale.at(0.0), scale.at(1.0))
+    assert float(point.attrib["cx"]) == scale.at(0.5) == pytest.approx((scale.at(0) + scale.at(1)) / 2)
+
+
+def test_without_an_interval_the_point_is_hollow() -> None:
+    _, ring = drawn(interval(0.5, None, None, "#0072B2", Scale(-1.0, 1.0)))
+    assert ring.attrib["fill"] == "none"
+
+
+def test_who_lies_far_off_is_an_arrow_at_the_edge_and_leaves_the_others_room() -> None:
+    scale = scale_of([(-0.01, 0.02), (-0.02, 0.01), (-9.0, -8.0)])
+    assert scale.low > -0.1
+    *_, arrow = drawn(interval(-8.5, -9.0, -8.0, "#0072B2", scale))
+    assert arrow.tag.endswith("path")
+
+
+def test_the_band_of_luck_is_grey_and_the_profit_has_the_agents_colour() -> None:
+    _, grey, point = drawn(band(3.0, -1.0, 1.0, "#0072B2", Scale(-4.0, 4.0)))
+    assert (grey.attrib["fill"], point.attrib["fill"]) == (MARKET, "#0072B2")
+
+
+def test_a_better_score_stands_further_right_in_every_reading() -> None:
+    spots = [Spot("ann", 0.1, None, None, 5.0, 3), Spot(HOSTILE, 0.2, 0.1, 0.3, -5.0, 3)]
+    known = looks([("ann", "llm"), (HOSTILE, "llm")])
+    for of, reverse in (("skill", False), ("anchored", True), ("implied", True)):
+        *_, marks = skill_and_return(spots, known, of).to_dict()["layer"]
+        assert marks["encoding"]["x"]["scale"]["reverse"] is reverse
