@@ -177,6 +177,7 @@ COLUMNS = (
         "localized",
         "Forecasts older than the release of their model: no evidence, no score.",
     ),
+    _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
     Column("note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note),
 )
 """All that a leaderboard says of an agent."""

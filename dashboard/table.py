@@ -90,7 +90,6 @@ def config(columns: Iterable[Column]) -> dict[str, Any]:
             width=190,
             help="Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
         ),
-        "kind": st.column_config.TextColumn("Kind", help="What decides: a language model, or a rule."),
     }
     return named | {column.key: _shown(column) for column in columns}
 

@@ -1,6 +1,6 @@
 """One cohort: how its accounts went, how well its forecasts were calibrated, and what was frozen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import streamlit as st
@@ -32,6 +32,8 @@ ORDER = 2
 
 UNITS = {"dollars": "$", "percent": "%"}
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
+PANELS = 12
+"""So many calibration panels are drawn at once."""
 MEANT = {
     "stated": "Stated: the probabilities that the agents gave, for every market shown.",
     "anchored": "Anchored: bets read as a move away from the price paid; a full stake is certainty.",
@@ -115,10 +117,21 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
         "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
         "Dashed grey is the price of every market shown."
     )
+    drawn_now = _some(agents)
     with st.container(horizontal=True, gap="small"):
-        for agent in agents:
+        for agent in drawn_now:
             panel = calibration(agent, kept.value.market, drawn[agent.agent])
             st.altair_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+
+
+def _some(agents: Sequence[Calibrated]) -> Sequence[Calibrated]:
+    """As many as a page can draw at once; which ones is chosen where there are more."""
+    if len(agents) <= PANELS:
+        return agents
+    firsts = range(0, len(agents), PANELS)
+    options = {str(n): f"Agents {n + 1} to {min(n + PANELS, len(agents))}" for n in firsts}
+    first = int(choice("Agents", "agents", options, "0", "list"))
+    return agents[first : first + PANELS]
 
 
 def _in_reading(found: Calibrations, reading: str) -> tuple[Calibrated, ...]:

@@ -98,7 +98,6 @@ def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
         data[key] = values
         if key == "pnl" and briefed:
             data["luck"] = bands(lines, drawn)
-    data["kind"] = [line.row.kind for line in lines]
     said = "Leaderboard: one row an agent, which leads to the agent's page"
     _follow(names, picked(data, "board", config(COLUMNS), said, most=25), drawn)
 

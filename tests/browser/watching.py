@@ -70,6 +70,6 @@ def rows_of(page: Page, place: int = 0) -> list[str]:
 
 def choose(page: Page, option: str) -> None:
     """Pick from the first list of the page."""
-    page.get_by_test_id("stSelectbox").locator("input").click()
+    page.get_by_test_id("stSelectbox").first.locator("input").click()
     page.get_by_role("option", name=option).click()
     settled(page)

@@ -63,7 +63,7 @@ def test_it_shows_every_score_of_every_row(
     assert list(table["agent"]) == [row.agent for row in rows]
     assert list(table["kind"]) == [row.kind for row in rows]
     own = [column for column in COLUMNS if hasattr(rows[0], column.key) and column.key != "ties"]
-    assert len(own) == 25
+    assert len(own) == 26
     for column in own:
         for shown, row in zip(table[column.key], rows, strict=True):
             assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)

@@ -1,0 +1,69 @@
+"""The leaderboard and a cohort in a real browser: sorted, searched, taken apart, and left for an agent."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.scores import ranking
+from arena.store.database import connect, reading
+from tests.browser.watching import PATIENCE, Watched, open_at, rows_of, settled
+from tests.dashboard.serving import Served
+
+pytestmark = pytest.mark.browser
+
+
+def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
+    served: Served, watched: Watched, record: Path
+) -> None:
+    page = watched.page
+    open_at(page, served.address, "Leaderboard")
+    engine = connect(record, read_only=True)
+    with reading(engine) as connection:
+        assert rows_of(page) == [row.agent for row in ranking(connection).rows]
+    engine.dispose()
+    page.get_by_text("Implied", exact=True).click()
+    expect(page).to_have_url(re.compile("reading=implied"))
+    page.get_by_placeholder("Search names").fill("ORA")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("search=ORA"))
+    settled(page)
+    expect(page.get_by_test_id("stDataFrame").first.locator("td[aria-colindex='2']")).to_have_text(
+        ["oracle"], timeout=PATIENCE
+    )
+    open_at(page, page.url, "Leaderboard")
+    assert rows_of(page) == ["oracle"]
+    expect(page.get_by_text("Score against return")).to_be_visible()
+
+
+def test_a_part_of_the_season_is_chosen_by_its_address(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/?slice=price", "Leaderboard")
+    expect(page.get_by_text("Skill in this part; the return is that of the whole season.")).to_be_visible()
+    assert len(rows_of(page)) >= 2
+
+
+def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, served.address, "Leaderboard")
+    first = rows_of(page)[0]
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
+    expect(page).to_have_url(re.compile(r"/agent\?agent="), timeout=PATIENCE)
+    assert first
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    page.wait_for_timeout(1_000)
+    assert "/agent" not in page.url
+
+
+def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohort")
+    expect(page.get_by_role("radio", name="1W")).to_be_checked()
+    expect(page.get_by_text("% of bankroll").first).to_be_visible()
+    assert rows_of(page, 1)[0] == "market"
