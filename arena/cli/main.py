@@ -25,6 +25,7 @@ from arena.cli.options import ConfigFile, Database, Options
 from arena.cli.output import print_error
 from arena.cli.positions import positions
 from arena.cli.replay import replay
+from arena.cli.report import report
 from arena.cli.round import round as play_round
 from arena.cli.run import run
 from arena.cli.score import score
@@ -120,6 +121,7 @@ app.command()(verify)
 app.command()(export)
 app.command("import")(import_record)
 app.command()(dashboard)
+app.command()(report)
 app.add_typer(db, name="db")
 
 

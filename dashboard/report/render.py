@@ -1,0 +1,117 @@
+"""From facts to the page: text is escaped whatever it says, pictures stand inside, and nothing is loaded."""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from dashboard.drawn.calibration import PANEL, calibration
+from dashboard.drawn.curves import pnl_curves
+from dashboard.drawn.intervals import skill_intervals
+from dashboard.drawn.skill import skill_and_return
+from dashboard.lead import STAMPS, cohort_label, progress
+from dashboard.report.columns import COLUMNS, cells
+from dashboard.report.facts import MOST_COHORTS, Curves, Facts
+from dashboard.report.pictures import Picture, drawn
+from dashboard.times import moment
+from dashboard.words import count
+
+HOME = Path(__file__).parent
+WIDE = 1120
+"""How wide a chart is that has a line to itself, in pixels, axes and all."""
+Told = Callable[[int, int], None]
+"""Told how many pictures of how many are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, what to know about the pictures under it, and the pictures."""
+
+    title: str
+    words: str
+    pictures: list[Picture]
+
+
+def render(facts: Facts, at: datetime, told: Told) -> str:
+    """The whole file."""
+    css = (HOME / "page.css").read_text("utf-8")
+    around = Environment(autoescape=True, undefined=StrictUndefined)  # nosec
+    which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
+    stamps = {line.stamp for line in facts.lines}
+    noise = facts.ranking.noise
+    return around.from_string((HOME / "page.html").read_text("utf-8")).render(
+        title=f"Paper Arena · {which}",
+        said=f"{_progress(facts)}. Made {moment(at)}.",
+        stamps=[words for stamp, words in STAMPS.items() if stamp in stamps],
+        sentence=facts.ranking.sentence,
+        noise=noise and f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.",
+        columns=COLUMNS,
+        rows=[{"agent": row.agent, "cells": cells(row)} for row in facts.ranking.rows],
+        sections=list(_sections(facts, told)),
+        css=Markup(css),  # noqa: S704 - our own file
+        policy=_policy(css),
+    )
+
+
+def _policy(css: str) -> str:
+    """What a browser may do with the file: show its pictures and its one style, and nothing else."""
+    style = b64encode(sha256(css.encode()).digest()).decode()
+    shut = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    return f"{shut}; img-src data:; style-src 'sha256-{style}'"
+
+
+def _progress(facts: Facts) -> str:
+    newest = facts.lines[-1]
+    return f"{cohort_label(newest)}: {progress(newest)}"
+
+
+def _sections(facts: Facts, told: Told) -> Iterator[Section]:
+    """The charts, in the order of the dashboard."""
+    rows, looks = facts.ranking.rows, facts.looks
+    scored = any(row.skill is not None for row in rows)
+    panels = facts.calibrations.agents if any(one.scored for one in facts.calibrations.agents) else ()
+    whole = 2 * scored + len(facts.curves) + len(panels)
+    if scored:
+        skill = drawn(skill_intervals(rows, looks).properties(width=WIDE - 260), "Skill of each agent", WIDE)
+        told(1, whole)
+        yield Section("Skill, and how sure it is", "Right of the line beats the price.", [skill])
+        scatter = skill_and_return(rows, looks).properties(width=WIDE - 80)
+        yield Section(
+            "Skill against return",
+            "Above the line earns money. Luck moves return far more than skill.",
+            [drawn(scatter, "Skill against return, a point an agent", WIDE)],
+        )
+    for place, one in enumerate(facts.curves, start=1):
+        told(2 * scored + place, whole)
+        yield _profit(one, facts)
+    if panels:
+        words = (
+            "What they stated, in ten bins. On the diagonal, what was called 70% likely came true 70% of the "
+            "time. Bars are 95% intervals that take forecasts as independent. Dashed grey is the price."
+        )
+        yield Section("Calibration", words, list(_panels(facts, whole - len(panels), told)))
+
+
+def _profit(one: Curves, facts: Facts) -> Section:
+    title = f"Profit and loss, {cohort_label(one.line)}"
+    if not one.points:
+        return Section(title, "No account has been valued yet.", [])
+    more = len(facts.lines) - MOST_COHORTS
+    newest = one is facts.curves[-1] and more > 0
+    rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if newest else ""
+    chart = pnl_curves(one.points, one.rounds, facts.looks, "percent").properties(width=WIDE - 80)
+    words = f"{progress(one.line)}. Open positions at mid; thin upright lines are rounds.{rest}"
+    return Section(title, words, [drawn(chart, f"Profit and loss in cohort {one.line.number}", WIDE)])
+
+
+def _panels(facts: Facts, before: int, told: Told) -> Iterator[Picture]:
+    found = facts.calibrations
+    for place, agent in enumerate(found.agents, start=1):
+        told(before + place, before + len(found.agents))
+        panel = calibration(agent, found.market, facts.looks[agent.agent])
+        yield drawn(panel, f"Calibration of {agent.agent}", PANEL[0] + 60)
