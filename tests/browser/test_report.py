@@ -1,0 +1,48 @@
+"""A report in a real browser, opened from disk: it asks for nothing, says nothing wrong, and fits."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from arena.store.database import looking, reading
+from dashboard.report.facts import gather
+from dashboard.report.render import render
+from tests.browser.watching import LOOKS, Watched
+from tests.builders import NOW
+from tests.dashboard.seasons import HOSTILE, play
+from tests.dashboard.test_report import MARKUP, renamed
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a season with an agent whose name is markup."""
+    folder = tmp_path_factory.mktemp("report")
+    with looking(str(play(folder))) as engine, reading(engine) as connection:
+        facts = renamed(gather(connection, None), HOSTILE, MARKUP)
+    found = folder / "report.html"
+    found.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
+    return found
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_it_opens_from_disk_and_asks_for_nothing(
+    file: Path, browser: Browser, width: int, theme: str
+) -> None:
+    scheme = "dark" if theme == "dark" else "light"
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    watched = Watched(context.new_page()).watch()
+    watched.page.goto(file.as_uri())
+    images = watched.page.locator("img")
+    sizes = images.evaluate_all("all => all.map(one => one.complete && one.naturalWidth)")
+    ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    wide = watched.page.evaluate("document.documentElement.scrollWidth")
+    context.close()
+    assert sizes
+    assert all(sizes)
+    assert wide <= width
+    assert (ground == "rgb(255, 255, 255)") == (theme == "light")
+    assert watched.errors == []
+    assert [url for url in watched.requests if not url.startswith("data:")] == [file.as_uri()]

@@ -1,0 +1,124 @@
+"""The page of operations: it says what `arena status` says, and shows what went wrong as text."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from arena.cli.options import Options
+from arena.cli.status import read_status
+from arena.incidents import Incident
+from arena.model import JobState
+from arena.store.aside import put_aside
+from arena.store.database import connect
+from arena.store.incidents import note
+from arena.store.jobs import put_job
+from arena.store.workings import read_daily, read_failed, read_spenders, size_of
+from dashboard.words import JOINER
+from markets.venue import SetAside
+from tests.dashboard.opening import opened, words
+from tests.dashboard.records import made
+
+AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)
+PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
+
+
+@pytest.fixture
+def troubled(tmp_path: Path) -> Path:
+    """A record in which everything has gone wrong."""
+    record = made("all_failed", tmp_path)
+    engine = connect(record)
+    down = Incident("venue_down", "polymarket@1", AT, f"polymarket gives no answer: {PAYLOAD}")
+    wrong = Incident("verify_failed", "1", AT, "the record does not agree with itself: 1 difference")
+    note(engine, [down, wrong])
+    with engine.begin() as connection:
+        put_job(connection, JobState("backup", AT, AT, AT, 0, ""))
+        put_job(connection, JobState("resolutions", AT, AT, AT, 4, PAYLOAD))
+        put_aside(
+            connection,
+            [SetAside("polymarket", "m1", "market", "bad_price", PAYLOAD, '{"price": "<script>"}')],
+            AT,
+        )
+    engine.dispose()
+    return record
+
+
+def test_it_says_what_the_status_says(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("operations", troubled, monkeypatch)
+    status = read_status(Options(config=troubled.parent / "config.yaml", database=str(troubled)))
+    figures = {one.label: one.value for one in page.metric}
+    assert status.word == "trouble"
+    assert page.error[0].value.startswith("**Trouble.** Something does not mend itself.")
+    assert page.error[0].value.count("\n- ") == len(status.reasons)
+    assert figures["Rounds done"] == f"{status.calendar.done:,} of {status.calendar.due:,}"
+    assert figures["Positions held"] == f"{status.held.positions:,}"
+    assert figures["Spent today"] == f"${status.spend.today / 1_000_000:,.2f}"
+    assert figures["On duty"] == "Nobody"
+
+
+def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("operations", troubled, monkeypatch)
+    tables = {name: table.value for table in page.dataframe for name in table.value.columns}
+    assert tables["Turn"]["Turn"].tolist() == ["failed"] * 10
+    assert tables["Job"].set_index("Job")["Failures"].to_dict() == {"backup": 0, "resolutions": 4}
+    assert [text for text in tables["What"]["What"] if PAYLOAD in text]
+    assert tables["Code"]["Reason"].tolist() == [PAYLOAD]
+    assert "203.0.113.9/x)" not in words(page)
+    assert "http://" not in page.error[0].value
+    assert JOINER in page.error[0].value
+
+
+def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(
+    troubled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("operations", troubled, monkeypatch)
+    assert "does not agree with itself" in page.error[1].value
+    assert "Nothing in it is known to be wrong" not in words(page)
+    assert "2026-01-18 09:30 UTC" in words(page)
+
+
+def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
+    troubled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("operations", troubled, monkeypatch, aside="page")
+    assert "Nothing was set aside" in words(page)
+    page = opened("operations", troubled, monkeypatch, aside="market")
+    assert "Nothing was set aside" not in words(page)
+
+
+def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("operations", empty, monkeypatch)
+    assert "no cohort has started yet" in page.info[0].value
+    assert "`arena round` plays the next one" in words(page)
+    assert "`arena db backup` makes one" in words(page)
+    assert not page.dataframe
+
+
+@pytest.mark.parametrize("name", ["all_failed", "demo"])
+def test_failures_and_spending_are_those_of_plain_sql(name: str, tmp_path: Path) -> None:
+    record = made(name, tmp_path)
+    plain = create_engine(f"sqlite:///{record}")
+    engine = connect(record, read_only=True)
+    with plain.connect() as sql, engine.connect() as connection:
+        failed = sql.execute(text("SELECT count(*) FROM turn WHERE verdict = 'failed'")).scalar_one()
+        assert len(read_failed(connection, 1_000)) == failed
+        assert len(read_failed(connection, 3)) == min(failed, 3)
+        newest = "(SELECT max(number) FROM cohort)"
+        spent = (
+            "SELECT coalesce(sum(coalesce(call.cost, call.worst, 0)), 0), count(call.id) FROM call "
+            "JOIN entrant ON entrant.id = call.entrant_id JOIN cohort ON cohort.id = entrant.cohort_id "
+            f"WHERE cohort.ended_at IS NULL OR cohort.number = {newest}"
+        )
+        found = read_spenders(connection)
+        assert (sum(x.spent for x in found), sum(x.calls for x in found)) == sql.execute(text(spent)).one()
+        last = sql.execute(text("SELECT max(made_at) FROM call")).scalar_one()
+        if last is not None:
+            day = datetime.fromisoformat(str(last)[:10]).replace(tzinfo=UTC)
+            daily = read_daily(connection, day, 400)
+            whole = sql.execute(text("SELECT sum(coalesce(cost, worst, 0)) FROM call")).scalar_one()
+            assert sum(amount for _, amount in daily) == whole
+            assert daily[-1][0] - daily[0][0] == timedelta(days=399)
+        assert size_of(connection) >= record.stat().st_size
+    plain.dispose()
+    engine.dispose()

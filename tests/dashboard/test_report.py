@@ -1,0 +1,159 @@
+"""`arena report`: one file, the figures of the leaderboard, and text that stays text."""
+
+import json
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from arena.cli.leaderboard import read
+from arena.store.database import looking, reading
+from dashboard.report.columns import COLUMNS
+from dashboard.report.facts import Facts, gather
+from dashboard.report.render import render
+from tests.builders import NOW
+from tests.dashboard.seasons import HOSTILE
+
+MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x onerror=alert(1)>{{ 7*7 }}"
+LOADING = {"src", "href", "srcset", "action", "formaction", "poster", "background", "data", "xlink:href"}
+
+
+class Parts(HTMLParser):
+    """The elements of a file, their attributes, and the text of its table's cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.cells: list[str] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        self._in_cell = tag == "td"
+        self.cells += [""] if self._in_cell else []
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag != "td"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.cells[-1] += data
+
+
+def run(record: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The real command."""
+    said = [sys.executable, "-m", "arena.cli.main", "report", "--database", str(record), *words]
+    return subprocess.run(said, capture_output=True, text=True, timeout=120)
+
+
+def parts(file: Path) -> Parts:
+    found = Parts()
+    found.feed(file.read_text("utf-8"))
+    return found
+
+
+def renamed(facts: Facts, old: str, new: str) -> Facts:
+    """The same facts about an agent of another name, which no config would take."""
+    rows = tuple(replace(row, agent=row.agent.replace(old, new)) for row in facts.ranking.rows)
+    curves = [
+        replace(one, points=tuple(replace(p, agent=p.agent.replace(old, new)) for p in one.points))
+        for one in facts.curves
+    ]
+    agents = [replace(one, agent=one.agent.replace(old, new)) for one in facts.calibrations.agents]
+    return replace(
+        facts,
+        ranking=replace(facts.ranking, rows=rows, sentence=f"{new} leads"),
+        curves=tuple(curves),
+        calibrations=replace(facts.calibrations, agents=tuple(agents)),
+        looks={name.replace(old, new): look for name, look in facts.looks.items()},
+    )
+
+
+@pytest.mark.parametrize("cohort", [None, 1])
+def test_its_figures_are_those_of_the_leaderboard(season: Path, tmp_path: Path, cohort: int | None) -> None:
+    file = tmp_path / "report.html"
+    chosen = [] if cohort is None else ["--cohort", str(cohort)]
+    done = run(season, "-o", str(file), "--json", *chosen)
+    assert done.returncode == 0, done.stderr
+    said, board = json.loads(done.stdout), read(str(season), cohort)
+    found = parts(file)
+    width = 1 + len(COLUMNS)
+    rows = [found.cells[at : at + width] for at in range(0, len(found.cells), width)]
+    assert said["agents"] == len(rows) == len(board["leaderboard"])
+    for row, known in zip(rows, board["leaderboard"], strict=True):
+        assert row[0] == known["agent"]
+        for cell, column in zip(row[1:], COLUMNS, strict=True):
+            if column.key != "ties":
+                value = known[column.key]
+                assert cell == ("–" if value is None else format(value, column.form)), column.key
+    assert found.tags.count("img") == 2 + said["cohorts"] + len(rows) - 1
+
+
+def test_its_sentence_is_that_of_the_leaderboard(season: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    run(season, "-o", str(file))
+    assert read(str(season), None)["sentence"] in file.read_text("utf-8")
+    assert "Simulated season" in file.read_text("utf-8")
+
+
+def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:
+    with looking(str(season)) as engine, reading(engine) as connection:
+        facts = renamed(gather(connection, None), HOSTILE, MARKUP)
+    file = tmp_path / "report.html"
+    file.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
+    found = parts(file)
+    assert not {"script", "iframe", "link", "object", "embed", "form", "base", "svg"} & set(found.tags)
+    assert not [name for name, _ in found.attributes if name.startswith("on")]
+    loads = [value for name, value in found.attributes if name in LOADING]
+    assert loads
+    assert all(value.startswith("data:image/svg+xml;base64,") for value in loads)
+    drawn = [b64decode(value.partition(",")[2]).decode() for value in loads]
+    assert not [svg for svg in drawn if re.search(r"<(script|image|a|foreignObject)\b|url\(|[^:]href", svg)]
+    assert [svg for svg in drawn if "&lt;script&gt;" in svg]
+    assert MARKUP in found.cells
+    policy = next(value for name, value in found.attributes if value.startswith("default-src"))
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def test_a_file_that_is_there_is_not_replaced_unless_that_is_wished(season: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text("mine")
+    refused = run(season, "-o", str(file))
+    assert refused.returncode == 1
+    assert "is there already" in refused.stderr
+    assert file.read_text() == "mine"
+    assert run(season, "-o", str(file), "--force").returncode == 0
+    assert file.read_text("utf-8").startswith("<!doctype html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_what_cannot_be_reported_is_said_and_leaves_no_file(
+    season: Path, empty: Path, tmp_path: Path
+) -> None:
+    for record, more, why in (
+        (empty, (), "no cohort yet"),
+        (season, ("--cohort", "9"), "no cohort 9"),
+        (tmp_path / "none.db", (), "no record"),
+    ):
+        done = run(record, "-o", str(tmp_path / "report.html"), *more)
+        assert done.returncode == 1
+        assert why in done.stderr
+        assert "Traceback" not in done.stderr
+    assert run(season, "-o", str(tmp_path / "no" / "report.html")).returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_season_without_results_says_so_and_draws_what_there_is(first_round: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    assert run(first_round, "-o", str(file)).returncode == 0
+    found = parts(file)
+    assert found.tags.count("img") == 1
+    assert re.search("No|nobody|yet", file.read_text("utf-8"))
