@@ -6,7 +6,7 @@ from arena.status import JobLine, Status
 from dashboard.happening import show_asides, show_incidents, show_jobs
 from dashboard.queries.operations import Workings, workings
 from dashboard.source import Source
-from dashboard.times import far, length, moment
+from dashboard.times import far, moment
 from dashboard.words import count, plain
 from dashboard.working import show_failed, show_rounds, show_spending
 from markets.millionths import ONE
@@ -112,7 +112,7 @@ def _backup(job: JobLine | None, status: Status) -> str:
         return "none was made by `arena run`; `arena db backup` makes one"
     if job.failures:
         return f"**the last {count(job.failures, 'time')} it failed**: {plain(job.note) or 'see the log'}"
-    return f"{moment(job.ended_at)}, {length(status.at - job.ended_at)} ago"
+    return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"
 
 
 def _money(amount: int) -> str:

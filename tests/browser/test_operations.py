@@ -1,0 +1,47 @@
+"""The page of operations in a real browser: what a venue sent in vain is read by choosing it, as text."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from arena.store.aside import put_aside
+from arena.store.database import connect
+from markets.venue import SetAside
+from tests.browser.watching import PATIENCE, Watched, open_at, settled
+from tests.builders import NOW
+from tests.dashboard.seasons import play
+from tests.dashboard.serving import serving
+
+pytestmark = pytest.mark.browser
+
+SENT = '<img src="http://203.0.113.9/x"><script>document.title = "mine"</script> ![x](http://203.0.113.9/y)'
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record with something in it that a venue sent in vain."""
+    found = play(tmp_path_factory.mktemp("troubled"), times=1)
+    engine = connect(found)
+    with engine.begin() as connection:
+        put_aside(connection, [SetAside("polymarket", "m1", "market", "bad_price", "no price", SENT)], NOW)
+    engine.dispose()
+    return found
+
+
+def test_what_was_set_aside_is_shown_as_it_was_sent_and_does_nothing(
+    troubled: Path, watched: Watched
+) -> None:
+    with serving(troubled) as dashboard:
+        page = watched.page
+        open_at(page, f"{dashboard.address}/operations?aside=market", "Operations")
+        table = page.get_by_test_id("stDataFrame").last
+        expect(table.locator("canvas").first).to_be_visible(timeout=PATIENCE)
+        table.scroll_into_view_if_needed()
+        table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
+        expect(page.get_by_test_id("stCode").get_by_text(SENT)).to_be_visible(timeout=PATIENCE)
+        settled(page)
+        assert page.title() == "Operations · Paper Arena"
+        assert page.locator("a[href*='203.0.113.9'], img[src*='203.0.113.9']").count() == 0
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")
