@@ -1,0 +1,92 @@
+"""Figures as cells of a table: millionths as people read them, and columns that say what they hold."""
+
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from dashboard.words import cents, dollars
+from markets.millionths import ONE
+
+HIGHEST = 100
+LONGEST = 20_000
+"""So many characters of a text are drawn; the whole of it can be taken home."""
+
+
+def percent(millionths: int | None) -> float | None:
+    """A price or a probability in percent.
+
+    >>> percent(405_000), percent(None)
+    (40.5, None)
+    """
+    return None if millionths is None else HIGHEST * millionths / ONE
+
+
+def money(millionths: int | None) -> float | None:
+    """An amount in dollars.
+
+    >>> money(1_500_000), money(None)
+    (1.5, None)
+    """
+    return None if millionths is None else millionths / ONE
+
+
+def outcome(ended: bool, payout: int | None) -> str | None:
+    """How a market ended, in a word or two; None while it has not.
+
+    >>> outcome(True, 1_000_000), outcome(True, 0), outcome(True, 500_000), outcome(True, None)
+    ('YES', 'NO', '50¢ a share', 'refund')
+    """
+    if not ended:
+        return None
+    if payout is None:
+        return "refund"
+    return {ONE: "YES", 0: "NO"}.get(payout) or f"{cents(payout)} a share"
+
+
+def instant(at: datetime) -> str:
+    """An instant as people write it, in UTC.
+
+    >>> from datetime import UTC
+    >>> instant(datetime(2026, 1, 4, 9, 30, tzinfo=UTC))
+    '4 Jan 2026, 09:30 UTC'
+    """
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"
+
+
+def signed(millionths: int) -> str:
+    """A gain or a loss.
+
+    >>> signed(1_500_000), signed(-2_000_000), signed(0)
+    ('+$1.50', '-$2', '$0')
+    """
+    sign = "+" if millionths > 0 else "-" if millionths < 0 else ""
+    return f"{sign}{dollars(abs(millionths))}"
+
+
+def number(label: str, format: str, help: str, **more: Any) -> Any:
+    """A column of figures, to the right."""
+    return st.column_config.NumberColumn(label, help=help, format=format, alignment="right", **more)
+
+
+def time(label: str, help: str, format: str = "D MMM YYYY, HH:mm") -> Any:
+    """A column of instants in UTC."""
+    return st.column_config.DatetimeColumn(label, help=help, format=format, timezone="UTC")
+
+
+def words(label: str, help: str, **more: Any) -> Any:
+    """A column of text."""
+    return st.column_config.TextColumn(label, help=help, **more)
+
+
+def mark() -> Any:
+    """The column of the agents' marks."""
+    return st.column_config.ImageColumn("", width=28, help="The agent's mark in every chart.")
+
+
+def long_text(text: str, name: str) -> None:
+    """Foreign text as it is, line by line; what is too long to be drawn can be had as a file."""
+    st.code(text[:LONGEST], language=None, wrap_lines=True)
+    if len(text) > LONGEST:
+        st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
+        st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")

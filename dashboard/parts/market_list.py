@@ -1,0 +1,132 @@
+"""The list of markets: searched, filtered and sorted, each leading to its page."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import streamlit as st
+
+from dashboard.choice import choice, typed
+from dashboard.links import go, link
+from dashboard.parts.figures import money, number, outcome, percent, time, words
+from dashboard.picked import picked
+from dashboard.queries.markets import COMPARED, MOST, Asked, Directory, Found, Line, Order, directory, found
+from dashboard.source import Source
+from dashboard.words import count, plain
+
+ANY = "any"
+STATUSES = {
+    ANY: "All",
+    "open": "Open",
+    "waiting": "Closed, no outcome yet",
+    "resolved": "Resolved",
+    "unpriced": "No price",
+}
+ORDERS = {"shown": "Shown last", "volume": "Most volume", "apart": "Most disagreement"}
+COLUMNS = {
+    "question": words("Question", "What the market asks, by its newest page.", width="large", pinned=True),
+    "price": number(
+        "YES ¢", "%.1f", "What a share of YES costs now, in cents: the mid, else the last trade."
+    ),
+    "spread": number(
+        "Apart, points",
+        "%.0f",
+        "Between the lowest and the highest probability that agents stated in the newest round, in percent "
+        "points; without agents that hold no opinion (market, constant, random, favourite).",
+    ),
+    "status": words("Status", "Open; closed, while nobody has said how it ended; or resolved."),
+    "outcome": words("Outcome", "What a share of YES paid in the end."),
+    "closes": time("Closes", "When the market closes, in UTC.", "D MMM YYYY"),
+    "held": number("Held", "localized", "Lots that are held now: an agent's on one side, in each cohort."),
+    "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
+    "others": number("Others of event", "localized", "Other markets here that are about the same event."),
+    "category": words("Category", "As the venue has it."),
+    "shown": time("Shown last", "The newest round that put it before the agents, in UTC.", "D MMM YYYY"),
+}
+
+
+def show_list(record: Source) -> None:
+    """The controls, and the markets that are so."""
+    known = directory(record)
+    if not known.markets:
+        st.info("No market was put before an agent yet: `arena round` does it.", icon=":material/info:")
+        return
+    asked = _asked(known)
+    result = found(record, asked)
+    if not result.lines:
+        st.info(_nothing(asked), icon=":material/search_off:")
+        link("Show all markets", "market")
+        return
+    st.caption(_counted(result, asked))
+    place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each", most=25)
+    if place is not None:
+        go("market", market=result.lines[place].market.id)
+
+
+def _asked(known: Directory) -> Asked:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        search = typed("Search", "search", "Words of the question")
+        order = choice("Order", "sort", ORDERS, "shown", "list")
+        category = ANY
+        if len(known.categories) > 1:
+            named = {ANY: "All categories"} | {name: name for name in known.categories}
+            category = choice("Category", "category", named, ANY, "list")
+    status = choice("Status", "status", STATUSES, ANY)
+    return Asked(
+        search=search,
+        status="" if status == ANY else status,
+        category="" if category == ANY else category,
+        event=_event(known),
+        order=cast(Order, order),
+    )
+
+
+def _event(known: Directory) -> str:
+    """The event that the address names, and a way to be rid of it."""
+    event = st.query_params.get("event", "")
+    if event:
+        first = next((market.question for market in known.markets if market.event_id == event), event)
+        st.markdown(f"Only markets about the same event as “{plain(first)}”.")
+        link("Markets of all events", "market")
+    return event
+
+
+def _nothing(asked: Asked) -> str:
+    if asked.order == "apart" and not (asked.search or asked.status or asked.category or asked.event):
+        return "No two agents have stated a probability for the same market yet."
+    return "No market is so. Search for fewer words, or choose another status or category."
+
+
+def _counted(result: Found, asked: Asked) -> str:
+    shown, all_ = len(result.lines), result.markets
+    if asked.order == "apart":
+        return (
+            f"{count(shown, 'market')}, among the {min(all_, COMPARED):,} shown last. Click a row to open it."
+        )
+    more = f" {all_ - shown:,} more: narrow the search." if all_ > shown else ""
+    return f"{count(min(shown, MOST), 'market')}.{more} Click a row to open it."
+
+
+def data_of(lines: Sequence[Line]) -> dict[str, list[object]]:
+    """The columns of the list."""
+    rows = [_row(line) for line in lines]
+    return {key: [row[key] for row in rows] for key in COLUMNS}
+
+
+def _row(line: Line) -> dict[str, object]:
+    market, spread = line.market, line.spread
+    apart = None if spread is None or spread.agents < 2 else percent(spread.high - spread.low)
+    return {
+        "question": market.question,
+        "price": percent(line.price),
+        "spread": apart,
+        "status": {"open": "open", "waiting": "closed", "resolved": "resolved"}[line.status],
+        "outcome": outcome(market.ended, market.payout),
+        "closes": market.closes_at,
+        "held": line.interest.held,
+        "trades": line.interest.trades,
+        "volume": money(line.volume),
+        "others": line.others,
+        "category": market.category or None,
+        "shown": None if line.shown is None else line.shown.at,
+    }

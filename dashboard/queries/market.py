@@ -1,0 +1,125 @@
+"""What the page of one market asks of the record."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.store.frame import Connection
+from arena.store.onemarket import (
+    Account,
+    Dealt,
+    Ended,
+    Offered,
+    Page,
+    Said,
+    read_accounts,
+    read_dealt,
+    read_ends,
+    read_marked,
+    read_offered,
+    read_pages,
+    read_said,
+)
+from arena.store.pricing import Prices, read_prices
+from arena.store.seen import BEGINNING, Seen, latest, seen_markets
+from dashboard.source import Source, ask, cached
+from dashboard.thin import thin
+from markets.model import MarketId, Quote
+from portfolio.account import lot_key
+from portfolio.model import Entry, LotKey, Side
+from portfolio.money import worth
+from portfolio.profit import LotProfit, by_lot
+from portfolio.value import price_of
+
+PRICES = 800
+SAID = 800
+"""So many prices and so many stated probabilities a chart has at most."""
+DEALT = 1_000
+"""So many trades are read, the newest."""
+
+Priced = Mapping[int, tuple[Quote, datetime]]
+"""By cohort the price that a market was valued by last, and when that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """An agent's lot in a cohort, held or closed; `price` is of the side's own share, where it is held."""
+
+    cohort: int
+    agent: str
+    side: Side
+    lot: LotProfit
+    price: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarketPage:
+    """One market, whole. `seen` is the market as it was seen last, by the record's newest instant."""
+
+    seen: Seen
+    pages: tuple[Page, ...]
+    ends: tuple[Ended, ...]
+    offered: tuple[Offered, ...]
+    dealt: tuple[Dealt, ...]
+    positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A market's prices and what was said of it, as much as a chart can take."""
+
+    prices: Prices
+    said: tuple[Said, ...]
+    thinned: bool
+
+
+@cached
+def market_page(record: Source, market: str) -> MarketPage | None:
+    """One market; None if the record knows none of that id."""
+    return ask(record, lambda connection: _read_page(connection, MarketId(market)))
+
+
+@cached
+def history(record: Source, market: str, agent: str = "") -> History:
+    """What a market cost, and what all agents or one of them said of it, over time."""
+    return ask(record, lambda connection: _read_history(connection, MarketId(market), agent))
+
+
+def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
+    pages = read_pages(connection, market)
+    if not pages:
+        return None
+    (seen,) = seen_markets(connection, max(latest(connection, BEGINNING), pages[-1].at), [market])
+    offered, accounts = read_offered(connection, market), read_accounts(connection, market)
+    first = {account.cohort: account.entrant_id for account in accounts}
+    priced = read_marked(connection, market, first.values())
+    return MarketPage(
+        seen=seen,
+        pages=tuple(pages),
+        ends=tuple(read_ends(connection, market)),
+        offered=tuple(offered),
+        dealt=tuple(read_dealt(connection, market, DEALT)),
+        positions=tuple(found for account in accounts for found in _positions(account, priced)),
+    )
+
+
+def _positions(account: Account, priced: Priced) -> Iterator[Position]:
+    """An account's lots; what has no price is valued at its cost, as everywhere."""
+    lots: dict[LotKey, list[Entry]] = {}
+    for entry in account.entries:
+        lots.setdefault(lot_key(entry), []).append(entry)
+    quote, at = priced.get(account.cohort, (None, BEGINNING))
+    for key, entries in lots.items():
+        shares, cost = sum(entry.shares for entry in entries), sum(entry.cost for entry in entries)
+        price = price_of(quote, key[1], at, None).value
+        value = cost if price is None else worth(shares, price)
+        lot = by_lot(entries, {key: value})[key]
+        yield Position(account.cohort, account.agent, key[1], lot, price if shares else None)
+
+
+def _read_history(connection: Connection, market: MarketId, agent: str) -> History:
+    rounds = [place.round_id for place in read_offered(connection, market) if place.shown]
+    last = read_said(connection, market, rounds[-1:], agent)
+    kept = thin(rounds, SAID // max(len(last), 1))
+    said = read_said(connection, market, kept, agent)
+    return History(read_prices(connection, market, PRICES), tuple(said), len(kept) < len(rounds))

@@ -1,0 +1,31 @@
+"""The markets that agents were shown: a list to search, and each of them whole."""
+
+import streamlit as st
+
+from dashboard.links import link
+from dashboard.palette import looks
+from dashboard.parts.market_list import show_list
+from dashboard.parts.market_one import show_market
+from dashboard.queries.market import market_page
+from dashboard.queries.season import season
+from dashboard.source import Source
+from dashboard.words import code
+
+TITLE = "Market"
+ICON = ":material/query_stats:"
+NEEDS_A_COHORT = True
+ORDER = 5
+
+
+def show(record: Source) -> None:
+    """The market that the address names, or the list of them."""
+    named = st.query_params.get("market")
+    if not named:
+        show_list(record)
+        return
+    page = market_page(record, named)
+    if page is None:
+        st.info(f"The record knows no market {code(named[:200])}.", icon=":material/search_off:")
+        link("All markets", "market")
+        return
+    show_market(record, page, looks(season(record).agents))
