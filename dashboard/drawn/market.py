@@ -8,7 +8,7 @@ import altair as alt
 
 from arena.store.onemarket import Dealt, Offered, Said
 from arena.store.pricing import Priced
-from dashboard.drawn.frame import colours, data, legend
+from dashboard.drawn.frame import Chart, colours, data, legend
 from dashboard.palette import MARKET, Look
 from markets.millionths import ONE
 
@@ -37,7 +37,7 @@ def over_time(
     offered: Sequence[Offered],
     events: Events,
     looks: Mapping[str, Look],
-) -> alt.LayerChart:
+) -> Chart:
     """The price of YES until an instant, and on it every agent's probabilities and trades."""
     rounds = {place.round_id: place for place in offered}
     chances = [_chance(one, rounds[one.round_id]) for one in said if one.round_id in rounds]

@@ -139,12 +139,15 @@ def _history(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> Non
     st.altair_chart(chart, alt="The market's price over time, with what agents stated and traded")
 
 
+LEGEND = (
+    "Grey is the price of YES with the room between bid and ask. Marks are stated probabilities; "
+    "▲ bought YES, ▼ bought NO, ✕ sold, at the price of YES then, the larger the more dollars. "
+    "Click the legend to single an agent out."
+)
+
+
 def _legend(prices: bool, said: bool, trades: int) -> str:
-    parts = [
-        "Grey is the price of YES with the room between bid and ask. Marks are stated probabilities; "
-        "▲ bought YES, ▼ bought NO, ✕ sold, at the price of YES then, the larger the more dollars. "
-        "Click the legend to single an agent out."
-    ]
+    parts = [LEGEND]
     if prices:
         parts.append("More prices are stored than fit: those at even distances are drawn.")
     if said:

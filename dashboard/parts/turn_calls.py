@@ -1,0 +1,101 @@
+"""The calls of a turn: each attempt with what it cost and how it ended, and one of them word for word."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from arena.store.oneturn import Attempt
+from dashboard.choice import choice
+from dashboard.parts.figures import long_text, money, number, time, words
+from dashboard.queries.turn import TurnPage, texts
+from dashboard.source import Source
+from dashboard.words import count, plain
+from markets.millionths import ONE
+
+HIGH = 12
+COLUMNS = {
+    "call": words("Call", "Which question, which sample of it, which attempt at that.", pinned=True),
+    "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
+    "model": words("Model", "As the provider reports it, with its fingerprint."),
+    "tokens_in": number("Tokens in", "localized", "Of the question, as the provider counts them."),
+    "tokens_out": number("Tokens out", "localized", "Of the answer, thoughts included."),
+    "cost": number("Cost $", "%.6f", "A dash where the price is unknown."),
+    "seconds": number("Seconds", "%.1f", "How long the answer took."),
+    "rung": words("Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."),
+    "error": words("Error", "What went wrong, and whether it was worth another try.", width="large"),
+    "made": time("Made", "When the call ended, in UTC."),
+}
+
+
+def cost_of(attempts: Sequence[Attempt]) -> str:
+    """What all of these calls cost together; unknown if one of them is."""
+    costs = [attempt.cost for attempt in attempts]
+    known = [cost for cost in costs if cost is not None]
+    if not attempts:
+        return "–"
+    return "unknown" if len(known) < len(costs) else f"${sum(known) / ONE:,.4f}"
+
+
+def show_calls(record: Source, page: TurnPage) -> None:
+    """The calls of a turn, and the words of one of them."""
+    st.subheader("Calls", anchor=False)
+    if not page.attempts:
+        st.caption("It asked no model.")
+        return
+    failed = sum(attempt.error_code is not None for attempt in page.attempts)
+    st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
+    rows = [_row(attempt) for attempt in page.attempts]
+    st.dataframe(
+        {key: [row[key] for row in rows] for key in COLUMNS},
+        hide_index=True,
+        placeholder="–",
+        height="content" if len(rows) <= HIGH else 35 * (HIGH + 1) + 3,
+        column_config=COLUMNS,
+        alt="Calls: one row an attempt",
+    )
+    named = {_key(attempt): attempt for attempt in page.attempts}
+    options = {key: _name(attempt) for key, attempt in named.items()}
+    answered = [key for key, attempt in named.items() if attempt.error_code is None]
+    chosen = named[choice("Call", "call", options, (answered or list(named))[-1], "list")]
+    _words(record, chosen)
+
+
+def _words(record: Source, attempt: Attempt) -> None:
+    messages, reply = texts(record, attempt.id)
+    if attempt.error_message:
+        st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
+    with st.expander("Answer", expanded=True):
+        if reply is None:
+            st.caption("None came.")
+        else:
+            long_text(reply, f"answer {_key(attempt)}")
+    for place, message in enumerate(messages, 1):
+        with st.expander(f"Prompt, message {place} of {len(messages)}: {message.role}"):
+            long_text(message.content, f"prompt {_key(attempt)} {place}")
+
+
+def _key(attempt: Attempt) -> str:
+    return f"{attempt.stage}-{attempt.sample}-{attempt.attempt}"
+
+
+def _name(attempt: Attempt) -> str:
+    """A call in words; samples are counted from 0 where there is one, so the number says little then."""
+    sample = f", sample {attempt.sample}" if attempt.sample else ""
+    return f"{attempt.stage}{sample}, attempt {attempt.attempt}"
+
+
+def _row(attempt: Attempt) -> dict[str, object]:
+    again = " (may be tried again)" if attempt.error_retry else ""
+    fingerprint = f" ({attempt.fingerprint})" if attempt.fingerprint else ""
+    return {
+        "call": _name(attempt),
+        "ended": attempt.error_code or attempt.finish or "answered",
+        "model": f"{attempt.model}{fingerprint}" or None,
+        "tokens_in": attempt.tokens_in,
+        "tokens_out": attempt.tokens_out,
+        "cost": money(attempt.cost),
+        "seconds": attempt.latency_ms / 1_000,
+        "rung": attempt.rung,
+        "error": f"{attempt.error_message}{again}" if attempt.error_message else None,
+        "made": attempt.made_at,
+    }

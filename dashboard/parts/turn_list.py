@@ -1,0 +1,86 @@
+"""The newest turns, each leading to its page."""
+
+import streamlit as st
+
+from arena.store.newturns import NewTurn
+from dashboard.choice import choice
+from dashboard.links import go
+from dashboard.palette import looks
+from dashboard.parts.figures import mark, money, number, time, words
+from dashboard.picked import picked
+from dashboard.queries.season import season
+from dashboard.queries.turn import MOST, turns
+from dashboard.source import Source
+from dashboard.words import count
+
+ANY = "any"
+VERDICTS = {
+    ANY: "All",
+    "played": "Played",
+    "malformed": "Malformed",
+    "failed": "Failed",
+    "out": "Out",
+}
+MEANT = {
+    "played": "Played: an answer came that could be used.",
+    "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
+    "failed": "Failed: no answer was to be had; the turn counts for nothing.",
+    "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
+}
+COLUMNS = {
+    "at": time("Decided", "The round's decision time, in UTC."),
+    "look": mark(),
+    "agent": words("Agent", "Whose turn it was.", pinned=True),
+    "verdict": words("Verdict", " ".join(MEANT.values())),
+    "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
+    "spent": number("Bet $", "dollar", "What was paid for them, fees included."),
+    "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
+    "rejected": number("Rejected", "localized", "Wishes and items of the answer that were refused."),
+    "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
+    "cost": number("Cost $", "%.4f", "What its calls cost; a dash without a call or a known price."),
+    "cohort": number("Cohort", "%d", "The cohort that it was played in."),
+    "round": number("Round", "%d", "The round of that cohort."),
+}
+
+
+def show_list(record: Source) -> None:
+    """The controls, and the turns that are so."""
+    agents = season(record).agents
+    named = {ANY: "All agents"} | {name: name for name, _ in agents}
+    agent = choice("Agent", "agent", named, ANY, "list")
+    verdict = choice("Verdict", "verdict", VERDICTS, ANY)
+    found = turns(record, "" if agent == ANY else agent, "" if verdict == ANY else verdict)
+    if not found:
+        st.info(_nothing(agent, verdict), icon=":material/search_off:")
+        return
+    shown, drawn = found[:MOST], looks(agents)
+    more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
+    st.caption(f"{more}, newest first. Click a row to open it.")
+    rows = [_row(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
+    table = {key: [row[key] for row in rows] for key in COLUMNS}
+    place = picked(table, "turns", COLUMNS, "Turns: one row each", most=25)
+    if place is not None:
+        turn = shown[place]
+        go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
+
+
+def _nothing(agent: str, verdict: str) -> str:
+    if agent == verdict == ANY:
+        return "No turn is in yet. `arena round` plays the next round."
+    return "No turn is so. Choose another agent or verdict."
+
+
+def _row(turn: NewTurn) -> dict[str, object]:
+    return {
+        "at": turn.at,
+        "agent": turn.agent,
+        "verdict": turn.verdict,
+        "bought": turn.bought,
+        "spent": money(turn.spent),
+        "sold": turn.sold,
+        "rejected": turn.rejected,
+        "calls": turn.calls,
+        "cost": money(turn.cost),
+        "cohort": turn.cohort,
+        "round": turn.round,
+    }

@@ -1,0 +1,36 @@
+"""The decisions of agents: the newest in a list, and each of them whole, down to its words."""
+
+import streamlit as st
+
+from dashboard.links import link
+from dashboard.parts.turn_list import show_list
+from dashboard.parts.turn_one import show_turn
+from dashboard.queries.turn import turn_page
+from dashboard.source import Source
+from dashboard.words import code
+
+TITLE = "Turn"
+ICON = ":material/psychology:"
+NEEDS_A_COHORT = True
+ORDER = 6
+
+
+def show(record: Source) -> None:
+    """The turn that the address names, or the list of the newest."""
+    cohort, round, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
+    if not (cohort and round):
+        show_list(record)
+        return
+    page = turn_page(record, _number(cohort), _number(round), agent)
+    if page is None:
+        who = f"{code(agent[:200])} in round {code(round[:20])} of cohort {code(cohort[:20])}"
+        said = f"The record holds no turn of {who}, or it is not in yet."
+        st.info(said, icon=":material/search_off:")
+        link("All turns", "turn")
+        return
+    show_turn(record, page)
+
+
+def _number(text: str) -> int:
+    """The number in an address; 0, which nothing has, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
