@@ -51,7 +51,7 @@ def _drawn(label: str, key: str, options: Mapping[str, str], widget: Widget) -> 
 def typed(label: str, key: str, hint: str) -> str:
     """Words to search for, in the address under a key; with none the address does not have it."""
     asked = st.query_params.get(key)
-    if _is_from_outside(key, asked):
+    if _is_from_outside(key, asked) or key not in st.session_state:
         st.session_state[key] = asked or ""
     words = st.text_input(
         label, key=key, placeholder=hint, max_chars=MOST_TYPED, width=320, label_visibility="collapsed"

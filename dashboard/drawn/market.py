@@ -99,7 +99,9 @@ def _agents(
     looks: Mapping[str, Look],
     chosen: alt.Parameter,
 ) -> list[alt.Chart]:
-    colour = alt.Color("agent:N", scale=colours(names, looks), legend=legend())
+    named = legend()
+    named.symbolOpacity = 1
+    colour = alt.Color("agent:N", scale=colours(names, looks), legend=named)
     shapes = alt.Scale(domain=list(names), range=[looks[name].shape for name in names])
     place = {"x": alt.X("at:T"), "y": alt.Y("chance:Q")}
     lines = (
@@ -118,7 +120,7 @@ def _agents(
         .encode(
             **place,
             color=colour,
-            shape=alt.Shape("agent:N", scale=shapes, legend=legend()),
+            shape=alt.Shape("agent:N", scale=shapes, legend=named),
             opacity=alt.condition(chosen, alt.value(0.9), alt.value(0.06)),
             tooltip=[*_of_whom(), alt.Tooltip("chance:Q", title="Stated", format=".1%")],
         )

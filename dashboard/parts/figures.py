@@ -81,7 +81,7 @@ def words(label: str, help: str, **more: Any) -> Any:
 
 def mark() -> Any:
     """The column of the agents' marks."""
-    return st.column_config.ImageColumn("", width=28, help="The agent's mark in every chart.")
+    return st.column_config.ImageColumn("", width=28, pinned=True, help="The agent's mark in every chart.")
 
 
 def long_text(text: str, name: str) -> None:

@@ -43,12 +43,14 @@ POSITIONS = {
     "agent": words("Agent", "Whose lot it is.", pinned=True),
     "cohort": number("Cohort", "%d", "An agent has an account of its own in each."),
     "side": words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
-    "held": number("Shares held", "%.1f", "What is still held; 0 once all is sold or settled."),
-    "cost": number("Cost $", "dollar", "What was paid for the shares held, fees included."),
+    "held": number("Shares", "%.1f", "What is held now; 0 once all is sold or settled."),
+    "cost": number("Cost $", "dollar", "What was paid for the shares that are held, fees included."),
     "average": number("Paid ¢", "%.1f", "What a share held cost on average, in cents, fees included."),
     "price": number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
     "value": number("Value $", "dollar", "The shares held at that price."),
     "profit": number("P/L $", "dollar", "Profit or loss of the lot in all: realised, and of what is held."),
+    "paid": number("Paid in $", "dollar", "All that was ever paid for shares of it, fees included."),
+    "received": number("Came out $", "dollar", "What sales and the settlement or refund have brought."),
 }
 DEALS = {
     "at": time("When", "The round's decision time, in UTC."),
@@ -185,18 +187,20 @@ def _positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
 
 
 def _position(position: Position, looks: Mapping[str, Look]) -> dict[str, object]:
-    lot = position.lot
+    lot, open_ = position.lot, position.lot.shares > 0
     return {
         "look": looks[position.agent].badge if position.agent in looks else None,
         "agent": position.agent,
         "cohort": position.cohort,
         "side": position.side,
         "held": money(lot.shares),
-        "cost": money(lot.money.cost),
+        "cost": money(lot.money.cost) if open_ else None,
         "average": percent(average(lot.money.cost, lot.shares)),
         "price": percent(position.price),
-        "value": money(lot.money.value),
+        "value": money(lot.money.value) if open_ else None,
         "profit": money(lot.money.total),
+        "paid": money(lot.money.paid),
+        "received": money(lot.money.received),
     }
 
 

@@ -123,7 +123,7 @@ def _claims(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", most=HIGH)
+    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", HIGH, to_read=True)
     if place is not None:
         go("market", market=claims[place].seen.id)
 
@@ -139,7 +139,7 @@ def _judged(claims: Sequence[Claim]) -> Iterator[str]:
         )
     else:
         yield "None can be judged yet."
-    yield "A row leads to its market."
+    yield "The box at the start of a row leads to its market."
 
 
 def _claim(claim: Claim) -> dict[str, object]:
@@ -162,7 +162,7 @@ def _wishes(page: TurnPage) -> None:
         return
     rows = [_wish(page, wish) for wish in wishes]
     table = {key: [row[key] for row in rows] for key in WISHES}
-    place = picked(table, "wishes", WISHES, "Wishes: one row each", most=HIGH)
+    place = picked(table, "wishes", WISHES, "Wishes: one row each", HIGH, to_read=True)
     if place is not None and wishes[place].market_id in page.questions:
         go("market", market=wishes[place].market_id)
 
