@@ -44,7 +44,8 @@ def over_time(
     trades = [_trade(one) for one in sorted(dealt, key=lambda one: -one.amount)[:TRADES]]
     _sized(trades)
     spoke = {row["agent"] for row in (*chances, *trades)}
-    names = [name for name in looks if name in spoke]
+    names = [name for name, look in looks.items() if name in spoke and look.colour != MARKET]
+    chances = [row for row in chances if row["agent"] in names]
     chosen = alt.selection_point(fields=["agent"], bind="legend", name="chosen")
     layers = [*_price(prices, until), _events(events)]
     if names:

@@ -23,7 +23,7 @@ STATUSES = {
 }
 ORDERS = {"shown": "Shown last", "volume": "Most volume", "apart": "Most disagreement"}
 COLUMNS = {
-    "question": words("Question", "What the market asks, by its newest page.", width="large", pinned=True),
+    "question": words("Question", "What the market asks, by its newest page.", width="large"),
     "price": number("YES ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
     "spread": number(
         "Apart, points",

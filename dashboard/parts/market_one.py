@@ -68,7 +68,7 @@ DEALS = {
 
 def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
     """The page of one market, from the question down to its rules."""
-    market = page.seen.listing.market
+    market = page.market
     link("All markets", "market")
     st.subheader(plain(market.question, most=1_000), anchor=False)
     _figures(page)
@@ -81,10 +81,9 @@ def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> 
 
 
 def _figures(page: MarketPage) -> None:
-    seen, market = page.seen, page.seen.listing.market
-    quote = seen.listing.quote
+    market, quote = page.market, page.quote
     price = None if quote is None else quote.price
-    ended = seen.ends[-1] if seen.ends else None
+    ended = page.ends[-1].resolution if page.ends else None
     held = sum(position.lot.shares > 0 for position in page.positions)
     with st.container(horizontal=True):
         if ended is None:
@@ -95,7 +94,7 @@ def _figures(page: MarketPage) -> None:
         else:
             said = outcome(True, ended.payout)
             st.metric("Outcome", said, help="What a share of YES paid, by the newest word.", border=True)
-        closed = "Closed" if seen.status != "open" else "Closes"
+        closed = "Closed" if page.closed else "Closes"
         st.metric(closed, f"{market.closes_at:%-d %b %Y}", help=instant(market.closes_at), border=True)
         st.metric("Held now", count(held, "lot"), help="An agent's on one side, in each cohort.", border=True)
         traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
@@ -106,14 +105,13 @@ def _figures(page: MarketPage) -> None:
 
 
 def _small_print(page: MarketPage) -> Iterator[str]:
-    seen, market = page.seen, page.seen.listing.market
-    quote = seen.listing.quote
+    market, quote = page.market, page.quote
     if quote is not None:
-        yield f"Price seen {instant(quote.at)}"
+        yield f"This price since {instant(quote.at)}"
         if quote.bid is not None and quote.ask is not None:
             yield f"bid {cents(quote.bid)}, ask {cents(quote.ask)}"
-    if seen.status == "waiting":
-        yield "closed or no longer shown; nobody has said how it ended"
+    if page.closed and not page.ends:
+        yield "closed, and nobody has said yet how it ended"
     yield f"fee rate {share(market.fee_rate)}" if market.fee_rate else "no fee"
     yield f"tick {cents(market.tick)}"
     if market.category:
@@ -128,7 +126,7 @@ def _history(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> Non
     options = {ALL: "All agents"} | {name: name for name in looks}
     chosen = choice("Agent", "agent", options, ALL, "list")
     agent = "" if chosen == ALL else chosen
-    drawn = history(record, page.seen.listing.market.id, agent)
+    drawn = history(record, page.market.id, agent)
     if not drawn.prices.points and not drawn.said:
         st.info("Nobody has seen a price of this market.", icon=":material/hourglass_empty:")
         return
@@ -161,11 +159,8 @@ def _legend(prices: bool, said: bool, trades: int) -> str:
 
 def _moments(page: MarketPage) -> Iterator[tuple[datetime, str]]:
     """What happened to the market that its chart marks."""
-    quote = page.seen.listing.quote
-    latest = max([place.at for place in page.offered] + ([] if quote is None else [quote.at]), default=None)
-    closes = page.seen.listing.market.closes_at
-    if page.ends or (latest is not None and closes <= latest):
-        yield closes, "The market closed"
+    if page.closed:
+        yield page.market.closes_at, "The market closed"
     for end in page.ends:
         said = outcome(True, end.resolution.payout)
         yield end.resolution.known_at, f"Resolved: {said}"
@@ -282,7 +277,7 @@ def _event(record: Source, market: Market) -> None:
 
 
 def _texts(page: MarketPage) -> None:
-    market = page.seen.listing.market
+    market = page.market
     with st.expander("The rules, as the venue has them"):
         if market.rules.strip():
             long_text(market.rules, "rules")

@@ -21,7 +21,7 @@ HIGH = 20
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 CLAIMS = {
-    "question": words("Question", "As the market's page read then.", width="large", pinned=True),
+    "question": words("Question", "As the market's page read then.", width="large"),
     "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
     "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
     "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
@@ -34,14 +34,14 @@ CLAIMS = {
     "reason": words("Reason", "In its own words.", width="large"),
 }
 WISHES = {
-    "question": words("Question", "As the market's page read then.", width="large", pinned=True),
+    "question": words("Question", "As the market's page read then.", width="large"),
     "wish": words("Wish", "What it asked for."),
     "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
     "came": words("What came of it", "What was filled, or why it was refused.", width="medium"),
     "reason": words("Reason", "In its own words.", width="large"),
 }
 FILLS = {
-    "question": words("Question", "As the market's page read then.", width="large", pinned=True),
+    "question": words("Question", "As the market's page read then.", width="large"),
     "did": words("Did", "What was bought or sold."),
     "level": number("Level", "%d", "Prices are taken one after the other, the best first."),
     "price": number("Price ¢", "%.2f", "Of a share of that side."),
@@ -56,7 +56,7 @@ FILLS = {
     "stopped": words("Why it stopped", "Why not all that was wished was filled."),
 }
 EVIDENCE = {
-    "question": words("Question", "The market that it was shown for.", width="medium", pinned=True),
+    "question": words("Question", "The market that it was shown for.", width="medium"),
     "title": words("Title", "As its source has it.", width="large"),
     "source": words("Source", "Who published it."),
     "published": time("Published", "The latest moment at which it can have been, in UTC."),

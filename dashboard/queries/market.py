@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.store.frame import Connection
+from arena.store.looks import PRICES as PRICED
+from arena.store.looks import quote_of
+from arena.store.lookup import newest
 from arena.store.onemarket import (
     Account,
     Dealt,
@@ -21,10 +24,11 @@ from arena.store.onemarket import (
     read_said,
 )
 from arena.store.pricing import Prices, read_prices
-from arena.store.seen import BEGINNING, Seen, latest, seen_markets
+from arena.store.seen import BEGINNING, latest
+from arena.store.tables import QUOTE
 from dashboard.source import Source, ask, cached
 from dashboard.thin import thin
-from markets.model import MarketId, Quote
+from markets.model import Market, MarketId, Quote
 from portfolio.account import lot_key
 from portfolio.model import Entry, LotKey, Side
 from portfolio.money import worth
@@ -54,14 +58,21 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class MarketPage:
-    """One market, whole. `seen` is the market as it was seen last, by the record's newest instant."""
+    """One market, whole: its newest page and price as of `now`, the record's newest instant."""
 
-    seen: Seen
+    market: Market
+    quote: Quote | None
+    now: datetime
     pages: tuple[Page, ...]
     ends: tuple[Ended, ...]
     offered: tuple[Offered, ...]
     dealt: tuple[Dealt, ...]
     positions: tuple[Position, ...]
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be bet on it any more."""
+        return bool(self.ends) or self.market.closes_at <= self.now
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +100,15 @@ def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
     pages = read_pages(connection, market)
     if not pages:
         return None
-    (seen,) = seen_markets(connection, max(latest(connection, BEGINNING), pages[-1].at), [market])
+    now = max(latest(connection, BEGINNING), pages[-1].at)
+    quoted = newest(connection, QUOTE, [market], "at", *PRICED).get(market)
     offered, accounts = read_offered(connection, market), read_accounts(connection, market)
     first = {account.cohort: account.entrant_id for account in accounts}
     priced = read_marked(connection, market, first.values())
     return MarketPage(
-        seen=seen,
+        market=pages[-1].market,
+        quote=None if quoted is None else quote_of(quoted),
+        now=now,
         pages=tuple(pages),
         ends=tuple(read_ends(connection, market)),
         offered=tuple(offered),

@@ -28,7 +28,7 @@ Order = Literal["shown", "volume", "apart"]
 
 MOST = 100
 """So many rows a list has at most: the words to search for make it shorter."""
-COMPARED = 300
+COMPARED = 200
 """Among so many markets, those shown last, agents are compared to see where they disagree most."""
 NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""
