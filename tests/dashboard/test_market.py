@@ -1,0 +1,271 @@
+"""The page of markets: its list and each market whole, against plain SQL and what the command line reads."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from arena.positions import positions
+from arena.store.database import connect, reading
+from arena.store.positions import read_marked
+from arena.store.read import cohorts
+from dashboard.queries.markets import NULLS
+from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.spoiled import TEXT, spoiled
+
+MILLION = 1_000_000
+
+
+def ask(record: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
+        return plain.execute(query, values).fetchall()
+
+
+def traded(record: Path, where: str = "1") -> str:
+    """The market with most trades among some."""
+    query = f"SELECT market_id FROM fill WHERE {where} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+    return str(ask(record, query)[0][0])
+
+
+def chart_of(page: AppTest) -> dict[str, Any]:
+    (chart,) = page.get("vega_lite_chart")
+    found: dict[str, Any] = json.loads(chart.proto.spec)
+    return found
+
+
+def drawn(page: AppTest, column: str) -> list[dict[str, Any]]:
+    """Every row of the chart that has a column, each once: layers may share their rows."""
+    layers = [layer["data"]["values"] for layer in chart_of(page)["layer"] if "values" in layer["data"]]
+    rows = {json.dumps(row, sort_keys=True): row for values in layers for row in values if column in row}
+    return list(rows.values())
+
+
+def questions(record: Path) -> dict[str, str]:
+    return dict(
+        ask(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")  # type: ignore[arg-type]
+    )
+
+
+def test_the_list_has_every_market_that_was_shown_with_its_figures(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("market", season, monkeypatch)
+    table = page.dataframe[0].value
+    shown = ask(season, "SELECT DISTINCT market_id FROM snapshot_item")
+    asks = questions(season)
+    assert sorted(table["question"]) == sorted(asks[market] for (market,) in shown)
+    trades = dict(ask(season, "SELECT market_id, count(*) FROM fill GROUP BY 1"))
+    paid = dict(ask(season, "SELECT market_id, payout FROM resolution ORDER BY version"))
+    closes = dict(ask(season, "SELECT market_id, closes_at FROM market_version ORDER BY version"))
+    by_question = {row["question"]: row for _, row in table.iterrows()}
+    for (market,) in shown:
+        row = by_question[asks[market]]
+        assert row["trades"] == trades.get(market, 0)
+        assert row["outcome"] == (
+            {MILLION: "YES", 0: "NO", 500_000: "50¢ a share", None: "refund"}[paid[market]]
+            if market in paid
+            else None
+        )
+        assert row["closes"].strftime("%Y-%m-%d") == closes[market][:10]
+
+
+@pytest.mark.parametrize("record", ["season", "first_round"])
+def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
+    record: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = request.getfixturevalue(record)
+    table = opened("market", database, monkeypatch).dataframe[0].value
+    by_question = {row["question"]: row for _, row in table.iterrows()}
+    said = ask(
+        database,
+        "SELECT forecast.market_id, round.at, round.id, probability, kind FROM forecast JOIN turn "
+        "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
+        "WHERE stage = 'final' ORDER BY round.at, round.id",
+    )
+    held = dict(
+        ask(
+            database,
+            "SELECT market_id, count(*) FROM (SELECT market_id FROM entry WHERE market_id <> '' "
+            "GROUP BY market_id, entrant_id, side HAVING sum(shares) > 0) GROUP BY 1",
+        )
+    )
+    for market, question in questions(database).items():
+        if question not in by_question:
+            continue
+        mine = [row for row in said if row[0] == market]
+        last = [row[3] for row in mine if row[2] == mine[-1][2] and row[4] not in NULLS]
+        assert by_question[question]["spread"] == pytest.approx((max(last) - min(last)) / 10_000)
+        assert by_question[question]["held"] == held.get(market, 0)
+    assert bool(held) == (record == "first_round")
+
+
+def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("market", season, monkeypatch)
+    word = str(page.dataframe[0].value["question"][0]).split()[2].upper()
+    page.text_input[0].set_value(word)
+    found = healthy(page.run()).dataframe[0].value
+    wanted = [
+        question for question in set(questions(season).values()) if word.casefold() in question.casefold()
+    ]
+    assert sorted(found["question"]) == sorted(wanted)
+    assert in_address(page, "search") == word
+    again = opened("market", season, monkeypatch, search=word)
+    assert again.text_input[0].value == word
+    assert list(again.dataframe[0].value["question"]) == list(found["question"])
+    page.text_input[0].set_value("")
+    assert "search" not in healthy(page.run()).query_params
+
+
+def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("market", season, monkeypatch, search="zzzz nowhere")
+    assert not page.dataframe
+    assert "Search for fewer words" in words(page)
+
+
+@pytest.mark.parametrize(("status", "ended"), [("open", False), ("resolved", True)])
+def test_a_status_keeps_only_markets_that_are_so(
+    first_round: Path, season: Path, monkeypatch: pytest.MonkeyPatch, status: str, ended: bool
+) -> None:
+    record = season if ended else first_round
+    found = opened("market", record, monkeypatch, status=status).dataframe[0].value
+    assert set(found["status"]) == {status}
+    assert all((outcome is not None) == ended for outcome in found["outcome"])
+
+
+@pytest.mark.parametrize(("sort", "column"), [("volume", "volume"), ("apart", "spread")])
+def test_the_list_is_sorted_by_what_was_chosen(
+    season: Path, monkeypatch: pytest.MonkeyPatch, sort: str, column: str
+) -> None:
+    figures = list(opened("market", season, monkeypatch, sort=sort).dataframe[0].value[column])
+    assert figures == sorted(figures, reverse=True)
+    assert len(set(figures)) > 1
+
+
+def test_an_event_in_the_address_keeps_only_its_markets(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event, count = ask(
+        season,
+        "SELECT event_id, count(DISTINCT market_id) FROM market_version JOIN (SELECT DISTINCT market_id FROM "
+        "snapshot_item) USING (market_id) GROUP BY 1 ORDER BY 2 DESC",
+    )[0]
+    page = opened("market", season, monkeypatch, event=event)
+    assert len(page.dataframe[0].value) == count > 1
+    assert set(page.dataframe[0].value["others"]) == {count - 1}
+
+
+def test_positions_are_those_of_the_command_line(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    market = traded(first_round)
+    page = opened("market", first_round, monkeypatch, market=market)
+    table = page.dataframe[0].value
+    engine = connect(first_round, read_only=True)
+    with reading(engine) as connection:
+        (stored,) = cohorts(connection)
+        marked = read_marked(connection, stored.id)
+    engine.dispose()
+    assert marked is not None
+    age = max(listing.quote.at for listing in marked.snapshot if listing.quote) - marked.at
+    known = [found for found in positions(marked, age) if found.market_id == market]
+    shown = {(row["agent"], row["side"]): row for _, row in table.iterrows()}
+    assert set(shown) == {(found.agent, found.side) for found in known}
+    for found in known:
+        row = shown[found.agent, found.side]
+        assert row["held"] == found.lot.shares / MILLION
+        assert row["cost"] == found.money.cost / MILLION
+        assert row["value"] == found.money.value / MILLION
+        assert row["profit"] == pytest.approx(found.money.total / MILLION)
+
+
+def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
+    table = opened("market", season, monkeypatch, market=market).dataframe[0].value
+    made = ask(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
+    assert sum(table["profit"]) == pytest.approx(made / MILLION)
+    assert set(table["held"]) == {0}
+    assert sum(table["received"]) - sum(table["paid"]) == pytest.approx(made / MILLION)
+
+
+def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    market = traded(season)
+    page = opened("market", season, monkeypatch, market=market)
+    table = page.dataframe[1].value
+    fills = ask(
+        season,
+        "SELECT entrant.name, cohort.number, round.number, action, side, amount, shares FROM fill JOIN turn "
+        "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
+        "JOIN entrant ON entrant.id = entrant_id WHERE market_id = ?",
+        market,
+    )
+    kinds = {"buy": "bought", "sell": "sold"}
+    wanted = [
+        (who, cohort, number, f"{kinds[did]} {side}", cash / MILLION, shares / MILLION)
+        for who, cohort, number, did, side, cash, shares in fills
+    ]
+    keys = ["agent", "cohort", "round", "did", "amount", "shares"]
+    assert sorted(map(tuple, table[keys].values.tolist())) == sorted(wanted)
+    assert len(drawn(page, "paid")) == len(fills)
+
+
+def test_the_chart_has_every_price_and_every_opinion(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    market = traded(season)
+    page = opened("market", season, monkeypatch, market=market)
+    stored = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    prices = {row["at"]: row["price"] for row in drawn(page, "bid")}
+    assert set(prices.values()) == {mid / MILLION for (mid,) in stored if mid is not None}
+    said = ask(
+        season,
+        "SELECT name, probability FROM forecast JOIN turn ON turn.id = turn_id JOIN entrant ON entrant.id = "
+        "entrant_id WHERE market_id = ? AND stage = 'final' AND kind <> 'market'",
+        market,
+    )
+    points = [(row["agent"], row["chance"]) for row in drawn(page, "course")]
+    assert sorted(points) == sorted((name, chance / MILLION) for name, chance in said)
+
+
+def test_one_agent_can_be_singled_out(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("market", season, monkeypatch, market=traded(season), agent="oracle")
+    assert {row["agent"] for row in [*drawn(page, "course"), *drawn(page, "paid")]} == {"oracle"}
+
+
+def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("market", season, monkeypatch, market="no:such`*thing*")
+    assert "knows no market" in words(page)
+    assert not page.dataframe
+
+
+def test_foreign_words_are_shown_as_they_are(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, market = spoiled(season, tmp_path)
+    page = opened("market", record, monkeypatch, market=market)
+    assert any(code.value.startswith(f"R {TEXT}") for code in page.code)
+    assert all(len(code.value) <= 20_000 for code in page.code)
+    assert "<script>" not in page.subheader[0].value
+    assert all(not part.allow_html for part in page.markdown)
+    listed = opened("market", record, monkeypatch).dataframe[0].value
+    assert f"Q {TEXT}" in list(listed["question"])
+
+
+def test_a_correction_and_a_changed_page_are_told(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, market = spoiled(season, tmp_path)
+    page = opened("market", record, monkeypatch, market=market)
+    tables = [table.value for table in page.dataframe]
+    (ends,) = [table for table in tables if "Known since" in table]
+    assert list(ends["Version"]) == [1, 2]
+    assert list(ends["Outcome"])[1] == "25¢ a share"
+    assert list(ends["Source"])[1] == f"S {TEXT}"
+    assert "has corrected itself" in words(page)
+    (changes,) = [table for table in tables if "Before" in table]
+    last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
+    assert last["question"][1] == f"Q {TEXT}"
+    assert last["tick"] == ("1¢", "0.1¢")
+
+
+def test_what_was_not_chosen_stays_out_of_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not opened("market", season, monkeypatch).query_params
+    assert set(opened("market", season, monkeypatch, market=traded(season)).query_params) == {"market"}

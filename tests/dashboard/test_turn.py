@@ -1,0 +1,189 @@
+"""The page of turns: the newest in a list, and each one whole, against plain SQL."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.store.record import Record
+from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
+
+MILLION = 1_000_000
+TURN = (
+    "SELECT turn.id FROM turn JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
+    "JOIN entrant ON entrant.id = entrant_id WHERE cohort.number = ? AND round.number = ? AND name = ?"
+)
+PLACE = ("1", "2", "oracle")
+
+
+def ask(record: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
+        return plain.execute(query, values).fetchall()
+
+
+def id_of(record: Path, place: tuple[str, str, str]) -> int:
+    return int(ask(record, TURN, *place)[0][0])
+
+
+def address(place: tuple[str, str, str]) -> dict[str, str]:
+    return dict(zip(("cohort", "round", "agent"), place, strict=True))
+
+
+def test_the_newest_turns_come_first_with_what_they_did(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = opened("turn", season, monkeypatch).dataframe[0].value
+    times = list(table["at"])
+    assert times == sorted(times, reverse=True)
+    assert len(table) == ask(season, "SELECT count(*) FROM turn")[0][0]
+    for _, row in table.iterrows():
+        turn = id_of(season, (row["cohort"], row["round"], row["agent"]))
+        count = "SELECT count(*), coalesce(sum(amount), 0) FROM fill WHERE turn_id = ? AND action = ?"
+        assert (row["bought"], round(row["spent"] * MILLION)) == ask(season, count, turn, "buy")[0]
+        assert row["sold"] == ask(season, count, turn, "sell")[0][0]
+        refused = ask(season, "SELECT count(*) FROM rejection WHERE turn_id = ?", turn)[0][0]
+        assert row["rejected"] == refused
+
+
+def test_turns_of_one_agent_can_be_looked_for(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("turn", season, monkeypatch)
+    page.selectbox[0].select("oracle")
+    assert set(healthy(page.run()).dataframe[0].value["agent"]) == {"oracle"}
+    assert in_address(page, "agent") == "oracle"
+    again = opened("turn", season, monkeypatch, agent="oracle", verdict="played")
+    assert len(again.dataframe[0].value) == len(page.dataframe[0].value)
+
+
+def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("turn", season, monkeypatch, verdict="failed")
+    assert not page.dataframe
+    assert "No turn is so" in words(page)
+
+
+def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = id_of(season, PLACE)
+    table = opened("turn", season, monkeypatch, **address(PLACE)).dataframe[0].value
+    rows = ask(
+        season,
+        "SELECT v.question, f.probability, q.mid, (SELECT payout FROM resolution r WHERE r.market_id = "
+        "i.market_id ORDER BY version DESC LIMIT 1) FROM turn t JOIN round d ON d.id = t.round_id "
+        "JOIN snapshot_item i ON i.snapshot_id = d.snapshot_id AND i.shown = 1 "
+        "JOIN market_version v ON v.id = i.version_id LEFT JOIN quote q ON q.id = i.quote_id "
+        "LEFT JOIN forecast f ON f.turn_id = t.id AND f.market_id = i.market_id AND f.stage = 'final' "
+        "WHERE t.id = ? ORDER BY i.position",
+        turn,
+    )
+    assert list(table["question"]) == [question for question, *_ in rows]
+    for (_, said, mid, payout), (_, row) in zip(rows, table.iterrows(), strict=True):
+        assert row["final"] == pytest.approx(said / 10_000)
+        assert row["price"] == pytest.approx(mid / 10_000)
+        if payout in (0, MILLION):
+            gain = (mid / MILLION - payout / MILLION) ** 2 - (said / MILLION - payout / MILLION) ** 2
+            assert row["gain"] == pytest.approx(gain)
+
+
+def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = id_of(season, PLACE)
+    page = opened("turn", season, monkeypatch, **address(PLACE))
+    (table,) = [found.value for found in page.dataframe if "level" in found.value]
+    levels = ask(
+        season,
+        "SELECT fill_level.price, fill_level.shares, fill_level.amount, fill_level.fee FROM fill JOIN "
+        "fill_level ON fill_id = fill.id WHERE turn_id = ? ORDER BY fill.position, fill_level.position",
+        turn,
+    )
+    assert levels
+    shown = table[["price", "shares", "amount", "fee"]].values.tolist()
+    assert shown == [[p / 10_000, s / MILLION, a / MILLION, f / MILLION] for p, s, a, f in levels]
+    cash = ask(season, "SELECT cash FROM turn WHERE id = ?", turn)[0][0]
+    figures = {metric.label: metric.value for metric in page.metric}
+    assert float(figures["Cash before"].strip("$").replace(",", "")) == pytest.approx(
+        cash / MILLION, abs=0.01
+    )
+
+
+def test_held_until_its_end_a_bet_gains_what_was_settled(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("turn", season, monkeypatch, cohort="1", round="1", agent="constant")
+    (table,) = [found.value for found in page.dataframe if "level" in found.value]
+    fills = ask(
+        season,
+        "SELECT f.side, f.shares, f.amount, r.payout FROM fill f JOIN resolution r "
+        "ON r.market_id = f.market_id WHERE turn_id = ? AND action = 'buy'",
+        id_of(season, ("1", "1", "constant")),
+    )
+    made = [
+        0 if payout is None else shares * (payout if side == "YES" else MILLION - payout) // MILLION - amount
+        for side, shares, amount, payout in fills
+    ]
+    assert sum(table["gain"].dropna()) == pytest.approx(sum(made) / MILLION)
+
+
+def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ways(number: str) -> set[str]:
+        page = opened("turn", season, monkeypatch, cohort="1", round=number, agent="oracle")
+        return {link.proto.label for link in page.get("page_link")}
+
+    assert {"← Round before", "Round after →"} <= ways("2")
+    assert "← Round before" not in ways("1")
+    assert "Round after →" not in ways("4")
+
+
+@pytest.mark.parametrize("place", [("9", "1", "oracle"), ("1", "x", "oracle"), ("1", "1", "nobody*")])
+def test_a_turn_that_is_not_in_is_said_not_to_be(
+    season: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, str, str]
+) -> None:
+    page = opened("turn", season, monkeypatch, **address(place))
+    assert "holds no turn of" in words(page)
+    assert not page.dataframe
+
+
+def test_an_agent_without_a_model_asked_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "It asked no model." in words(opened("turn", season, monkeypatch, **address(PLACE)))
+
+
+def test_every_call_is_shown_and_its_words_as_they_are(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, _ = spoiled(season, tmp_path)
+    here = {"cohort": "1", "round": "1", "agent": "constant"}
+    page = opened("turn", record, monkeypatch, **here, call="final-1-2")
+    (calls,) = [found.value for found in page.dataframe if "tokens_in" in found.value]
+    assert list(calls["ended"]) == ["rate_limit", "stop", "length"]
+    assert list(calls["tokens_in"]) == [0, 1_234, 10]
+    assert calls["cost"][1] == 0.0015
+    assert calls["error"][0] == f"slow down {TEXT} (may be tried again)"
+    assert {metric.label: metric.value for metric in page.metric}["Cost"] == "unknown"
+    assert [code.value for code in page.code][:2] == [f"answer {TEXT}", f"rules {TEXT}"]
+    assert all(not part.allow_html for part in page.markdown)
+
+
+def test_a_long_answer_is_cut_and_can_be_had_whole(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, _ = spoiled(season, tmp_path)
+    here = {"cohort": "1", "round": "1", "agent": "constant"}
+    page = opened("turn", record, monkeypatch, **here)
+    assert page.selectbox[0].value == "final-1-3"
+    assert SECRETLY_LONG.startswith(page.code[0].value)
+    assert f"The first 20,000 of {len(SECRETLY_LONG):,} characters." in words(page)
+    refused = opened("turn", record, monkeypatch, **here, call="final-1-1")
+    assert "None came." in words(refused)
+
+
+def test_a_record_without_a_turn_says_how_to_get_one(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "begun.db"
+    Record.open(str(database)).close()
+    with sqlite3.connect(database) as plain:
+        plain.execute("ATTACH ? AS whole", (str(season),))
+        plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")
+        plain.execute("INSERT INTO entrant SELECT * FROM whole.entrant WHERE cohort_id = 1")
+    assert "No turn is in yet" in words(opened("turn", database, monkeypatch))
+    assert "No market was put before an agent yet" in words(opened("market", database, monkeypatch))
