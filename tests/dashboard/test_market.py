@@ -1,11 +1,11 @@
 """The page of markets: its list and each market whole, against plain SQL and what the command line reads."""
 
-import json
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from arena.positions import positions
@@ -30,17 +30,11 @@ def traded(record: Path, where: str = "1") -> str:
     return str(ask(record, query)[0][0])
 
 
-def chart_of(page: AppTest) -> dict[str, Any]:
-    (chart,) = page.get("vega_lite_chart")
-    found: dict[str, Any] = json.loads(chart.proto.spec)
-    return found
-
-
 def drawn(page: AppTest, column: str) -> list[dict[str, Any]]:
-    """Every row of the chart that has a column, each once: layers may share their rows."""
-    layers = [layer["data"]["values"] for layer in chart_of(page)["layer"] if "values" in layer["data"]]
-    rows = {json.dumps(row, sort_keys=True): row for values in layers for row in values if column in row}
-    return list(rows.values())
+    """The rows of the chart's data that have a column."""
+    (chart,) = page.get("vega_lite_chart")
+    tables = [convert_arrow_bytes_to_pandas_df(data.data.data) for data in chart.proto.datasets]
+    return [row for table in tables if column in table for row in table.to_dict("records")]
 
 
 def questions(record: Path) -> dict[str, str]:
