@@ -19,7 +19,7 @@ from tests.dashboard.spoiled import TEXT, spoiled
 MILLION = 1_000_000
 
 
-def ask(record: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
+def ask(record: Path, query: str, *values: Any) -> list[Any]:
     with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
         return plain.execute(query, values).fetchall()
 
@@ -38,9 +38,8 @@ def drawn(page: AppTest, column: str) -> list[dict[str, Any]]:
 
 
 def questions(record: Path) -> dict[str, str]:
-    return dict(
-        ask(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")  # type: ignore[arg-type]
-    )
+    rows = ask(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")
+    return dict(rows)
 
 
 def test_the_list_has_every_market_that_was_shown_with_its_figures(

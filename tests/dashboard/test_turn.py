@@ -18,7 +18,7 @@ TURN = (
 PLACE = ("1", "2", "oracle")
 
 
-def ask(record: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
+def ask(record: Path, query: str, *values: Any) -> list[Any]:
     with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
         return plain.execute(query, values).fetchall()
 

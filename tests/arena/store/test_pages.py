@@ -1,0 +1,122 @@
+"""What the dashboard's pages of markets and turns read: against plain SQL, and the same on both databases."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.store.database import connect, reading
+from arena.store.database import looking as opened
+from arena.store.directory import last_shown, read_directory, read_interest, read_spreads
+from arena.store.frame import Connection
+from arena.store.move import move
+from arena.store.newturns import newest_turns
+from arena.store.onemarket import read_accounts, read_dealt, read_ends, read_marked, read_offered, read_said
+from arena.store.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
+from arena.store.pricing import read_prices
+from markets.canonical import stamp
+from tests.arena.store.build import SUN
+
+
+@contextmanager
+def looking(record: str | Path) -> Iterator[Connection]:
+    engine = connect(record, read_only=True)
+    with reading(engine) as connection:
+        yield connection
+    engine.dispose()
+
+
+def ask(record: Path, query: str, *values: Any) -> list[Any]:
+    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
+        return plain.execute(query, values).fetchall()
+
+
+def most_quoted(record: Path) -> str:
+    query = "SELECT market_id FROM quote GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+    return str(ask(record, query)[0][0])
+
+
+@pytest.mark.parametrize("most", [2, 3, 5, 20])
+def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most: int) -> None:
+    built, market = copy, most_quoted(copy)
+    with sqlite3.connect(copy) as plain:  # hours apart at first, then days
+        plain.executemany(
+            "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",
+            [(market, stamp(SUN + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
+        )
+    stored = ask(built, "SELECT at, mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    assert len(stored) > most
+    times = [datetime.fromisoformat(at) for at, _ in stored]
+    step = (times[-1] - times[0]) / (most - 1)
+    wanted = {max(at for at in times if at <= times[0] + place * step) for place in range(most - 1)}
+    with looking(built) as connection:
+        found = read_prices(connection, market, most)
+    assert found.thinned
+    assert [price.at for price in found.points] == sorted({*wanted, times[-1]})
+    mids = dict(zip(times, (mid for _, mid in stored), strict=True))
+    assert [price.mid for price in found.points] == [mids[price.at] for price in found.points]
+
+
+def test_few_prices_are_all_there(built: Path) -> None:
+    market = most_quoted(built)
+    stored = ask(built, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    with looking(built) as connection:
+        found = read_prices(connection, market, len(stored))
+        assert read_prices(connection, "no:such", 10).points == ()
+    assert not found.thinned
+    assert [price.mid for price in found.points] == [mid for (mid,) in stored]
+
+
+def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
+    rows = ask(
+        built,
+        "SELECT market_id, max(round.at) FROM snapshot_item JOIN round USING (snapshot_id) WHERE shown = 1 "
+        "GROUP BY 1",
+    )
+    wanted = {market: datetime.fromisoformat(at).astimezone(UTC) for market, at in rows}
+    with looking(built) as connection:
+        found = last_shown(connection, wanted, len(wanted))
+        one = last_shown(connection, wanted, 1)
+    assert {market: shown.at for market, shown in found.items()} == wanted
+    times = [shown.at for shown in found.values()]
+    assert times == sorted(times, reverse=True)
+    assert list(one) == list(found)[:1]
+
+
+def everything(record: str | Path) -> list[Any]:
+    """Whatever the pages read, of every market and every turn."""
+    with looking(record) as connection:
+        known = read_directory(connection)
+        ids = [market.id for market in known]
+        shown = last_shown(connection, ids, len(ids))
+        found: list[Any] = [known, list(shown), read_interest(connection, ids)]
+        found.append(read_spreads(connection, shown, ("market",)))
+        for market in ids:
+            rounds = [place.round_id for place in read_offered(connection, market)]
+            accounts = read_accounts(connection, market)
+            found += [place.at for place in read_offered(connection, market)]
+            found += [(one.agent, one.probability) for one in read_said(connection, market, rounds)]
+            found += [read_dealt(connection, market, 100), read_ends(connection, market)]
+            found += [account.entries for account in accounts]
+            first = {account.cohort: account.entrant_id for account in accounts}
+            found.append(read_marked(connection, market, first.values()))
+            found += [read_prices(connection, market, most) for most in (2, 1_000)]
+        found += (turns := newest_turns(connection, 1_000))
+        for turn in turns:
+            whole = find_turn(connection, turn.cohort, turn.round, turn.agent)
+            assert whole is not None
+            assert whole.verdict == turn.verdict
+            found += [whole.bets, whole.sales, read_seen(connection, whole), read_fills(connection, whole)]
+            found += [read_forecasts(connection, whole), read_rejections(connection, whole)]
+    return found
+
+
+def test_both_databases_tell_the_pages_the_same(built: Path, new_database: Callable[[], str]) -> None:
+    server = new_database()
+    with opened(str(built)) as engine:
+        move(engine, server)
+    assert everything(server) == everything(built)
