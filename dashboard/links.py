@@ -26,6 +26,15 @@ def link(label: str, to: To, help: str | None = None, **shown: str | int) -> Non
     st.page_link(page_of(to, _nothing), label=label, icon=None, help=help, query_params=_texts(shown))
 
 
+def step(label: str, to: To, **shown: str | int) -> None:
+    """Something to click that leads to another view of the page it is on, where links of `link` do nothing.
+
+    The label is Markdown: foreign text goes through `words.plain` first.
+    """
+    if st.button(label, key=f"step to {to} {sorted(_texts(shown).items())}"):
+        go(to, **shown)
+
+
 def go(to: To, **shown: str | int) -> NoReturn:
     """Be at another page, as by a click on a link to it."""
     st.switch_page(page_of(to, _nothing), query_params=_texts(shown))

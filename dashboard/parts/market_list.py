@@ -6,7 +6,7 @@ from typing import cast
 import streamlit as st
 
 from dashboard.choice import choice, typed
-from dashboard.links import go, link
+from dashboard.links import go, step
 from dashboard.parts.figures import money, number, outcome, percent, time, words
 from dashboard.picked import picked
 from dashboard.queries.markets import COMPARED, MOST, Asked, Directory, Found, Line, Order, directory, found
@@ -53,7 +53,7 @@ def show_list(record: Source) -> None:
     result = found(record, asked)
     if not result.lines:
         st.info(_nothing(asked), icon=":material/search_off:")
-        link("Show all markets", "market")
+        step("Show all markets", "market")
         return
     st.caption(_counted(result, asked))
     place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each", most=25)
@@ -85,7 +85,7 @@ def _event(known: Directory) -> str:
     if event:
         first = next((market.question for market in known.markets if market.event_id == event), event)
         st.markdown(f"Only markets about the same event as “{plain(first)}”.")
-        link("Markets of all events", "market")
+        step("Markets of all events", "market")
     return event
 
 

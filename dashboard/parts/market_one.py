@@ -10,7 +10,7 @@ import streamlit as st
 from arena.store.onemarket import Page
 from dashboard.choice import choice
 from dashboard.drawn.market import DEEDS, TRADES, over_time
-from dashboard.links import go, link
+from dashboard.links import go, step
 from dashboard.palette import Look
 from dashboard.parts.figures import (
     instant,
@@ -69,7 +69,7 @@ DEALS = {
 def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
     """The page of one market, from the question down to its rules."""
     market = page.market
-    link("All markets", "market")
+    step("All markets", "market")
     st.subheader(plain(market.question, most=1_000), anchor=False)
     _figures(page)
     _history(record, page, looks)
@@ -271,7 +271,7 @@ def _event(record: Source, market: Market) -> None:
     columns = {key: LISTED[key] for key in ("question", "price", "spread", "status", "outcome", "closes")}
     data = data_of(lines)
     place = picked({key: data[key] for key in columns}, "event", columns, "Markets of the event", most=HIGH)
-    link("Search among them", "market", event=market.event_id)
+    step("Search among them", "market", event=market.event_id)
     if place is not None:
         go("market", market=lines[place].market.id)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import streamlit as st
 
 from agents.model import Article
-from dashboard.links import go, link
+from dashboard.links import go, link, step
 from dashboard.parts.figures import instant, money, number, outcome, percent, signed, time, words
 from dashboard.parts.turn_calls import cost_of, show_calls
 from dashboard.parts.turn_list import MEANT
@@ -89,10 +89,10 @@ def _ways(page: TurnPage) -> None:
     with st.container(horizontal=True):
         for label, rounds in around.items():
             for round in rounds:
-                link(label, "turn", cohort=turn.cohort, round=round, agent=turn.agent)
+                step(label, "turn", cohort=turn.cohort, round=round, agent=turn.agent)
         link("Its agent", "agent", agent=turn.agent)
         link("Its cohort", "cohort", cohort=turn.cohort)
-        link("All turns", "turn")
+        step("All turns", "turn")
 
 
 def _figures(page: TurnPage) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.links import link
+from dashboard.links import step
 from dashboard.palette import looks
 from dashboard.parts.market_list import show_list
 from dashboard.parts.market_one import show_market
@@ -26,6 +26,6 @@ def show(record: Source) -> None:
     page = market_page(record, named)
     if page is None:
         st.info(f"The record knows no market {code(named[:200])}.", icon=":material/search_off:")
-        link("All markets", "market")
+        step("All markets", "market")
         return
     show_market(record, page, looks(season(record).agents))

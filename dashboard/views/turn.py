@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.links import link
+from dashboard.links import step
 from dashboard.parts.turn_list import show_list
 from dashboard.parts.turn_one import show_turn
 from dashboard.queries.turn import turn_page
@@ -26,7 +26,7 @@ def show(record: Source) -> None:
         who = f"{code(agent[:200])} in round {code(round[:20])} of cohort {code(cohort[:20])}"
         said = f"The record holds no turn of {who}, or it is not in yet."
         st.info(said, icon=":material/search_off:")
-        link("All turns", "turn")
+        step("All turns", "turn")
         return
     show_turn(record, page)
 

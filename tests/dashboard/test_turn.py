@@ -127,7 +127,7 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(
 def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ways(number: str) -> set[str]:
         page = opened("turn", season, monkeypatch, cohort="1", round=number, agent="oracle")
-        return {link.proto.label for link in page.get("page_link")}
+        return {button.label for button in page.button}
 
     assert {"← Round before", "Round after →"} <= ways("2")
     assert "← Round before" not in ways("1")

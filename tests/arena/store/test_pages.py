@@ -19,7 +19,7 @@ from arena.store.onemarket import read_accounts, read_dealt, read_ends, read_mar
 from arena.store.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
 from arena.store.pricing import read_prices
 from markets.canonical import stamp
-from tests.arena.store.build import SUN
+from tests.builders import NOW
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most:
     with sqlite3.connect(copy) as plain:  # hours apart at first, then days
         plain.executemany(
             "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",
-            [(market, stamp(SUN + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
+            [(market, stamp(NOW + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
         )
     stored = ask(built, "SELECT at, mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert len(stored) > most

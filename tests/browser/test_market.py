@@ -1,0 +1,125 @@
+"""The pages of markets and turns in a real browser: clicked through, gone back, and sent bad texts."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard.words import JOINER
+from tests.browser.watching import LOOKS, PATIENCE, Watched, open_at, settled
+from tests.dashboard.serving import Served, serving
+from tests.dashboard.spoiled import spoiled
+
+pytestmark = pytest.mark.browser
+
+ROW = 35
+"""How high a row of a table is, in pixels."""
+
+
+@pytest.fixture(scope="module")
+def hostile(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    """A dashboard on a record with bad texts, and the market that has them."""
+    database, market = spoiled(record, tmp_path_factory.mktemp("hostile"))
+    with serving(database) as dashboard:
+        yield dashboard, market
+
+
+def click_row(page: Page, row: int, table: int = 0, across: int = 200) -> None:
+    """Click a cell of a table's row; the first row is 1."""
+    found = page.get_by_test_id("stDataFrame").nth(table)
+    expect(found.locator("td[aria-colindex='1']").first).to_be_attached(timeout=PATIENCE)
+    found.scroll_into_view_if_needed()
+    found.click(position={"x": across, "y": ROW * row + ROW // 2})
+
+
+def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/market", "Market")
+    question = page.get_by_test_id("stDataFrame").locator("td[aria-colindex='1']").nth(1).text_content()
+    click_row(page, 2)
+    expect(page).to_have_url(re.compile(r"/market\?market="), timeout=PATIENCE)
+    heading = page.get_by_role("heading", level=3).first
+    expect(heading).to_be_visible(timeout=PATIENCE)
+    assert (heading.text_content() or "").replace(JOINER, "") == question
+    expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
+    settled(page)
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/market$"), timeout=PATIENCE)
+    expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    expect(page).to_have_url(re.compile(r"/market$"))
+
+
+def test_words_searched_for_survive_the_way_there_and_back(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/market", "Market")
+    first = page.get_by_test_id("stDataFrame").locator("td[aria-colindex='1']").first.text_content() or ""
+    word = first.split()[2]
+    page.get_by_placeholder("Words of the question").fill(word)
+    page.get_by_placeholder("Words of the question").press("Enter")
+    expect(page).to_have_url(re.compile(f"search={word}"), timeout=PATIENCE)
+    settled(page)
+    click_row(page, 1)
+    expect(page).to_have_url(re.compile(r"\?market="), timeout=PATIENCE)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_placeholder("Words of the question")).to_have_value(word, timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(f"search={word}"))
+
+
+def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/turn?cohort=1&round=1&agent=oracle", "Turn")
+    page.get_by_role("button", name="Round after").click()
+    expect(page).to_have_url(re.compile("round=2"), timeout=PATIENCE)
+    expect(page.get_by_text("in round 2 of cohort 1")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_text("in round 1 of cohort 1")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    page.get_by_role("button", name="All turns").click()
+    expect(page).to_have_url(re.compile(r"/turn$"), timeout=PATIENCE)
+    settled(page)
+    click_row(page, 1)
+    expect(page).to_have_url(re.compile(r"/turn\?cohort=\d+&round=\d+&agent="), timeout=PATIENCE)
+    expect(page.get_by_text("Cash before")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+
+
+def test_bad_texts_do_nothing_but_be_read(hostile: tuple[Served, str], watched: Watched) -> None:
+    served, market = hostile
+    page = watched.page
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    for path, title in (
+        ("market", "Market"),
+        (f"market?market={market}", "Market"),
+        ("turn?cohort=1&round=1&agent=constant&call=final-1-1", "Turn"),
+        ("turn?cohort=1&round=1&agent=constant&call=final-1-2", "Turn"),
+    ):
+        open_at(page, f"{served.address}/{path}", title)
+        folded = page.get_by_test_id("stExpander").locator("details:not([open]) summary")
+        while folded.count():
+            folded.first.click()
+        settled(page)
+        assert page.locator("a[href*='203.0.113.9'], img[src*='203.0.113.9'], .katex").count() == 0
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_nothing_sticks_out_at_any_width_in_either_theme(
+    hostile: tuple[Served, str], browser: Browser, width: int, theme: str
+) -> None:
+    served, market = hostile
+    scheme = "dark" if theme == "dark" else "light"
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    watched = Watched(context.new_page()).watch()
+    paths = ("market", f"market?market={market}", "turn", "turn?cohort=1&round=1&agent=constant")
+    for path in paths:
+        open_at(watched.page, f"{served.address}/{path}", path.split("?")[0].capitalize())
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+    assert (watched.errors, watched.strangers()) == ([], [])
