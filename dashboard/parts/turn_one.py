@@ -86,7 +86,7 @@ def _ways(page: TurnPage) -> None:
     """To the turns before and after, to the agent and to the cohort."""
     turn, place = page.turn, page.rounds.index(page.turn.round)
     around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         for label, rounds in around.items():
             for round in rounds:
                 step(label, "turn", cohort=turn.cohort, round=round, agent=turn.agent)
