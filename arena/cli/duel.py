@@ -1,14 +1,12 @@
 """`arena duel`: two agents held against each other."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json
 from arena.errors import ArenaError
-
-EVEN = "Nothing tells them apart: they always said the same."
 
 
 def duel(
@@ -30,8 +28,12 @@ def duel(
 
     Next: arena leaderboard
     """
+    from dataclasses import asdict
+
+    from arena.prepared.duels import events_needed
     from arena.scores import fight
     from arena.store.database import connect, reading
+    from arena.verdict import in_words
 
     if one == other:
         mend = "arena agents list names them"
@@ -39,54 +41,11 @@ def duel(
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
-            found = as_data(fight(connection, one, other, cohort))
+            found = fight(connection, one, other, cohort)
     finally:
         engine.dispose()
+    needed = events_needed(found)
     if as_json:
-        print_json({"cohort": cohort} | found)
+        print_json({"cohort": cohort} | asdict(found) | {"winner": found.winner(), "events_needed": needed})
     else:
-        print(in_words(found))
-
-
-def as_data(found: Any) -> dict[str, Any]:
-    """A duel for JSON: who won, and how many more events would tell."""
-    from dataclasses import asdict
-
-    from arena.prepared.duels import events_needed
-
-    return asdict(found) | {"winner": found.winner(), "events_needed": events_needed(found)}
-
-
-def in_words(found: dict[str, Any]) -> str:
-    """What came of it, in a few lines."""
-    if found["gap"] is None:
-        return f"Nothing can be said of {found['a']} and {found['b']}: {found['reason']}."
-    said = _about(found)
-    return said + (EVEN if found["gap"] == 0 else f"{_gap(found)}\n{_verdict(found)}")
-
-
-def _about(found: dict[str, Any]) -> str:
-    on_rows = found["by"] == "rows"
-    how = (
-        f"{found['rows']:,} common forecasts" if on_rows else "what each gains on the market, on its own rows"
-    )
-    count = f"{found['markets']:,} markets, {found['events']:,} events ({found['effective']:.1f} effective)"
-    return f"{found['a']} against {found['b']}, by {how}: {count}.\n"
-
-
-def _gap(found: dict[str, Any]) -> str:
-    ahead = found["a"] if found["gap"] > 0 else found["b"]
-    said = f"{ahead} was closer by {abs(found['gap']):.4f} Brier points"
-    if found["p"] is None:
-        return f"{said}."
-    span = "" if found["low"] is None else f", gap from {found['low']:+.4f} to {found['high']:+.4f}"
-    return f"{said} (p = {found['p']:.3f}{span})."
-
-
-def _verdict(found: dict[str, Any]) -> str:
-    if found["reason"]:
-        return f"That says nothing yet: {found['reason']}."
-    if found["winner"]:
-        return f"{found['winner']} is the better one, by more than chance would explain."
-    more = found["events_needed"]
-    return "Chance alone may explain it." + (f" About {more:,} more events would tell." if more else "")
+        print("\n".join(in_words(found, needed)))

@@ -16,6 +16,7 @@ LEDGERS = (
     .where(ENTRANT.c.cohort_id == COHORT_ID)
     .order_by(ENTRANT.c.position, ENTRY.c.number)
 )
+OF_ONE = LEDGERS.where(ENTRANT.c.name == bindparam("agent"))
 NEWER = (
     select(ENTRY.c.entrant_id, *FIELDS)
     .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)), ENTRY.c.number > bindparam("known"))
@@ -29,10 +30,11 @@ HEADS = (
 )
 
 
-def read_ledgers(connection: Connection, cohort_id: int) -> dict[str, list[Entry]]:
-    """Every entrant's ledger, in line-up order."""
+def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
+    """Every entrant's ledger, in line-up order, or that of one."""
     found: dict[str, list[Entry]] = defaultdict(list)
-    for name, *values in connection.execute(LEDGERS, {"cohort_id": cohort_id}).all():
+    wanted = LEDGERS if agent is None else OF_ONE
+    for name, *values in connection.execute(wanted, {"cohort_id": cohort_id, "agent": agent}).all():
         found[name].append(Entry(*values))
     return dict(found)
 

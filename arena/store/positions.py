@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from arena.store.ledgers import read_ledgers
 from arena.store.read import snapshot
@@ -26,21 +26,26 @@ class Marked:
 def read_marked(connection: Connection, cohort_id: int, agent: str | None = None) -> Marked | None:
     """A cohort at its newest mark, with all ledgers or one; None before the first mark."""
     joined = MARK.join(ENTRANT, MARK.c.entrant_id == ENTRANT.c.id)
-    newest = select(func.max(MARK.c.at)).select_from(joined).where(ENTRANT.c.cohort_id == cohort_id)
+    newest = select(func.max(MARK.c.at)).select_from(joined).where(*_of(cohort_id, agent))
     at = connection.scalar(newest)
     found = None if at is None else snapshot(connection, cohort_id, at)
     if at is None or found is None:
         return None
-    entries = read_ledgers(connection, cohort_id).items()
-    chosen = {name: rows for name, rows in entries if agent in (None, name)}
-    until = {name: [entry for entry in rows if entry.at <= at] for name, rows in chosen.items()}
-    return Marked(at, found[1], until, _questions(connection, cohort_id))
+    entries = read_ledgers(connection, cohort_id, agent).items()
+    until = {name: [entry for entry in rows if entry.at <= at] for name, rows in entries}
+    return Marked(at, found[1], until, _questions(connection, cohort_id, agent))
 
 
-def _questions(connection: Connection, cohort_id: int) -> dict[MarketId, str]:
-    """What the markets that a cohort ever traded ask, by the newest version of each page."""
+def _of(cohort_id: int, agent: str | None) -> list[ColumnElement[bool]]:
+    """All entrants of a cohort, or one."""
+    named = [] if agent is None else [ENTRANT.c.name == agent]
+    return [ENTRANT.c.cohort_id == cohort_id, *named]
+
+
+def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dict[MarketId, str]:
+    """What the markets that they ever traded ask, by the newest version of each page."""
     joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-    traded = select(ENTRY.c.market_id).select_from(joined).where(ENTRANT.c.cohort_id == cohort_id)
+    traded = select(ENTRY.c.market_id).select_from(joined).where(*_of(cohort_id, agent))
     pages = select(VERSION.c.market_id, VERSION.c.question).where(VERSION.c.market_id.in_(traded))
     rows = connection.execute(pages.order_by(VERSION.c.market_id, VERSION.c.version))
     return {MarketId(row.market_id): row.question for row in rows}

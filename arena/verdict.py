@@ -1,0 +1,42 @@
+"""What came of a duel, in the words that the command line and the pages share."""
+
+from arena.scoring.comparing.duel import Duel
+
+EVEN = "Nothing tells them apart: they always said the same."
+
+
+def in_words(found: Duel, needed: int | None) -> list[str]:
+    """On what it rests, how large the gap is, and what that says: a sentence each."""
+    if found.gap is None:
+        return [f"Nothing can be said of {found.a} and {found.b}: {found.reason}."]
+    if found.gap == 0:
+        return [about(found), EVEN]
+    return [about(found), gap(found), verdict(found, needed)]
+
+
+def about(found: Duel) -> str:
+    """On how much of what a duel rests."""
+    on_rows = f"{found.rows:,} common forecasts"
+    how = on_rows if found.by == "rows" else "what each gains on the market, on its own rows"
+    count = f"{found.markets:,} markets, {found.events:,} events ({found.effective:.1f} effective)"
+    return f"{found.a} against {found.b}, by {how}: {count}."
+
+
+def gap(found: Duel) -> str:
+    """Who was closer and by how much, and how far chance may account for it."""
+    size = found.gap or 0.0
+    said = f"{found.a if size > 0 else found.b} was closer by {abs(size):.4f} Brier points"
+    if found.p is None:
+        return f"{said}."
+    span = "" if found.low is None else f", gap from {found.low:+.4f} to {found.high:+.4f}"
+    return f"{said} (p = {found.p:.3f}{span})."
+
+
+def verdict(found: Duel, needed: int | None) -> str:
+    """Whether that is more than chance."""
+    if found.reason:
+        return f"That says nothing yet: {found.reason}."
+    winner = found.winner()
+    if winner is not None:
+        return f"{winner} is the better one, by more than chance would explain."
+    return "Chance alone may explain it." + (f" About {needed:,} more events would tell." if needed else "")
