@@ -1,0 +1,199 @@
+"""What the page of an agent asks of the record."""
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from arena.positions import Position, positions
+from arena.prepared.kept import Kept
+from arena.prepared.profiles import Profile, kept_profile
+from arena.setup import Setup, differences, in_words, setup_of
+from arena.store.agent import (
+    Answers,
+    Span,
+    Valued,
+    read_actions,
+    read_answers_of,
+    read_refused,
+    read_spans,
+    read_stages,
+    read_verdicts,
+    read_worth_at,
+)
+from arena.store.frame import Connection
+from arena.store.positions import read_marked
+from arena.store.read import StoredCohort, cohorts, prompts
+from dashboard.model import Point
+from dashboard.source import Source, ask, cached
+from markets.millionths import ONE
+
+INSTANTS = 200
+"""How many instants of its whole life an agent's curve is asked for at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """An agent in one cohort: how it is set up, what was changed, how its turns ended, and what it has made.
+
+    `pnl` is None before the first mark. `verdicts` and `refused` count turns and wishes.
+    """
+
+    cohort: int
+    starts_at: datetime
+    ended: bool
+    bankroll: int
+    pnl: int | None
+    bets: int
+    sales: int
+    forecasts: int
+    verdicts: dict[str, int]
+    refused: dict[str, int]
+    setup: Setup
+    changed: tuple[str, ...]
+    answers: tuple[Answers, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPage:
+    """An agent over all its cohorts, oldest first."""
+
+    name: str
+    stays: tuple[Stay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """An open position, and the cohort that it is held in."""
+
+    cohort: int
+    position: Position
+
+
+@cached
+def agent_page(record: Source, name: str) -> AgentPage:
+    """All that the record itself says of an agent."""
+    return ask(record, lambda connection: _read_agent(connection, name))
+
+
+@cached
+def curve(record: Source, name: str) -> tuple[Point, ...]:
+    """What all its accounts together had made, over time: each as last marked by then."""
+    return ask(record, lambda connection: _read_curve(connection, name))
+
+
+@cached
+def profile(record: Source, name: str) -> Kept[Profile] | None:
+    """What was worked out of it last."""
+    return ask(record, lambda connection: kept_profile(connection, name))
+
+
+@cached
+def holdings(record: Source, name: str) -> tuple[Holding, ...]:
+    """What it holds now, as last marked, the newest cohort first and in it the largest position."""
+    return ask(record, lambda connection: _read_holdings(connection, name))
+
+
+@cached
+def texts(record: Source, hashes: tuple[str, ...]) -> dict[str, str]:
+    """The texts of prompts, by hash."""
+    return ask(record, lambda connection: prompts(connection, hashes))
+
+
+def _read_agent(connection: Connection, name: str) -> AgentPage:
+    chosen = _chosen(connection, name)
+    last = [(span.entrant_id, span.last_at) for span in read_spans(connection, _ids(chosen, name))]
+    newest = {one.entrant_id: one.total for one in read_worth_at(connection, last)}
+    return AgentPage(name, _stays(connection, name, chosen, newest))
+
+
+def _chosen(connection: Connection, name: str) -> list[StoredCohort]:
+    return [stored for stored in cohorts(connection) if name in stored.entrant_ids]
+
+
+def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
+    return [stored.entrant_ids[name] for stored in chosen]
+
+
+def _read_curve(connection: Connection, name: str) -> tuple[Point, ...]:
+    chosen = _chosen(connection, name)
+    worth = read_worth_at(connection, _wanted(read_spans(connection, _ids(chosen, name))))
+    return _curve(name, worth, {one.entrant_ids[name]: one.cohort.bankroll for one in chosen})
+
+
+def _wanted(spans: Sequence[Span]) -> list[tuple[int, datetime]]:
+    """Evenly spaced instants of the agent's whole life, for each account those at which it was open."""
+    if not spans:
+        return []
+    first, last = min(s.first_at for s in spans), max(s.last_at for s in spans)
+    step = (last - first) / (INSTANTS - 1)
+    grid = [first + step * place for place in range(INSTANTS - 1)]
+    return [(s.entrant_id, at) for s in spans for at in (*_within(grid, s), s.last_at)]
+
+
+def _within(grid: Sequence[datetime], span: Span) -> Sequence[datetime]:
+    return grid[bisect_right(grid, span.first_at) - 1 : bisect_right(grid, span.last_at)]
+
+
+def _curve(name: str, worth: Sequence[Valued], given: dict[int, int]) -> tuple[Point, ...]:
+    """The sum of what all accounts had made, at the instants at which one of them was marked."""
+    made: dict[int, int] = {}
+    points: dict[datetime, Point] = {}
+    total = money = 0
+    for one in sorted(worth, key=lambda one: one.at):
+        gain = one.total - given[one.entrant_id]
+        money += 0 if one.entrant_id in made else given[one.entrant_id]
+        total += gain - made.get(one.entrant_id, 0)
+        made[one.entrant_id] = gain
+        points[one.at] = Point(name, one.at, total / ONE, 100 * total / money)
+    return tuple(points.values())
+
+
+def _stays(
+    connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
+) -> tuple[Stay, ...]:
+    ids = _ids(chosen, name)
+    verdicts, actions = read_verdicts(connection, ids), read_actions(connection, ids)
+    refused, stages = read_refused(connection, ids), read_stages(connection, ids)
+    answers = read_answers_of(connection, ids)
+    setups = [_setup(stored, name) for stored in chosen]
+    found = list[Stay]()
+    for place, (stored, key) in enumerate(zip(chosen, ids, strict=True)):
+        before, acted = setups[max(place - 1, 0)], actions.get(key, {})
+        found.append(
+            Stay(
+                cohort=stored.cohort.number,
+                starts_at=stored.cohort.starts_at,
+                ended=stored.ended_at is not None,
+                bankroll=stored.cohort.bankroll,
+                pnl=newest[key] - stored.cohort.bankroll if key in newest else None,
+                bets=acted.get("buy", 0),
+                sales=acted.get("sell", 0),
+                forecasts=stages.get(key, {}).get("final", 0),
+                verdicts=verdicts.get(key, {}),
+                refused=refused.get(key, {}),
+                setup=setups[place],
+                changed=tuple(in_words(k, *v) for k, v in differences(before, setups[place]).items()),
+                answers=tuple(one for one in answers if one.entrant_id == key),
+            )
+        )
+    return tuple(found)
+
+
+def _setup(stored: StoredCohort, name: str) -> Setup:
+    return setup_of(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
+
+
+def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
+    stored = [one for one in cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
+    return tuple(
+        Holding(one.cohort.number, position) for one in reversed(stored) for position in _held(connection, one, name)
+    )
+
+
+def _held(connection: Connection, stored: StoredCohort, name: str) -> Collection[Position]:
+    marked = read_marked(connection, stored.id, name)
+    if marked is None:
+        return []
+    age = timedelta(seconds=stored.cohort.rules.max_quote_age)
+    return [position for position in positions(marked, age) if position.lot.shares]
