@@ -29,7 +29,16 @@ def gap(found: Duel) -> str:
     if found.p is None:
         return f"{said}."
     span = "" if found.low is None else f", gap from {found.low:+.4f} to {found.high:+.4f}"
-    return f"{said} (p = {found.p:.3f}{span})."
+    return f"{said} ({chance(found.p)}{span})."
+
+
+def chance(p: float) -> str:
+    """A p-value, which is never 0.
+
+    >>> chance(0.0312), chance(0.0002)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p = {p:.3f}" if p >= 0.0005 else "p < 0.001"
 
 
 def verdict(found: Duel, needed: int | None) -> str:

@@ -1,6 +1,6 @@
 """What a cohort has frozen, in plain sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -81,7 +81,12 @@ def settings(entrant: Entrant) -> str:
     >>> settings(Entrant(0, "ann", "llm", {"model": "x/y", "reasoning": None, "price": {"input": 1.0}}))
     'model x/y, price input 1'
     """
-    said = ((key, _value(value)) for key, value in sorted(entrant.settings.items(), key=_model_first))
+    return settings_of(entrant.settings)
+
+
+def settings_of(found: Mapping[str, Any]) -> str:
+    """The same of settings by themselves."""
+    said = ((key, _value(value)) for key, value in sorted(found.items(), key=_model_first))
     return ", ".join(f"{key.replace('_', ' ')} {text}" for key, text in said if text)
 
 

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from markets.millionths import decimal
+from markets.millionths import ONE, decimal
 
 SECONDS_A_DAY = 86_400
 JOINER = "\u2060"
@@ -104,3 +104,23 @@ def moment(at: datetime) -> str:
     '4 Jan 2026, 09:05 UTC'
     """
     return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
+
+
+def gained(millionths: float) -> str:
+    """Money made or lost, to the cent, its sign before it.
+
+    >>> gained(1_234_500_000), gained(-5_000_000), gained(0)
+    ('+$1,234.50', '−$5.00', '$0.00')
+    """
+    amount = round(millionths / ONE, 2)
+    sign = "+" if amount > 0 else "−" if amount < 0 else ""
+    return f"{sign}${abs(amount):,.2f}"
+
+
+def escaped(text: str) -> str:
+    """Our own words for Markdown: a dollar there starts a formula.
+
+    >>> print(escaped("$5 of $10"))
+    \\$5 of \\$10
+    """
+    return text.replace("$", "\\$")

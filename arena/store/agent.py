@@ -93,7 +93,7 @@ def read_spans(connection: Connection, entrant_ids: Collection[int]) -> list[Spa
 
 
 def read_worth_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[Valued]:
-    """For each entrant and instant what the account was worth at its newest mark by then, where it had one."""
+    """For each entrant and instant what the account was worth at its newest mark by then, if any."""
     asked, parameters = _asked(connection, wanted)
     until = select(func.max(own.c.at)).where(own.c.entrant_id == asked.c.id, own.c.at <= asked.c.at)
     here = and_(MARK.c.entrant_id == asked.c.id, MARK.c.at == until.correlate(asked).scalar_subquery())
@@ -107,9 +107,10 @@ def _asked(
 ) -> tuple[FromClause, dict[str, Any]]:
     """What is asked for as a table, given as one parameter or two, however much it is."""
     if connection.dialect.name == "postgresql":
-        kinds = {"keys": ARRAY(BigInteger), "times": ARRAY(UtcTime)}
-        found = func.unnest(*(bindparam(name, type_=kind) for name, kind in kinds.items()))
-        return found.table_valued("id", "at"), {"keys": [k for k, _ in wanted], "times": [t for _, t in wanted]}
+        keys = bindparam("keys", type_=ARRAY(BigInteger))
+        found = func.unnest(keys, bindparam("times", type_=ARRAY(UtcTime)))
+        given = {"keys": [key for key, _ in wanted], "times": [at for _, at in wanted]}
+        return found.table_valued("id", "at"), given
     each = func.json_each(bindparam("pairs", type_=Text)).table_valued("value")
     parts: list[ColumnElement[Any]] = [func.json_extract(each.c.value, f"$[{place}]") for place in (0, 1)]
     pairs = select(parts[0].label("id"), cast(parts[1], Text).label("at")).select_from(each).subquery()
@@ -201,7 +202,9 @@ ANSWERS = (
 def read_answers_of(connection: Connection, entrant_ids: Collection[int]) -> list[Answers]:
     """The calls of these entrants, summed up by what answered or failed, oldest first within an entrant."""
     rows = connection.execute(ANSWERS, {"ids": list(entrant_ids)})
-    return [
-        Answers(key, model, mark, error, *map(int, sums), first_at=first, last_at=last)
-        for key, model, mark, error, *sums, first, last in rows
-    ]
+    return [Answers(*alike, *map(int, sums), *times) for *alike, sums, times in map(_apart, rows)]
+
+
+def _apart(row: Sequence[Any]) -> tuple[Any, ...]:
+    """What calls have in common, their sums, and their first and last time."""
+    return (*row[:4], row[4:-2], row[-2:])

@@ -9,12 +9,17 @@ from arena.scoring.calibrating.reliability import Diagram
 from arena.scoring.money.luck import Luck
 from arena.scoring.money.split import Split
 from arena.slices import Slice
+from dashboard.drawn.frame import Chart, data, percent, rule
 from dashboard.model import Point
 from dashboard.palette import MARKET, Look
+from dashboard.thin import thin
+from dashboard.words import gained
 from markets.millionths import ONE
 
-PANEL = (236, 290)
+PANEL = (310, 340)
 """The size of a reliability diagram in pixels, title included: one fits a phone, three a desk."""
+DOTS = 60
+"""The most points of a reliability diagram that are drawn."""
 UP, DOWN = "#0072B2", "#D55E00"
 """Money made and money lost, told apart without colour vision."""
 ROW = 30
@@ -28,12 +33,16 @@ PARTS = (
     ("luck", "Luck", "What is left: what happened, less what was to be expected."),
 )
 """The parts of a profit, in the order in which they are told."""
-PERCENT = alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelOverlap=True)
 
 
-def profit_curve(points: Sequence[Point], band: Luck | None, look: Look) -> alt.LayerChart:
+def profit_curve(points: Sequence[Point], band: Luck | None, look: Look) -> Chart:
     """What all accounts had made over time; at its end what luck alone would make of 95 seasons in 100."""
-    x = alt.X("at:T", title=None, axis=alt.Axis(format="%-d %b", grid=False, labelOverlap=True))
+    x = alt.X(
+        "at:T",
+        title=None,
+        scale=alt.Scale(padding=10),
+        axis=alt.Axis(format="%-d %b", grid=False, labelOverlap=True),
+    )
     y = alt.Y("gain:Q", title="Profit or loss, $", axis=alt.Axis(format="$~s", tickCount=6))
     told = [
         alt.Tooltip("at:T", title="At", format="%-d %b %Y"),
@@ -41,10 +50,10 @@ def profit_curve(points: Sequence[Point], band: Luck | None, look: Look) -> alt.
         alt.Tooltip("percent:Q", title="% of its bankrolls", format="+,.2f"),
     ]
     rows = [{"at": p.at.isoformat(), "gain": p.dollars, "percent": p.percent} for p in points]
-    line = _data(rows).mark_line(strokeWidth=2, color=look.colour, point=len(rows) == 1)
-    layers = [_rule(y=0), line.encode(x=x, y=y, tooltip=told)]
+    line = data(rows).mark_line(strokeWidth=2, color=look.colour, point=len(rows) == 1)
+    layers = [rule(y=0), line.encode(x=x, y=y, tooltip=told)]
     if band is not None and band.low is not None and band.high is not None and rows:
-        layers.insert(1, _luck(rows[-1]["at"], band))
+        layers.insert(1, _luck(points[-1].at.isoformat(), band))
     return alt.layer(*layers).properties(height=340)
 
 
@@ -55,26 +64,15 @@ def _luck(at: str, band: Luck) -> alt.Chart:
         alt.Tooltip("high:Q", title="to", format="$,.2f"),
         alt.Tooltip("mean:Q", title="on average", format="$,.2f"),
     ]
-    bar: alt.Chart = _data([row]).mark_rule(strokeWidth=14, opacity=0.4, color=MARKET)
+    bar: alt.Chart = data([row]).mark_rule(strokeWidth=10, opacity=0.45, color=MARKET)
     return bar.encode(x="at:T", y=alt.Y("low:Q", title="Profit or loss, $"), y2="high:Q", tooltip=said)
 
 
-def reliability(found: Diagram, title: str, look: Look) -> alt.LayerChart:
+def reliability(found: Diagram, title: str, look: Look) -> Chart:
     """How often YES came against how likely it was called, and the band in which chance alone would lie."""
-    rows = [
-        {
-            "forecast": p.forecast,
-            "rows": p.rows,
-            "came": p.recalibrated,
-            "observed": p.observed,
-            "low": p.low,
-            "high": p.high,
-        }
-        for p in found.points
-    ]
     scale = alt.Scale(domain=[0, 1])
-    x = alt.X("forecast:Q", title="Forecast", scale=scale, axis=PERCENT)
-    y = alt.Y("came:Q", title="Came true", scale=scale, axis=PERCENT)
+    x = alt.X("forecast:Q", title="Forecast", scale=scale, axis=percent())
+    y = alt.Y("came:Q", title="Came true", scale=scale, axis=percent())
     told = [
         alt.Tooltip("forecast:Q", title="Forecast", format=".1%"),
         alt.Tooltip("came:Q", title="Came true, smoothed", format=".1%"),
@@ -83,20 +81,31 @@ def reliability(found: Diagram, title: str, look: Look) -> alt.LayerChart:
         alt.Tooltip("low:Q", title="Chance alone: from", format=".1%"),
         alt.Tooltip("high:Q", title="to", format=".1%"),
     ]
-    ends = _data([{"forecast": 0, "came": 0}, {"forecast": 1, "came": 1}])
-    chance = _data(rows).mark_area(color=MARKET, opacity=0.22).encode(
-        x=x, y=alt.Y("low:Q", title="Came true"), y2="high:Q"
-    )
-    line = _data(rows).mark_line(color=look.colour, strokeWidth=1.5).encode(x=x, y=y)
-    dots = _data(rows).mark_point(color=look.colour, filled=True, opacity=0.9, shape=look.shape)
-    area = alt.Size("rows:Q", scale=alt.Scale(range=[12, 130]), legend=None)
+    diagonal = data([{"forecast": 0, "came": 0}, {"forecast": 1, "came": 1}])
+    own = alt.Chart()
     said = alt.Title(title, subtitle=_parts(found), subtitleColor=MARKET, subtitleFontSize=12)
     return alt.layer(
-        chance,
-        ends.mark_line(color=MARKET, strokeWidth=1, opacity=0.6).encode(x=x, y=y),
-        line,
-        dots.encode(x=x, y=y, size=area, tooltip=told),
+        own.mark_area(color=MARKET, opacity=0.22).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+        diagonal.mark_line(color=MARKET, strokeWidth=1, opacity=0.6).encode(x=x, y=y),
+        own.mark_line(color=look.colour, strokeWidth=1.5).encode(x=x, y=y),
+        own.mark_point(color=look.colour, filled=True, size=22, opacity=1).encode(x=x, y=y, tooltip=told),
+        data=alt.InlineData(values=_of_a_diagram(found)),
     ).properties(title=said, width=PANEL[0], height=PANEL[1])
+
+
+def _of_a_diagram(found: Diagram) -> list[dict[str, Any]]:
+    """The points that are drawn: no more than can be told apart, the first and the last among them."""
+    return [
+        {
+            "forecast": p.forecast,
+            "rows": p.rows,
+            "came": p.recalibrated,
+            "observed": p.observed,
+            "low": p.low,
+            "high": p.high,
+        }
+        for p in thin(found.points, DOTS)
+    ]
 
 
 def _parts(found: Diagram) -> str:
@@ -116,16 +125,22 @@ def histogram(counts: Sequence[int], look: Look) -> alt.Chart:
         alt.Tooltip("high:Q", title="to", format=".0%"),
         alt.Tooltip("count:Q", title="Forecasts", format=","),
     ]
-    chart: alt.Chart = _data(rows).mark_bar(color=look.colour, opacity=0.85).encode(
-        x=alt.X("low:Q", title="Stated probability of YES", scale=alt.Scale(domain=[0, 1]), axis=PERCENT),
-        x2="high:Q",
-        y=alt.Y("count:Q", title="Forecasts", axis=alt.Axis(tickCount=4, tickMinStep=1)),
-        tooltip=told,
+    chart: alt.Chart = (
+        data(rows)
+        .mark_bar(color=look.colour, opacity=0.85)
+        .encode(
+            x=alt.X(
+                "low:Q", title="Stated probability of YES", scale=alt.Scale(domain=[0, 1]), axis=percent()
+            ),
+            x2="high:Q",
+            y=alt.Y("count:Q", title="Forecasts", axis=alt.Axis(tickCount=4, tickMinStep=1)),
+            tooltip=told,
+        )
     )
     return chart.properties(height=200)
 
 
-def skill_in_parts(found: Sequence[Slice], look: Look) -> alt.LayerChart:
+def skill_in_parts(found: Sequence[Slice], look: Look) -> Chart:
     """Its skill on each part with the interval; hollow where there are too few events for one."""
     rows = [
         {
@@ -141,7 +156,11 @@ def skill_in_parts(found: Sequence[Slice], look: Look) -> alt.LayerChart:
     ]
     names = [one.slice for one in found]
     y = alt.Y("part:N", title=None, sort=names, axis=alt.Axis(labelLimit=130))
-    x = alt.X("skill:Q", title="Skill, Brier points better than the price", axis=alt.Axis(format="+.2~f"))
+    x = alt.X(
+        "skill:Q",
+        title="Skill, Brier points better than the price",
+        axis=alt.Axis(format="+.3~f", tickCount=6, labelOverlap=True),
+    )
     told = [
         alt.Tooltip("part:N", title="Part"),
         alt.Tooltip("skill:Q", title="Skill", format="+.4f"),
@@ -150,17 +169,17 @@ def skill_in_parts(found: Sequence[Slice], look: Look) -> alt.LayerChart:
         alt.Tooltip("events:Q", title="Events", format=","),
         alt.Tooltip("markets:Q", title="Markets", format=","),
     ]
-    spans = _data([row for row in rows if row["sure"]]).mark_rule(color=look.colour, strokeWidth=2)
+    spans = data([row for row in rows if row["sure"]]).mark_rule(color=look.colour, strokeWidth=2)
     full = alt.condition("datum.sure", alt.value(1), alt.value(0))
-    dots = _data(rows).mark_point(color=look.colour, fill=look.colour, size=80, shape=look.shape, opacity=1)
+    dots = data(rows).mark_point(color=look.colour, fill=look.colour, size=80, shape=look.shape, opacity=1)
     return alt.layer(
-        _rule(x=0),
+        rule(x=0),
         spans.encode(x=alt.X("low:Q"), x2="high:Q", y=y),
         dots.encode(x=x, y=y, fillOpacity=full, tooltip=told),
     ).properties(height=ROW * max(len(rows), 2) + 20)
 
 
-def waterfall(found: Split) -> alt.LayerChart:
+def waterfall(found: Split) -> Chart:
     """The parts of a profit, each starting where the one before it ended, and their sum."""
     rows, total = list[dict[str, Any]](), 0
     for key, label, _ in PARTS:
@@ -171,30 +190,18 @@ def waterfall(found: Split) -> alt.LayerChart:
     y = alt.Y("part:N", title=None, sort=[row["part"] for row in rows])
     x = alt.X("start:Q", title="Dollars", axis=alt.Axis(format="$~s", tickCount=5))
     kinds = alt.Scale(domain=["made", "lost", "in all"], range=[UP, DOWN, MARKET])
-    bars = _data(rows).mark_bar(height=18).encode(
-        x=x,
-        x2="end:Q",
-        y=y,
-        color=alt.Color("kind:N", scale=kinds, legend=None),
-        tooltip=[
-            alt.Tooltip("part:N", title="Part"),
-            alt.Tooltip("amount:Q", title="Dollars", format="+$,.2f"),
-        ],
-    )
-    return alt.layer(bars, _rule(x=0)).properties(height=ROW * len(rows) + 20)
+    told = [
+        alt.Tooltip("part:N", title="Part"),
+        alt.Tooltip("amount:Q", title="Dollars", format="+$,.2f"),
+    ]
+    colour = alt.Color("kind:N", scale=kinds, legend=None)
+    bars = data(rows).mark_bar(height=18).encode(x=x, x2="end:Q", y=y, color=colour, tooltip=told)
+    words = data(rows).mark_text(align="left", dx=5, color=MARKET, fontSize=12)
+    said = words.encode(x=alt.X("right:Q", title="Dollars"), y=y, text="said:N", tooltip=told)
+    return alt.layer(bars, said, rule(x=0)).properties(height=ROW * len(rows) + 20)
 
 
 def _step(part: str, start: int, end: int) -> dict[str, Any]:
     kind = "in all" if part == "P/L" else "made" if end >= start else "lost"
-    return {"part": part, "start": start / ONE, "end": end / ONE, "amount": (end - start) / ONE, "kind": kind}
-
-
-def _rule(**at: float) -> alt.Chart:
-    """A quiet line where something starts: of no gain, of no skill."""
-    ((axis, value),) = at.items()
-    line: alt.Chart = _data([{axis: value}]).mark_rule(color=MARKET, strokeWidth=1.5)
-    return line.encode(**{axis: f"{axis}:Q"})
-
-
-def _data(rows: list[dict[str, Any]]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=rows))
+    ends = {"start": start / ONE, "end": end / ONE, "right": max(start, end) / ONE}
+    return {"part": part, **ends, "amount": (end - start) / ONE, "said": gained(end - start), "kind": kind}

@@ -23,6 +23,7 @@ from arena.store.agent import (
 )
 from arena.store.frame import Connection
 from arena.store.positions import read_marked
+from arena.store.questions import read_events, read_questions
 from arena.store.read import StoredCohort, cohorts, prompts
 from dashboard.model import Point
 from dashboard.source import Source, ask, cached
@@ -187,7 +188,9 @@ def _setup(stored: StoredCohort, name: str) -> Setup:
 def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
     stored = [one for one in cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
     return tuple(
-        Holding(one.cohort.number, position) for one in reversed(stored) for position in _held(connection, one, name)
+        Holding(one.cohort.number, position)
+        for one in reversed(stored)
+        for position in _held(connection, one, name)
     )
 
 
@@ -197,3 +200,15 @@ def _held(connection: Connection, stored: StoredCohort, name: str) -> Collection
         return []
     age = timedelta(seconds=stored.cohort.rules.max_quote_age)
     return [position for position in positions(marked, age) if position.lot.shares]
+
+
+@cached
+def questions(record: Source, market_ids: tuple[str, ...]) -> dict[str, str]:
+    """What these markets ask."""
+    return ask(record, lambda connection: read_questions(connection, market_ids))
+
+
+@cached
+def events(record: Source, event_ids: tuple[str, ...]) -> dict[str, str]:
+    """What these events are about, by the question of one of their markets."""
+    return ask(record, lambda connection: read_events(connection, event_ids))

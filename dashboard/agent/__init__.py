@@ -1,0 +1,1 @@
+"""The parts of an agent's page, a file each."""

@@ -1,0 +1,130 @@
+"""Where its profit came from, what is still at stake, and what it holds."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+import streamlit as st
+
+from arena.portrait import Money
+from arena.prepared.profiles import Profile
+from arena.scoring.money.at_stake import AtStake
+from dashboard.drawn.agent import PARTS, waterfall
+from dashboard.links import go
+from dashboard.picked import picked
+from dashboard.queries.agent import Holding
+from dashboard.words import count, escaped, gained
+from markets.millionths import ONE
+
+WAITING = ":material/hourglass_empty:"
+
+
+def split(found: Profile) -> None:
+    """The parts of its profit, adding up to it, and how much of the edge is proven."""
+    st.subheader("Where the profit came from", anchor=False)
+    money = found.portrait.money
+    if money is None or (not money.split.pnl and not money.luck.events):
+        st.info("It has made no bet yet, so there is no profit to split.", icon=WAITING)
+        return
+    st.caption("Each part starts where the one above it ended; together they are the profit, to the cent.")
+    st.altair_chart(waterfall(money.split), alt="The parts of the profit, and their sum")
+    st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
+    with st.expander("What the parts say"):
+        lines = [f"- **{label}**, {gained(getattr(money.split, key))}: {said}" for key, label, said in PARTS]
+        st.markdown(escaped("\n".join(lines)))
+
+
+def _told(money: Money) -> list[str]:
+    """How much of the edge came true, and the deepest fall."""
+    said = [f"In all {gained(money.split.pnl)} of profit or loss."]
+    if not isnan(money.proven.share):
+        share, error = money.proven.share, money.proven.error
+        events = count(money.proven.events, "event")
+        said.append(f"Of the edges that it claimed {share:.0%} came true (± {1.96 * error:.0%}, {events}).")
+    if money.drawdown is not None and money.drawdown.amount:
+        fall = money.drawdown
+        said.append(f"Its deepest fall in a cohort was {gained(-fall.amount)}, {fall.share:.1%} of the peak.")
+    return said
+
+
+def stakes(found: Sequence[AtStake], known: Mapping[str, str]) -> None:
+    """What each event can still do to its open accounts, the worst first."""
+    if not found:
+        return
+    st.subheader("At stake by event", anchor=False)
+    st.caption("What the worst and the best end of an event would change. Click a row to see its markets.")
+    columns = {
+        "Event": st.column_config.TextColumn(width="large", help="By the question of one of its markets."),
+        "Markets": _number("Markets", "localized", "Of the event that it holds."),
+        "Value $": _number("Value $", "dollar", "What it holds there is worth now, at mid."),
+        "Worst $": _number("Worst $", "dollar", "What the worst end would change."),
+        "Best $": _number("Best $", "dollar", "What the best end would change."),
+        "Share %": _number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
+    }
+    data: dict[str, list[Any]] = {
+        "Event": [known.get(one.event, one.event) for one in found],
+        "Markets": [one.markets for one in found],
+        "Value $": [one.value / ONE for one in found],
+        "Worst $": [one.worst / ONE for one in found],
+        "Best $": [one.best / ONE for one in found],
+        "Share %": [100 * one.share for one in found],
+    }
+    place = picked(data, "stakes of the agent", columns, "What is at stake, a row an event", most=10)
+    if place is not None:
+        go("market", event=found[place].event)
+
+
+def held(found: Sequence[Holding]) -> None:
+    """Its open positions as last marked."""
+    st.subheader("Open positions", anchor=False)
+    if not found:
+        st.info("It holds nothing now.", icon=":material/check:")
+        return
+    value = sum(one.position.money.value for one in found)
+    gain = sum(one.position.money.unrealised for one in found)
+    st.caption(
+        escaped(
+            f"{count(len(found), 'position')} worth {gained(value).lstrip('+')} at mid, {gained(gain)} over "
+            "what they cost. Click a row to see the market."
+        )
+    )
+    place = picked(_positions(found), "positions of the agent", _columns(), "Open positions", most=15)
+    if place is not None:
+        go("market", market=found[place].position.market_id)
+
+
+def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
+    lots = [one.position for one in found]
+    return {
+        "Market": [lot.question for lot in lots],
+        "Side": [lot.side for lot in lots],
+        "Shares": [lot.lot.shares / ONE for lot in lots],
+        "Cost ¢": [_cents(lot.lot.average_cost) for lot in lots],
+        "Price ¢": [_cents(lot.price) for lot in lots],
+        "Value $": [lot.money.value / ONE for lot in lots],
+        "Gain $": [lot.money.unrealised / ONE for lot in lots],
+        "Cohort": [one.cohort for one in found],
+        "Quote": [lot.stale or "fresh" for lot in lots],
+    }
+
+
+def _cents(price: int | None) -> float | None:
+    return None if price is None else price * 100 / ONE
+
+
+def _columns() -> dict[str, Any]:
+    return {
+        "Market": st.column_config.TextColumn(width="large"),
+        "Side": st.column_config.TextColumn(help="YES pays $1 if it comes true, NO if it does not."),
+        "Shares": _number("Shares", "%.1f", "Held now."),
+        "Cost ¢": _number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
+        "Price ¢": _number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
+        "Value $": _number("Value $", "dollar", "All shares at mid; at their cost where there is no price."),
+        "Gain $": _number("Gain $", "dollar", "Value minus cost."),
+        "Cohort": _number("Cohort", "%d", "In which it is held."),
+        "Quote": st.column_config.TextColumn(help="Whether the price is too old to trade on, or missing."),
+    }
+
+
+def _number(name: str, form: str, said: str) -> Any:
+    return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")

@@ -1,0 +1,137 @@
+"""How it runs: what it costs, what went wrong, how it is set up, and which model answered."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from arena.store.agent import Answers
+from dashboard.agent.top import cost
+from dashboard.frozen import settings_of
+from dashboard.queries.agent import AgentPage, Stay
+from dashboard.words import count, day, moment
+from markets.millionths import ONE
+
+TURNS = {
+    "malformed": "Turns whose answer could not be used",
+    "failed": "Turns without an answer",
+    "out": "Turns without money to bet",
+}
+"""Turns that did not go as they should, in words."""
+
+
+def costs(page: AgentPage) -> None:
+    """What its calls cost, for each forecast and in tokens."""
+    st.subheader("Cost", anchor=False)
+    answers = [one for stay in page.stays for one in stay.answers]
+    if not answers:
+        st.info("It calls no model, so it costs nothing.", icon=":material/check:")
+        return
+    spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
+    forecasts = sum(stay.forecasts for stay in page.stays)
+    each = f"${spent / ONE / forecasts:,.6f}" if forecasts and not unknown else "–"
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, said in (
+            ("Cost", cost(page.stays), "What all its calls cost, failed ones too."),
+            ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
+            ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
+            ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
+            ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
+        ):
+            st.metric(label, value, help=said, width="content")
+    if unknown:
+        st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
+
+
+def failures(page: AgentPage) -> None:
+    """What went wrong, by kind: turns, calls, wishes."""
+    st.subheader("Failures", anchor=False)
+    rows = list(_failures(page.stays))
+    turns = sum(sum(stay.verdicts.values()) for stay in page.stays)
+    if not rows:
+        st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
+        return
+    st.caption(f"Of {count(turns, 'turn')}, all cohorts together.")
+    st.dataframe(
+        {
+            "What": [what for what, _, _ in rows],
+            "Kind": [kind for _, kind, _ in rows],
+            "Times": [times for _, _, times in rows],
+        },
+        hide_index=True,
+        height="content",
+        column_config={
+            "Times": st.column_config.NumberColumn(format="localized", alignment="right", help="How often.")
+        },
+        alt="Failures by kind",
+    )
+
+
+def _failures(stays: Sequence[Stay]) -> list[tuple[str, str, int]]:
+    """What went wrong, its code, and how often: the most frequent of each first."""
+    turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
+    for stay in stays:
+        turns.update({key: stay.verdicts[key] for key in stay.verdicts if key in TURNS})
+        wishes.update(stay.refused)
+        calls.update({one.error: one.calls for one in stay.answers if one.error is not None})
+    return [
+        *((TURNS[key], key, times) for key, times in turns.most_common()),
+        *(("Calls that ended in an error", key, times) for key, times in calls.most_common()),
+        *(("Bets and sales that were refused", key, times) for key, times in wishes.most_common()),
+    ]
+
+
+def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
+    """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
+    st.subheader("Settings and reported model", anchor=False)
+    st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
+    stays = list(reversed(page.stays))
+    st.dataframe(
+        {
+            "Cohort": [stay.cohort for stay in stays],
+            "From": [day(stay.starts_at) for stay in stays],
+            "Changed": ["; ".join(stay.changed) or None for stay in stays],
+            "Model as reported": [", ".join(reported(stay.answers)) for stay in stays],
+            "Kind": [stay.setup.kind for stay in stays],
+            "Settings": [settings_of(stay.setup.settings) for stay in stays],
+        },
+        hide_index=True,
+        placeholder="–",
+        height="content" if len(stays) <= 12 else 460,
+        column_config={
+            "Cohort": st.column_config.NumberColumn(pinned=True, format="%d", help="Its number."),
+            "Changed": st.column_config.TextColumn(help="Since the cohort before.", width="medium"),
+            "Model as reported": st.column_config.TextColumn(
+                help="As its provider calls it, with the fingerprint, in the order of the first answers.",
+                width="medium",
+            ),
+            "Settings": st.column_config.TextColumn(width="large", help="As the config had them."),
+        },
+        alt="Settings by cohort",
+    )
+    _last_heard(page.stays)
+    _prompts(page.stays[-1].setup.prompts, texts)
+
+
+def reported(answers: Sequence[Answers]) -> list[str]:
+    """The models that answered, each once, with their fingerprints."""
+    said = ((one.model, f" ({one.fingerprint})" if one.fingerprint else "") for one in answers if one.model)
+    return list(dict.fromkeys(model + mark for model, mark in said))
+
+
+def _last_heard(stays: Sequence[Stay]) -> None:
+    last = max((one.last_at for stay in stays for one in stay.answers if one.model), default=None)
+    if last is not None:
+        st.caption(f"Last answer {moment(last)}.")
+
+
+def _prompts(named: Mapping[str, str], texts: Mapping[str, str]) -> None:
+    st.subheader("Prompt", anchor=False)
+    if not named:
+        st.info("It is a rule and is asked by no prompt.", icon=":material/info:")
+        return
+    st.caption("As the newest cohort has frozen it; what is in braces is filled in for each turn.")
+    for place, (name, digest) in enumerate(named.items(), start=1):
+        with st.expander("The text" if len(named) == 1 else f"Text {place} of {len(named)}"):
+            st.text(f"{name}, sha256 {digest[:12]}…")
+            st.code(texts.get(digest, ""), language=None, wrap_lines=True)

@@ -1,0 +1,77 @@
+"""One agent over all its cohorts: its record, its forecasts, its money, and how it runs."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from arena.prepared.profiles import Profile
+from dashboard.agent import forecasts, money, record, running, top
+from dashboard.choice import choice
+from dashboard.links import link
+from dashboard.palette import Look, looks
+from dashboard.prepared import shown
+from dashboard.queries import agent as queries
+from dashboard.queries.agent import AgentPage
+from dashboard.queries.order import by_board
+from dashboard.queries.season import season
+from dashboard.source import Source
+from dashboard.words import code, plain
+
+TITLE = "Agent"
+ICON = ":material/person:"
+NEEDS_A_COHORT = True
+ORDER = 3
+
+PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "running": "Cost and settings"}
+LATER = "What was worked out of its forecasts and money"
+
+
+def show(source: Source) -> None:
+    """The choice of agent, its verdict and figures, then the part that was asked for."""
+    known = season(source)
+    names = {name: name for name in by_board(source)}
+    asked = st.query_params.get("agent")
+    if asked is not None and asked not in names:
+        st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
+    name = choice("Agent", "agent", names, next(iter(names)), "list")
+    page, kept = queries.agent_page(source, name), queries.profile(source, name)
+    found = shown(kept, LATER)
+    top.show(page, found)
+    part = choice("Part", "part", PARTS, "record")
+    look = looks(known.agents)[name]
+    drawn: dict[str, Callable[[], None]] = {
+        "record": lambda: record.show(page, queries.curve(source, name), found, look),
+        "forecasts": lambda: _forecasts(source, found, name, look),
+        "money": lambda: _money(source, found, name),
+        "running": lambda: _running(source, page),
+    }
+    drawn[part]()
+    _onward(name, [other for other in names if other != name])
+
+
+def _forecasts(source: Source, found: Profile | None, name: str, look: Look) -> None:
+    if found is not None:
+        asked = tuple(deal.market_id for deal in found.portrait.bargains)
+        forecasts.show(found, queries.questions(source, asked), name, look)
+
+
+def _money(source: Source, found: Profile | None, name: str) -> None:
+    if found is not None:
+        money.split(found)
+        stakes = found.portrait.at_stake
+        money.stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
+    money.held(queries.holdings(source, name))
+
+
+def _running(source: Source, page: AgentPage) -> None:
+    running.costs(page)
+    running.failures(page)
+    running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
+
+
+def _onward(name: str, others: list[str]) -> None:
+    """Where to go from here."""
+    with st.container(horizontal=True, gap="medium"):
+        if others:
+            link(f"Duel {plain(name)} against another", "duel", a=name)
+        link("Leaderboard", "leaderboard")

@@ -1,0 +1,187 @@
+"""Any two agents held against each other: who forecasts better, by how much, and whether it is luck."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from arena.prepared.duels import Decider, Fought
+from arena.scoring.comparing.duel import Duel
+from arena.verdict import chance, in_words
+from dashboard.choice import choice
+from dashboard.drawn.duel import differences, gap_line
+from dashboard.links import go, link
+from dashboard.palette import Look, looks
+from dashboard.picked import picked
+from dashboard.prepared import shown
+from dashboard.queries.duel import duels
+from dashboard.queries.order import by_board
+from dashboard.queries.season import season
+from dashboard.source import Source
+from dashboard.words import code, plain
+
+TITLE = "Duel"
+ICON = ":material/swords:"
+NEEDS_A_COHORT = True
+ORDER = 4
+
+LATER = "What comes of duels"
+TOLD = (
+    ("Gap", "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer."),
+    ("p", "How often chance alone makes a gap as large, were they equally good."),
+    ("p of all duels", "The same for as many duels as there are, by Holm. The verdict goes by this one."),
+    ("Forecasts", "That both made, on the same market in the same round."),
+    ("Markets", "Resolved ones that both were shown."),
+    ("Events", "Of these markets. Those with many markets count for less than as many events."),
+    ("Events needed", "More, until such a gap is told from chance in 80 of 100 cases; a dash where it is."),
+)
+"""The figures of a duel, and what each says."""
+FEW = "Markets of one event count as one, and under 20 effective events nothing is concluded."
+
+
+def show(record: Source) -> None:
+    """The choice of two, what came of it, the markets that decided it, and all duels of the first."""
+    known = season(record)
+    names = [name for name, _ in known.agents]
+    if len(names) < 2:
+        st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
+        return
+    a, b = _two(by_board(record))
+    kept = shown(duels(record, a), LATER)
+    if kept is None:
+        return
+    drawn = looks(known.agents)
+    found = next((one for one in kept if one.duel.b == b), None)
+    if found is None:
+        st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
+    else:
+        _verdict(found)
+        _spread(found, drawn)
+        _deciders(found)
+    _others(kept, a, b)
+
+
+def _two(names: Sequence[str]) -> tuple[str, str]:
+    """The two that the address names; the first two of the board where it names none."""
+    asked = {key: st.query_params.get(key) for key in ("a", "b")}
+    for name in dict.fromkeys(name for name in asked.values() if name is not None and name not in names):
+        st.warning(f"The record has no agent {code(name)}.", icon=":material/search_off:")
+    options = {name: name for name in names}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
+        st.markdown("against", width="content")
+        rest = {name: name for name in names if name != a}
+        b = choice("Second agent", "b", rest, next(name for name in names if name != a), "list")
+        link(":material/swap_horiz: Swap", "duel", help="Each in the other's place.", a=b, b=a)
+    return a, b
+
+
+def _verdict(found: Fought) -> None:
+    about, *rest = in_words(found.duel, found.needed)
+    if rest:
+        st.markdown(f"**{plain(' '.join(rest))}**")
+    st.caption(f"{plain(about)} {FEW}")
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, said in figures(found.duel, found.needed):
+            st.metric(label, value, help=said, width="content")
+
+
+def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
+    """Label, value and what it says, of each figure of a duel."""
+    shown = (_signed(duel.gap), _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
+    counts = (f"{duel.markets:,}", f"{duel.events:,}", "–" if needed is None else f"{needed:,}")
+    return [(label, value, said) for (label, said), value in zip(TOLD, (*shown, *counts), strict=True)]
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4f}"
+
+
+def _chance(value: float | None) -> str:
+    return "–" if value is None else chance(value).removeprefix("p").removeprefix(" = ").strip()
+
+
+def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
+    duel = found.duel
+    if duel.gap is None:
+        return
+    st.subheader("The gap", anchor=False)
+    span = "The bar is its 95% interval: where it covers 0, either may be the better one."
+    st.caption(span if duel.low is not None else "Too few events for an interval.")
+    st.altair_chart(
+        gap_line(duel, drawn[duel.a if duel.gap >= 0 else duel.b]), alt="The gap and its interval"
+    )
+    if sum(found.differences):
+        st.subheader("Event by event", anchor=False)
+        st.caption(f"How many events lay how far apart; right of the line {code(duel.a)} was closer.")
+        chart = differences(found.edges, found.differences, drawn[duel.a], drawn[duel.b])
+        st.altair_chart(chart, alt="Common events by their difference")
+
+
+def _deciders(found: Fought) -> None:
+    duel = found.duel
+    for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
+        if not markets:
+            continue
+        st.subheader(f"What spoke for {plain(name)}", anchor=False)
+        st.caption("Markets that moved the gap most. Click a row to see the market.")
+        place = picked(_markets(markets), f"for {key}", _columns(duel), f"Markets that spoke for {key}")
+        if place is not None:
+            go("market", market=markets[place].market_id)
+
+
+def _markets(found: Sequence[Decider]) -> dict[str, list[Any]]:
+    return {
+        "Market": [one.question for one in found],
+        "a": [100 * one.a for one in found],
+        "b": [100 * one.b for one in found],
+        "Price": [100 * one.price for one in found],
+        "Ended": ["YES" if one.outcome else "NO" for one in found],
+        "Share": [one.share for one in found],
+    }
+
+
+def _columns(duel: Duel) -> dict[str, Any]:
+    return {
+        "Market": st.column_config.TextColumn(width="large"),
+        "a": _number(f"{plain(duel.a, 24)} %", "%.1f", "What the first said of it, on average."),
+        "b": _number(f"{plain(duel.b, 24)} %", "%.1f", "What the second said of it, on average."),
+        "Price": _number("Price %", "%.1f", "What the market said of it, on average."),
+        "Ended": st.column_config.TextColumn(help="How it ended."),
+        "Share": _number("Share of the gap", "%+.4f", "The shares of all markets add up to the gap."),
+    }
+
+
+def _others(kept: Sequence[Fought], a: str, b: str) -> None:
+    st.subheader(f"All duels of {plain(a)}", anchor=False)
+    st.caption("Against everyone, the largest gap first. Click a row to see that duel.")
+    rows = sorted(kept, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
+    data: dict[str, list[Any]] = {
+        "Against": [one.duel.b for one in rows],
+        "Gap": [one.duel.gap for one in rows],
+        "from": [one.duel.low for one in rows],
+        "to": [one.duel.high for one in rows],
+        "p": [one.duel.p for one in rows],
+        "p of all": [one.duel.adjusted for one in rows],
+        "Better": [one.duel.winner() or "not told" for one in rows],
+        "Events": [one.duel.events for one in rows],
+        "Needed": [one.needed for one in rows],
+    }
+    columns = {
+        "Against": st.column_config.TextColumn(pinned=True),
+        "Gap": _number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
+        "from": _number("from", "%+.4f", "The lower end of the 95% interval."),
+        "to": _number("to", "%+.4f", "The upper end of the 95% interval."),
+        "p": _number("p", "%.3f", "How often chance alone makes a gap as large."),
+        "p of all": _number("p of all", "%.3f", "The same for as many duels as there are, by Holm."),
+        "Better": st.column_config.TextColumn(help="By more than chance would explain, after Holm."),
+        "Events": _number("Events", "localized", "That both were shown."),
+        "Needed": _number("Needed", "localized", "More events until a gap of this size is told."),
+    }
+    place = picked(data, "duels of the first", columns, "All duels of the first agent", most=15)
+    if place is not None and rows[place].duel.b != b:
+        go("duel", a=a, b=rows[place].duel.b)
+
+
+def _number(name: str, form: str, said: str) -> Any:
+    return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")
