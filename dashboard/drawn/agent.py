@@ -130,7 +130,11 @@ def histogram(counts: Sequence[int], look: Look) -> alt.Chart:
         .mark_bar(color=look.colour, opacity=0.85)
         .encode(
             x=alt.X(
-                "low:Q", title="Stated probability of YES", scale=alt.Scale(domain=[0, 1]), axis=percent()
+                "low:Q",
+                bin="binned",
+                title="Stated probability of YES",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=percent(),
             ),
             x2="high:Q",
             y=alt.Y("count:Q", title="Forecasts", axis=alt.Axis(tickCount=4, tickMinStep=1)),

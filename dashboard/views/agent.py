@@ -22,7 +22,7 @@ ICON = ":material/person:"
 NEEDS_A_COHORT = True
 ORDER = 3
 
-PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "running": "Cost and settings"}
+PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "What was worked out of its forecasts and money"
 
 
@@ -43,7 +43,7 @@ def show(source: Source) -> None:
         "record": lambda: record.show(page, queries.curve(source, name), found, look),
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
-        "running": lambda: _running(source, page),
+        "setup": lambda: _setup(source, page),
     }
     drawn[part]()
     _onward(name, [other for other in names if other != name])
@@ -63,7 +63,7 @@ def _money(source: Source, found: Profile | None, name: str) -> None:
     money.held(queries.holdings(source, name))
 
 
-def _running(source: Source, page: AgentPage) -> None:
+def _setup(source: Source, page: AgentPage) -> None:
     running.costs(page)
     running.failures(page)
     running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
