@@ -1,0 +1,252 @@
+"""The page of an agent: its figures are those of the ledger, the leaderboard and the portrait."""
+
+import json
+import math
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from arena.leaderboard import leaderboard
+from arena.portrait import portrait
+from arena.prepared.kept import rolled
+from arena.prepared.profiles import FORM, METHOD, kept_profile, name_of
+from arena.store.agent import Span
+from arena.store.curves import read_worth
+from arena.store.database import connect, reading
+from arena.store.frame import Connection
+from arena.store.read import cohorts
+from arena.store.record import Record
+from dashboard.agent.record import _luck as luck_in_words
+from dashboard.agent.top import verdict
+from dashboard.drawn.agent import PARTS, histogram, reliability, waterfall
+from dashboard.drawn.frame import Chart
+from dashboard.palette import looks
+from dashboard.queries.agent import _read_curve, _read_holdings, _wanted
+from markets.millionths import ONE
+from tests.arena.store.build import build
+from tests.builders import NOW
+from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.worked import worked_out
+
+NAMES = ["random", "oracle", HOSTILE]
+
+
+@pytest.fixture(scope="module")
+def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return worked_out(season, tmp_path_factory.mktemp("worked"))
+
+
+@pytest.fixture(scope="module")
+def begun(first_round: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return worked_out(first_round, tmp_path_factory.mktemp("begun"))
+
+
+@pytest.fixture
+def connection(record: Path) -> Iterator[Connection]:
+    engine = connect(str(record), read_only=True)
+    with reading(engine) as found:
+        yield found
+    engine.dispose()
+
+
+def figure(page: AppTest, label: str) -> str:
+    return next(str(each.value) for each in page.metric if each.label == label)
+
+
+def charts(page: AppTest) -> list[dict[str, Any]]:
+    """The Vega-Lite specifications of all charts on the page, without their data."""
+    return [json.loads(element.proto.spec) for element in page.get("vega_lite_chart")]
+
+
+def rows_in(chart: Chart | alt.Chart, *keys: str) -> list[dict[str, Any]]:
+    """Those data of a chart whose rows have all of these."""
+    every: list[list[dict[str, Any]]] = list(chart.to_dict()["datasets"].values())
+    return next(rows for rows in every if rows and set(keys) <= set(rows[0]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_cohort_has_the_figures_of_its_leaderboard(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    page = opened("agent", record, monkeypatch, agent=name)
+    table = page.dataframe[0].value
+    assert list(table["Cohort"]) == [2, 1]
+    for place, number in enumerate(table["Cohort"]):
+        (row,) = [row for row in leaderboard(connection, int(number)) if row.agent == name]
+        line = table.iloc[place]
+        assert math.isclose(line["P/L $"], row.pnl or 0.0)
+        assert math.isclose(line["Return %"], row.return_pct or 0.0)
+        assert math.isclose(line["Brier"], row.brier_stated or 0.0)
+        assert math.isclose(line["Skill"], row.skill or 0.0, abs_tol=1e-12)
+        assert (line["Bets"], line["Sales"], line["Turns"]) == (row.bets, row.sold, row.turns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_head_has_the_figures_of_all_cohorts(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    page = opened("agent", record, monkeypatch, agent=name)
+    (row,) = [row for row in leaderboard(connection) if row.agent == name]
+    assert figure(page, "Skill") == f"{row.skill:+.4f}"
+    assert figure(page, "Brier") == f"{row.brier_stated:.4f}"
+    assert figure(page, "P/L") == f"{'+' if row.pnl > 0 else '−'}${abs(row.pnl):,.2f}"
+    assert figure(page, "Bets") == f"{row.bets:,}"
+    assert verdict(portrait(connection, name).gain) in words(page)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Connection, name: str) -> None:
+    marks = {
+        one.cohort.number: [mark for mark in read_worth(connection, one.cohort.number) if mark.agent == name]
+        for one in cohorts(connection)
+    }
+    curve = _read_curve(connection, name)
+    for point in curve:
+        known = [[mark.total for mark in own if mark.at <= point.at] for own in marks.values()]
+        gain = sum(totals[-1] - 10_000 * ONE for totals in known if totals)
+        assert math.isclose(point.dollars, gain / ONE, abs_tol=1e-6)
+    every = {mark.at for own in marks.values() for mark in own}
+    assert [point.at for point in curve] == sorted(every)
+
+
+def test_a_long_life_is_asked_for_at_few_instants() -> None:
+    weeks = [Span(week, NOW + timedelta(weeks=week), NOW + timedelta(weeks=week + 12)) for week in range(150)]
+    wanted = _wanted(weeks)
+    assert len(wanted) <= 200 * 13 + 2 * len(weeks)
+    assert {key for key, _ in wanted} == set(range(150))
+    assert len({at for _, at in wanted}) <= 2_000
+    assert all(at <= weeks[key].last_at for key, at in wanted)
+
+
+def test_the_waterfall_adds_up_to_the_profit(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("agent", record, monkeypatch, agent="oracle", part="money")
+    assert len(charts(page)) == 1
+    money = portrait(connection, "oracle").money
+    assert money is not None
+    *parts, whole = rows_in(waterfall(money.split), "part")
+    assert [part["part"] for part in parts] == [label for _, label, _ in PARTS]
+    assert all(math.isclose(a["end"], b["start"], abs_tol=1e-6) for a, b in pairwise(parts))
+    assert math.isclose(sum(part["amount"] for part in parts), whole["amount"], abs_tol=1e-6)
+    assert math.isclose(parts[-1]["end"], whole["end"], abs_tol=1e-6)
+    (row,) = [row for row in leaderboard(connection) if row.agent == "oracle"]
+    assert math.isclose(whole["amount"], row.pnl or 0.0, abs_tol=0.01)
+    assert f"In all +\\${row.pnl:,.2f}" in words(page)
+
+
+def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("agent", record, monkeypatch, agent="random", part="forecasts", by="price")
+    assert [each.value for each in page.subheader][:3] == ["Skill in parts", "Calibration", "What it states"]
+    titles = [spec["title"]["text"] for spec in charts(page) if "title" in spec]
+    assert titles == ["Stated", "Anchored", "Implied"]
+    kept = kept_profile(connection, "random")
+    assert kept is not None
+    parts = page.dataframe[0].value
+    assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
+    assert list(parts["Brier"]) == [one.parts.brier for one in kept.value.calibrated["price"]]
+    said = words(page)
+    for remark in (*kept.value.best, *kept.value.worst):
+        assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
+    page.segmented_control[1].select("horizon")
+    assert in_address(healthy(page.run()), "by") == "horizon"
+
+
+def test_the_histogram_counts_every_stated_probability(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("agent", record, monkeypatch, agent="random")
+    kept = kept_profile(connection, "random")
+    assert kept is not None
+    bars = rows_in(histogram(kept.value.histogram, looks([("random", "random")])["random"]), "count")
+    assert sum(bar["count"] for bar in bars) == int(figure(page, "Forecasts").replace(",", ""))
+    assert (bars[0]["low"], bars[-1]["high"]) == (0, 1)
+
+
+def test_a_diagram_has_no_more_points_than_can_be_told_apart(connection: Connection) -> None:
+    found = portrait(connection, "random").calibration
+    drawn = rows_in(reliability(found, "Stated", looks([("a", "llm")])["a"]), "came", "low")
+    assert len(drawn) == min(len(found.points), 60)
+    assert (drawn[0]["forecast"], drawn[-1]["forecast"]) == (
+        found.points[0].forecast,
+        found.points[-1].forecast,
+    )
+    assert all(row["low"] <= row["high"] for row in drawn)
+
+
+def test_open_positions_are_those_of_the_ledger(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("agent", begun, monkeypatch, agent="oracle", part="money")
+    table = page.dataframe[-1].value
+    engine = connect(str(begun), read_only=True)
+    with reading(engine) as connection:
+        held = _read_holdings(connection, "oracle")
+        worth = [mark for mark in read_worth(connection, 1) if mark.agent == "oracle"][-1].total
+    engine.dispose()
+    assert len(table) == len(held) > 0
+    spent = sum(one.position.money.cost for one in held)
+    assert math.isclose(table["Value $"].sum() - spent / ONE, worth / ONE - 10_000, abs_tol=1e-6)
+    assert not any(str(market).startswith("simulator:") for market in table["Market"])
+
+
+def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "record.db"
+    build(file).close()
+    page = opened("agent", file, monkeypatch, agent="eve", part="setup")
+    failures = page.dataframe[0].value
+    assert {"malformed", "failed"} <= set(failures["Kind"])
+    assert "Settings and reported model" in words(page)
+
+
+def test_what_was_not_worked_out_says_how_it_comes(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("agent", season, monkeypatch, agent="oracle")
+    assert "was not worked out yet. `arena run` works it out" in words(page)
+    assert figure(page, "Skill") == "–"
+    assert len(page.dataframe[0].value) == 2
+
+
+def test_what_is_no_longer_fresh_says_since_when_it_stands(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "old.db"
+    database.write_bytes(record.read_bytes())
+    opened_record = Record.open(str(database))
+    with reading(opened_record.engine) as connection:
+        kept = kept_profile(connection, "oracle")
+    assert kept is not None
+    opened_record.keep_rollups([rolled(name_of("oracle"), f"{METHOD}: before", NOW, FORM, kept.value)])
+    opened_record.close()
+    page = opened("agent", database, monkeypatch, agent="oracle")
+    assert "something has ended since" in words(page)
+    assert NOW.strftime("%H:%M UTC") in words(page)
+    assert figure(page, "Skill") != "–"
+
+
+def test_a_name_that_is_not_there_is_said_and_another_is_shown(
+    record: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("agent", record, monkeypatch, agent="no![x](http://a.b)one")
+    assert page.warning[0].value == "The record has no agent `no![x](http://a.b)one`."
+    assert page.selectbox[0].value != "no![x](http://a.b)one"
+
+
+@pytest.mark.parametrize("part", ["record", "forecasts", "money", "setup"])
+def test_every_part_opens_on_a_record_that_has_just_begun_and_on_one_without_bets(
+    begun: Path, no_bets: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    for record in (begun, no_bets):
+        assert words(opened("agent", record, monkeypatch, part=part))
+
+
+def test_luck_is_told_in_words() -> None:
+    assert luck_in_words(0.9999, -1, 1, "").endswith("more than 99.9% of such seasons end with less.")
+    assert luck_in_words(0.01, -1, 1, "").endswith("99.0% of such seasons end with more.")
+    assert luck_in_words(None, None, None, "no bet") == "Nothing can be said of luck: no bet."

@@ -1,0 +1,108 @@
+"""The page of a duel: what it says is what the command says, and its figures are those worked out."""
+
+import math
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.prepared.duels import Fought, kept_duels
+from arena.store.database import connect, reading
+from dashboard.views.duel import figures
+from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.worked import worked_out
+
+
+@pytest.fixture(scope="module")
+def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return worked_out(season, tmp_path_factory.mktemp("worked"))
+
+
+def fought(record: Path, a: str) -> tuple[Fought, ...]:
+    engine = connect(str(record), read_only=True)
+    with reading(engine) as connection:
+        kept = kept_duels(connection, a)
+    engine.dispose()
+    assert kept is not None
+    return kept.value
+
+
+def of(record: Path, a: str, b: str) -> Fought:
+    return next(one for one in fought(record, a) if one.duel.b == b)
+
+
+def bare(text: str) -> str:
+    """Words as they are read: without what Markdown hides."""
+    return text.replace("\\", "").replace("\u2060", "").replace("*", "")
+
+
+@pytest.mark.parametrize(("a", "b"), [("oracle", "random"), ("constant", "oracle"), ("market", HOSTILE)])
+def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyPatch, a: str, b: str) -> None:
+    page = opened("duel", record, monkeypatch, a=a, b=b)
+    told = CliRunner().invoke(app, ["duel", a, b, "--database", str(record)])
+    assert told.exit_code == 0, told.output
+    found = of(record, a, b)
+    about, gap, *_ = told.output.splitlines()
+    assert about in bare(words(page))
+    if found.duel.reason:
+        assert all(line in bare(words(page)) for line in told.output.splitlines())
+    else:
+        assert gap.split(" (")[0] in bare(words(page))
+
+
+def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", record, monkeypatch, a="oracle", b="random")
+    found = of(record, "oracle", "random")
+    assert [(each.label, each.value) for each in page.metric] == [
+        (label, value) for label, value, _ in figures(found.duel, found.needed)
+    ]
+    for_a, for_b, all_duels = (table.value for table in page.dataframe)
+    assert list(for_a["Market"]) == [one.question for one in found.for_a]
+    assert list(for_b["Share"]) == [one.share for one in found.for_b]
+    assert (for_a["Share"] > 0).all()
+    assert (for_b["Share"] < 0).all()
+    known = {one.duel.b: one.duel for one in fought(record, "oracle")}
+    assert set(all_duels["Against"]) == set(known)
+    for name, gap in zip(all_duels["Against"], all_duels["Gap"], strict=True):
+        assert math.isclose(gap, known[name].gap or 0.0, abs_tol=1e-12)
+
+
+def test_two_that_are_chosen_stand_in_the_address(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", record, monkeypatch, a="oracle", b="random")
+    assert [box.value for box in page.selectbox] == ["oracle", "random"]
+    page.selectbox[1].select("constant")
+    page = healthy(page.run())
+    assert (in_address(page, "a"), in_address(page, "b")) == ("oracle", "constant")
+    assert "oracle against constant" in words(page)
+
+
+def test_an_agent_is_never_held_against_itself(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", record, monkeypatch, a="oracle", b="oracle")
+    assert page.selectbox[0].value == "oracle"
+    assert page.selectbox[1].value != "oracle"
+
+
+def test_one_alone_has_nobody_to_fight(no_bets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "A duel takes two agents" in words(opened("duel", no_bets, monkeypatch))
+
+
+def test_what_was_not_worked_out_says_how_it_comes(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", season, monkeypatch, a="oracle", b="random")
+    assert "was not worked out yet" in words(page)
+    assert not page.dataframe
+
+
+def test_before_anything_has_ended_it_says_so(
+    first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("duel", worked_out(first_round, tmp_path), monkeypatch, a="oracle", b="random")
+    assert "Nothing can be said of oracle and random" in bare(words(page))
+
+
+def test_names_that_are_not_there_are_said(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", record, monkeypatch, a="nobody", b="random")
+    assert page.warning[0].value == "The record has no agent `nobody`."
+    assert page.selectbox[1].value == "random"
+    assert page.selectbox[0].value not in ("nobody", "random")
