@@ -9,6 +9,7 @@ import streamlit as st
 from arena.portrait import Money
 from arena.prepared.profiles import Profile
 from arena.scoring.money.at_stake import AtStake
+from arena.scoring.comparing.events import ENOUGH
 from dashboard.drawn.agent import PARTS, waterfall
 from dashboard.links import go
 from dashboard.picked import picked
@@ -40,7 +41,8 @@ def _told(money: Money) -> list[str]:
     if not isnan(money.proven.share):
         share, error = money.proven.share, money.proven.error
         events = count(money.proven.events, "event")
-        said.append(f"Of the edges that it claimed {share:.0%} came true (± {1.96 * error:.0%}, {events}).")
+        sure = f"± {1.96 * error:.0%}, {events}" if money.proven.events >= ENOUGH else f"{events}: too few"
+        said.append(f"Of the edges that it claimed {share:.0%} came true ({sure}).")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
         said.append(f"Its deepest fall in a cohort was {gained(-fall.amount)}, {fall.share:.1%} of the peak.")
