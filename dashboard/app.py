@@ -9,7 +9,7 @@ import streamlit as st
 
 import dashboard.views
 from arena.errors import ArenaError
-from dashboard.links import FIRST, page_of
+from dashboard.links import FIRST, arrive, page_of
 from dashboard.live import follow
 from dashboard.queries.season import season
 from dashboard.source import source
@@ -34,6 +34,7 @@ def views() -> dict[str, ModuleType]:
 def open_page(view: ModuleType) -> None:
     """A page on the record that is there, or a sentence on how to get one."""
     st.set_page_config(page_title=f"{view.TITLE} · Paper Arena")
+    arrive(view.__name__.rpartition(".")[2])
     st.title(view.TITLE, anchor=False)
     address = os.environ.get(ADDRESS)
     if not address:

@@ -10,6 +10,8 @@ from markets.registry import load
 To = Literal["leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
 FIRST = "leaderboard"
 """The page at the root of the address."""
+OPEN, LEFT = "page that is open", "pages that were left"
+"""Under which names a session knows which page it shows, and what the others showed when they were left."""
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
@@ -37,7 +39,22 @@ def step(label: str, to: To, **shown: str | int) -> None:
 
 def go(to: To, **shown: str | int) -> NoReturn:
     """Be at another page, as by a click on a link to it."""
-    st.switch_page(page_of(to, _nothing), query_params=_texts(shown))
+    asked, here = _texts(shown), st.session_state.get(OPEN)
+    left = {} if here == to else {here: (asked, st.query_params.to_dict())}
+    st.session_state[LEFT] = st.session_state.get(LEFT, {}) | left
+    st.switch_page(page_of(to, _nothing), query_params=asked)
+
+
+def arrive(here: str) -> None:
+    """Be at a page. Who came back to one that was left by `go` sees there what it showed then.
+
+    Streamlit writes what the next page is to show into the address of the old one before it turns to it.
+    Who goes back comes to that address first, and it says nothing of what the page showed.
+    """
+    st.session_state[OPEN] = here
+    asked, given = st.session_state.get(LEFT, {}).get(here, ({}, {}))
+    if asked and st.query_params.to_dict() == asked:
+        st.query_params.from_dict(given)
 
 
 def _texts(shown: dict[str, str | int]) -> dict[str, str]:

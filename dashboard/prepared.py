@@ -5,7 +5,7 @@ from typing import TypeVar
 import streamlit as st
 
 from arena.prepared.kept import Kept
-from dashboard.words import moment
+from dashboard.times import moment
 
 Value = TypeVar("Value")
 

@@ -97,15 +97,6 @@ def cents(millionths: int) -> str:
     return f"{decimal(millionths * 100).normalize():f}¢"
 
 
-def moment(at: datetime) -> str:
-    """An instant to the minute, in UTC.
-
-    >>> moment(datetime(2026, 1, 4, 9, 5, tzinfo=UTC))
-    '4 Jan 2026, 09:05 UTC'
-    """
-    return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
-
-
 def gained(millionths: float) -> str:
     """Money made or lost, to the cent, its sign before it.
 

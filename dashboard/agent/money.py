@@ -8,8 +8,8 @@ import streamlit as st
 
 from arena.portrait import Money
 from arena.prepared.profiles import Profile
-from arena.scoring.money.at_stake import AtStake
 from arena.scoring.comparing.events import ENOUGH
+from arena.scoring.money.at_stake import AtStake
 from dashboard.drawn.agent import PARTS, waterfall
 from dashboard.links import go
 from dashboard.picked import picked

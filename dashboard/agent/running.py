@@ -9,7 +9,8 @@ from arena.store.agent import Answers
 from dashboard.agent.top import cost
 from dashboard.frozen import settings_of
 from dashboard.queries.agent import AgentPage, Stay
-from dashboard.words import count, day, moment
+from dashboard.times import moment
+from dashboard.words import count, day
 from markets.millionths import ONE
 
 TURNS = {

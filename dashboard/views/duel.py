@@ -10,7 +10,7 @@ from arena.scoring.comparing.duel import Duel
 from arena.verdict import chance, in_words
 from dashboard.choice import choice
 from dashboard.drawn.duel import differences, gap_line
-from dashboard.links import go, link
+from dashboard.links import go
 from dashboard.palette import Look, looks
 from dashboard.picked import picked
 from dashboard.prepared import shown
@@ -72,7 +72,8 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
         st.markdown("against", width="content")
         rest = {name: name for name in names if name != a}
         b = choice("Second agent", "b", rest, next(name for name in names if name != a), "list")
-        link(":material/swap_horiz: Swap", "duel", help="Each in the other's place.", a=b, b=a)
+        if st.button("Swap", icon=":material/swap_horiz:", help="Each in the other's place."):
+            go("duel", a=b, b=a)
     return a, b
 
 
