@@ -1,6 +1,7 @@
 """`arena agents show`: all that config and record know of one agent."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from arena.dossier import Dossier
     from arena.setup import Setup
 
+
+class By(StrEnum):
+    """What an agent's record can be parted by."""
+
+    category = "category"
+    horizon = "horizon"
+    price = "price"
+    cohort = "cohort"
+
+
 PLANNED = "next"
 """How the cohort is called that the config would start."""
 
@@ -24,6 +35,13 @@ PLANNED = "next"
 def show(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
+    by: Annotated[
+        By | None,
+        typer.Option(
+            help="Its skill and calibration in parts too: by what markets are about, how long until they "
+            "close, what YES costs, or in which cohort."
+        ),
+    ] = None,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -38,13 +56,14 @@ def show(
     the sure profit that its own probabilities would give away; how far it moves when it is shown the price;
     and its profit, split into edge, spread, fees, sizing, early sales and luck.
 
-    Example: arena agents show sharp
+    Example: arena agents show sharp --by horizon
 
     Next: arena agents try NAME
     """
-    from arena.cli import portrait_words
+    from arena.cli import part_words, portrait_words
     from arena.cli.dossier_words import say
     from arena.dossier import dossier, summaries
+    from arena.parts import in_parts
     from arena.portrait import portrait
     from arena.store.database import reading
     from arena.store.rehearsal import onlooker
@@ -55,6 +74,7 @@ def show(
         kinds = planned.extensions("kinds") if planned else ()
         found = dossier(connection, name, kinds)
         scores = portrait_words.as_data(portrait(connection, name)) if found else None
+        parts = part_words.as_data(by.value, in_parts(connection, name, by.value)) if by and found else None
         setup = None if planned is None else planned_setup(planned, name)
         if found is None and setup is None:
             known = [agent.name for agent in planned.agents] if planned is not None else []
@@ -67,7 +87,7 @@ def show(
         "cohorts": stays(found, setup),
         "record": found and as_data(found),
         "scores": scores,
-    }
+    } | ({"parts": parts} if by else {})
     if as_json:
         print_json(told)
     else:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.cli import portrait_words
+from arena.cli import part_words, portrait_words
 from arena.cli.markets_show import plain
 from arena.cli.output import print_table, program
 
@@ -27,6 +27,8 @@ def say(told: Mapping[str, Any]) -> None:
         return
     print()
     portrait_words.say(told["scores"])
+    if told.get("parts") is not None:
+        part_words.say(told["parts"])
     if record["calls"]:
         _say_calls(record)
         _say_reported(record)

@@ -1,0 +1,79 @@
+"""An agent in parts: the same kept as worked out, and the same as the leaderboard's and the portrait's."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.parts import in_parts
+from arena.portrait import portrait
+from arena.prepared.prepare import prepare
+from arena.prepared.profiles import SLICES
+from arena.scores import slices
+from arena.store.database import reading
+from arena.store.record import Record
+from tests.builders import NOW
+from tests.dashboard.seasons import play
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+    found = Record.open(str(play(tmp_path_factory.mktemp("season"))))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("by", SLICES)
+def test_skill_in_parts_is_that_of_the_leaderboard(record: Record, by: str) -> None:
+    with reading(record.engine) as connection:
+        found = in_parts(connection, "random", by)
+        board = [one for one in slices(connection, by) if one.gain.agent == "random"]
+    assert [(one.name, one.gain) for one in found] == [(one.slice, one.gain) for one in board]
+
+
+def test_parts_have_all_that_is_resolved_between_them(record: Record) -> None:
+    with reading(record.engine) as connection:
+        whole = portrait(connection, "random")
+        bands = in_parts(connection, "random", "price")
+    assert whole.gain is not None
+    assert sum(one.gain.rows for one in bands) == whole.gain.rows
+    known = [one.calibration for one in bands if one.calibration is not None]
+    assert sum(one.forecasts for one in known) == whole.gain.rows
+    for one in known:
+        parts = one.parts
+        whole_brier = parts.miscalibration - parts.discrimination + parts.uncertainty
+        assert parts.brier == pytest.approx(whole_brier, abs=1e-12)
+
+
+def test_what_was_worked_out_ahead_is_what_is_worked_out_now(record: Record, tmp_path: Path) -> None:
+    with reading(record.engine) as connection:
+        now = {by: in_parts(connection, "oracle", by) for by in SLICES}
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        assert {by: in_parts(connection, "oracle", by) for by in SLICES} == now
+
+
+def test_the_command_says_it_as_a_table_and_as_json(record: Record) -> None:
+    database = ["--database", str(record.engine.url.database)]
+    table = CliRunner().invoke(app, ["agents", "show", "oracle", "--by", "horizon", *database])
+    assert table.exit_code == 0, table.output
+    told = CliRunner().invoke(app, ["agents", "show", "oracle", "--by", "horizon", "--json", *database])
+    found = json.loads(told.output)["parts"]
+    with reading(record.engine) as connection:
+        expected = in_parts(connection, "oracle", "horizon")
+    assert (found["by"], [row["part"] for row in found["parts"]]) == ("horizon", [x.name for x in expected])
+    assert [row["skill"] for row in found["parts"]] == [one.gain.skill for one in expected]
+    for row in found["parts"]:
+        assert row["part"] in table.output
+        assert row["brier"] is None or f"{row['brier']:.4f}" in table.output
+
+
+def test_without_it_nothing_is_parted(record: Record) -> None:
+    database = ["--database", str(record.engine.url.database)]
+    told = CliRunner().invoke(app, ["agents", "show", "oracle", "--json", *database])
+    assert "parts" not in json.loads(told.output)
+    wrong = CliRunner().invoke(app, ["agents", "show", "oracle", "--by", "colour", *database])
+    assert wrong.exit_code == 2
