@@ -1,0 +1,101 @@
+"""The pages of an agent and of a duel in a real Chromium: chosen, linked to, opened from, gone back to."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.watching import LOOKS, PATIENCE, Watched, open_at, settled
+from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.serving import Served, serving
+from tests.dashboard.worked import worked_out
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "agent?agent=oracle": "Agent",
+    "agent?agent=random&part=forecasts&by=price": "Agent",
+    "agent?agent=oracle&part=money": "Agent",
+    "agent?agent=oracle&part=setup": "Agent",
+    "duel?a=oracle&b=random": "Duel",
+}
+
+
+@pytest.fixture(scope="module")
+def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(worked_out(record, tmp_path_factory.mktemp("worked"))) as dashboard:
+        yield dashboard
+
+
+def pick_row(page: Page, table: int, row: int) -> None:
+    """Click the box at the start of a row, counted from 1."""
+    frame = page.get_by_test_id("stDataFrame").nth(table)
+    frame.scroll_into_view_if_needed()
+    frame.click(position={"x": 15, "y": 35 * row + 17})
+
+
+def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
+    worked: Served, watched: Watched
+) -> None:
+    page = watched.page
+    open_at(page, f"{worked.address}/agent?agent=random", "Agent")
+    pick_row(page, 0, 2)
+    expect(page).to_have_url(re.compile(r"/cohort\?cohort=1$"), timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"/agent\?agent=random$"), timeout=PATIENCE)
+    expect(page.get_by_role("combobox")).to_have_value("random", timeout=PATIENCE)
+    settled(page)
+
+
+def test_a_part_of_an_agent_comes_back_by_its_link(worked: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{worked.address}/agent?agent=random", "Agent")
+    page.get_by_role("radio", name="Forecasts").click()
+    expect(page).to_have_url(re.compile("part=forecasts"), timeout=PATIENCE)
+    page.get_by_role("radio", name="Horizon").click()
+    expect(page).to_have_url(re.compile("by=horizon"), timeout=PATIENCE)
+    open_at(page, page.url, "Agent")
+    expect(page.get_by_text("Calibration by horizon")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("combobox")).to_have_value("random")
+
+
+def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, watched: Watched) -> None:
+    page = watched.page
+    first, second = page.get_by_role("combobox").nth(0), page.get_by_role("combobox").nth(1)
+    open_at(page, f"{worked.address}/duel?a=oracle&b=random", "Duel")
+    page.get_by_role("button", name="Swap").click()
+    expect(page).to_have_url(re.compile(r"\?a=random&b=oracle$"), timeout=PATIENCE)
+    expect(first).to_have_value("random", timeout=PATIENCE)
+    expect(second).to_have_value("oracle")
+    page.go_back()
+    expect(first).to_have_value("oracle", timeout=PATIENCE)
+    expect(second).to_have_value("random")
+    settled(page)
+
+
+def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(
+        page, f"{worked.address}/duel?a=oracle&b={HOSTILE.replace(':', '%3A').replace('/', '%2F')}", "Duel"
+    )
+    expect(page.get_by_text(HOSTILE).first).to_be_visible(timeout=PATIENCE)
+    assert page.locator("a[href*='203.0.113.9'], img[src*='203.0.113.9']").count() == 0
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_nothing_sticks_out_at_any_width_in_either_theme(
+    worked: Served, browser: Browser, width: int, theme: str
+) -> None:
+    scheme = "dark" if theme == "dark" else "light"
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    watched = Watched(context.new_page()).watch()
+    for path, title in PAGES.items():
+        open_at(watched.page, f"{worked.address}/{path}", title)
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+    assert (watched.errors, watched.strangers()) == ([], [])
