@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -80,11 +81,10 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, 
 
 def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(
-        page, f"{worked.address}/duel?a=oracle&b={HOSTILE.replace(':', '%3A').replace('/', '%2F')}", "Duel"
-    )
-    expect(page.get_by_text(HOSTILE).first).to_be_visible(timeout=PATIENCE)
-    assert page.locator("a[href*='203.0.113.9'], img[src*='203.0.113.9']").count() == 0
+    for path, title in (("duel?a=oracle&b=", "Duel"), ("agent?agent=", "Agent")):
+        open_at(page, f"{worked.address}/{path}{quote(HOSTILE, safe='')}", title)
+        expect(page.get_by_role("combobox").last).to_have_value(HOSTILE, timeout=PATIENCE)
+        assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
