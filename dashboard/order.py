@@ -8,6 +8,12 @@ from dashboard.model import Line
 
 Reading = Literal["stated", "anchored", "implied"]
 READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
+MEANT = {
+    "stated": "Stated: the probabilities that the agents gave, for every market shown.",
+    "anchored": "Anchored: bets read as a move away from the price paid; a full stake is certainty.",
+    "implied": "Implied: bets read as confidence by stake alone, whatever the price.",
+}
+"""What each reading takes for the probability that an agent had in mind."""
 SORTS = {
     "best": "Best first",
     "profit": "By profit",

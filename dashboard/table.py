@@ -82,12 +82,12 @@ def config(columns: Iterable[Column]) -> dict[str, Any]:
         "agent": st.column_config.TextColumn("Agent", pinned=True, help="The market is the price itself."),
         "bar": st.column_config.ImageColumn(
             "Skill, 95% interval",
-            width=190,
+            width=155,
             help="Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price.",
         ),
         "luck": st.column_config.ImageColumn(
             "P/L and luck",
-            width=190,
+            width=155,
             help="Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
         ),
     }

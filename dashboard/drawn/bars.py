@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from dashboard.palette import MARKET
 
-WIDTH, HEIGHT = 168, 28
+WIDTH, HEIGHT = 132, 28
 EDGE = 7
 SAFE = "<>/=:;., \"'"
 FAR = 3

@@ -16,7 +16,7 @@ from dashboard.lead import cohort_label, freshness, progress, stamps
 from dashboard.links import go, link
 from dashboard.model import Line
 from dashboard.money import show_money
-from dashboard.order import READINGS
+from dashboard.order import MEANT, READINGS
 from dashboard.palette import Look, looks
 from dashboard.picked import picked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
@@ -34,11 +34,6 @@ UNITS = {"dollars": "$", "percent": "%"}
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 PANELS = 12
 """So many calibration panels are drawn at once."""
-MEANT = {
-    "stated": "Stated: the probabilities that the agents gave, for every market shown.",
-    "anchored": "Anchored: bets read as a move away from the price paid; a full stake is certainty.",
-    "implied": "Implied: bets read as confidence by stake alone, whatever the price.",
-}
 
 
 def show(record: Source) -> None:

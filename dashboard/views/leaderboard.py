@@ -14,7 +14,7 @@ from dashboard.lead import cohort_label, freshness, leading, stamps
 from dashboard.links import go
 from dashboard.model import Line, Season
 from dashboard.money import show_money
-from dashboard.order import READINGS, SORTS, found, ordered
+from dashboard.order import MEANT, READINGS, SORTS, found, ordered
 from dashboard.palette import Look, looks
 from dashboard.picked import picked
 from dashboard.queries.happening import happening
@@ -76,6 +76,8 @@ def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
         reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         words = typed("Search", "search", "Search names")
+    if reading != "stated":
+        st.caption(f"{MEANT[reading]} Skill and places are of the stated probabilities in every reading.")
     lines = ordered(found(shown.lines, words, lambda line: line.row.agent), sort, reading)
     if lines:
         _table(lines, drawn)
