@@ -7,6 +7,7 @@ import streamlit as st
 from arena.prepared.profiles import Profile
 from dashboard.agent import forecasts, money, record, running, top
 from dashboard.choice import choice
+from dashboard.lead import stamps
 from dashboard.links import link
 from dashboard.palette import Look, looks
 from dashboard.prepared import shown
@@ -37,6 +38,8 @@ def show(source: Source) -> None:
     page, kept = queries.agent_page(source, name), queries.profile(source, name)
     found = shown(kept, LATER)
     top.show(page, found)
+    for said in stamps(line for line in known.cohorts if line.number in {stay.cohort for stay in page.stays}):
+        st.caption(said)
     part = choice("Part", "part", PARTS, "record")
     look = looks(known.agents)[name]
     drawn: dict[str, Callable[[], None]] = {

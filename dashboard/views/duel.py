@@ -10,6 +10,7 @@ from arena.scoring.comparing.duel import Duel
 from arena.verdict import chance, in_words
 from dashboard.choice import choice
 from dashboard.drawn.duel import differences, gap_line
+from dashboard.lead import stamps
 from dashboard.links import go
 from dashboard.palette import Look, looks
 from dashboard.picked import picked
@@ -50,6 +51,8 @@ def show(record: Source) -> None:
     kept = shown(duels(record, a), LATER)
     if kept is None:
         return
+    for said in stamps(known.cohorts):
+        st.caption(said)
     drawn = looks(known.agents)
     found = next((one for one in kept if one.duel.b == b), None)
     if found is None:

@@ -99,6 +99,7 @@ def test_the_head_has_the_figures_of_all_cohorts(
     assert figure(page, "P/L") == f"{'+' if row.pnl > 0 else '−'}${abs(row.pnl):,.2f}"
     assert figure(page, "Bets") == f"{row.bets:,}"
     assert verdict(portrait(connection, name).gain) in words(page)
+    assert "Simulated season" in words(page)
 
 
 @pytest.mark.parametrize("name", NAMES)

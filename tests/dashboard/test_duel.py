@@ -76,6 +76,7 @@ def test_two_that_are_chosen_stand_in_the_address(record: Path, monkeypatch: pyt
     page = healthy(page.run())
     assert (in_address(page, "a"), in_address(page, "b")) == ("oracle", "constant")
     assert "oracle against constant" in words(page)
+    assert "Simulated season" in words(page)
 
 
 def test_an_agent_is_never_held_against_itself(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
