@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from dashboard.model import CohortLine
-from dashboard.words import count, day, moment, plain
+from dashboard.times import moment
+from dashboard.words import count, day, plain
 
 STAMPS = {
     "simulated": "Simulated season: the markets are made up and their true odds are known.",

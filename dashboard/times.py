@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from dashboard.words import day
+
 UNITS = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
 
 
@@ -9,9 +11,9 @@ def moment(at: datetime | None) -> str:
     """An instant to the minute, in UTC.
 
     >>> moment(datetime(2026, 1, 4, 9, 30, tzinfo=UTC)), moment(None)
-    ('2026-01-04 09:30 UTC', '–')
+    ('4 Jan 2026, 09:30 UTC', '–')
     """
-    return "–" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return "–" if at is None else f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
 
 
 def far(at: datetime | None, now: datetime) -> str:

@@ -1,6 +1,6 @@
 """How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,14 +73,9 @@ def calibrations_of(connection: Connection, number: int, seed: int = 0) -> Calib
     [stored] = numbered(cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
     shown, bets = read_stated(connection, number), read_bets(connection, number)
-    said = [of_agent(shown, name) for name in names]
-    counted = [take(rows, ~rows.early) for rows in said]
     placed = [of_agent(bets, name) for name in names]
     return Calibrations(
-        stated=tuple(
-            _drawn(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
-            for place, (name, rows) in enumerate(zip(names, counted, strict=True))
-        ),
+        stated=of_agents(shown, names, seed),
         anchored=tuple(
             _drawn(name, rows.anchored, rows.outcome, rows.market, [seed, 2, place])
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
@@ -89,13 +84,24 @@ def calibrations_of(connection: Connection, number: int, seed: int = 0) -> Calib
             _drawn(name, rows.implied, rows.outcome, rows.market, [seed, 3, place])
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
         ),
-        market=_of_the_price(shown, seed),
+        market=of_the_price(shown, seed),
     )
 
 
-def _of_the_price(shown: Stated, seed: int) -> Calibrated:
+def of_agents(shown: Stated, names: Sequence[str], seed: int = 0) -> tuple[Calibrated, ...]:
+    """These agents' calibrations as they stated their probabilities."""
+    said = [of_agent(shown, name) for name in names]
+    counted = [take(rows, ~rows.early) for rows in said]
+    return tuple(
+        _drawn(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
+        for place, (name, rows) in enumerate(zip(names, counted, strict=True))
+    )
+
+
+def of_the_price(shown: Stated, seed: int = 0) -> Calibrated:
     """The price of every market shown, once a round whoever saw it."""
-    _, first = np.unique(shown.round * len(shown.markets) + shown.market, return_index=True)
+    rounds = shown.cohort * (shown.round.max(initial=0) + 1) + shown.round
+    _, first = np.unique(rounds * len(shown.markets) + shown.market, return_index=True)
     once = take(shown, first)
     return _drawn(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
 

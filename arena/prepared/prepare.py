@@ -5,6 +5,7 @@ from datetime import datetime
 
 from arena.prepared import duels, moves, profiles, slices
 from arena.prepared.boards import boards, stale_boards
+from arena.prepared.cohorts import calibrations, stale_calibrations
 from arena.prepared.kept import rolled
 from arena.prepared.material import Material, gathered
 from arena.scores import stale, worked_out
@@ -30,9 +31,16 @@ def prepare_boards(record: Record, at: datetime, told: Told | None = None) -> in
         return _kept(record, boards(connection, old, at), len(old), told)
 
 
+def prepare_cohorts(record: Record, at: datetime, told: Told | None = None) -> int:
+    """How calibrated everyone was in each cohort of which a market has ended; how many there were to do."""
+    with reading(record.engine) as connection:
+        old = stale_calibrations(connection)
+        return _kept(record, calibrations(connection, old, at), len(old), told)
+
+
 def prepare(record: Record, at: datetime, told: Told | None = None) -> int:
     """All that is stale; how many things there were to do."""
-    done = prepare_boards(record, at, told)
+    done = prepare_boards(record, at, told) + prepare_cohorts(record, at, told)
     with reading(record.engine) as connection:
         if not _is_behind(connection):
             return done
@@ -44,7 +52,8 @@ def prepare(record: Record, at: datetime, told: Told | None = None) -> int:
 
 def is_stale(connection: Connection) -> bool:
     """Whether there is anything to be worked out, in a record that holds a cohort."""
-    return bool(cohorts(connection)) and (bool(stale_boards(connection)) or _is_behind(connection))
+    parts = (stale_boards, stale_calibrations, _is_behind)
+    return bool(cohorts(connection)) and any(part(connection) for part in parts)
 
 
 def _is_behind(connection: Connection) -> bool:

@@ -63,7 +63,10 @@ def add_call(
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
         run(connection, ALONE, ids)
-    [(cohort, round, entrant, last)] = run(connection, PLACE, ids | part)
+    known = run(connection, PLACE, ids | part)
+    if not known:
+        raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
+    [(cohort, round, entrant, last)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
     row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)

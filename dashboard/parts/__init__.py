@@ -1,1 +1,1 @@
-"""What pages are made of where one file would hold too much: lists, tables, and single things whole."""
+"""Parts of pages that are too long for one file: each begins with the name of its page."""

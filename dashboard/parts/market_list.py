@@ -6,8 +6,8 @@ from typing import cast
 import streamlit as st
 
 from dashboard.choice import choice, typed
+from dashboard.figures import money, number, outcome, percent, time, words
 from dashboard.links import go, step
-from dashboard.parts.figures import money, number, outcome, percent, time, words
 from dashboard.picked import picked
 from dashboard.queries.markets import COMPARED, MOST, Asked, Directory, Found, Line, Order, directory, found
 from dashboard.source import Source

@@ -10,27 +10,26 @@ import streamlit as st
 from arena.store.onemarket import Page
 from dashboard.choice import choice
 from dashboard.drawn.market import DEEDS, TRADES, over_time
-from dashboard.links import go, step
-from dashboard.palette import Look
-from dashboard.parts.figures import (
-    instant,
+from dashboard.figures import (
     long_text,
     mark,
     money,
     number,
     outcome,
     percent,
-    signed,
     time,
     words,
 )
+from dashboard.links import go, step
+from dashboard.palette import Look
 from dashboard.parts.market_list import COLUMNS as LISTED
 from dashboard.parts.market_list import data_of
 from dashboard.picked import picked
 from dashboard.queries.market import DEALT, MarketPage, Position, history
 from dashboard.queries.markets import Asked, found
 from dashboard.source import Source
-from dashboard.words import cents, code, count, dollars, plain, share
+from dashboard.times import moment
+from dashboard.words import cents, code, count, dollars, gained, plain, share
 from markets.millionths import ONE, decimal
 from markets.model import Market
 from portfolio.profit import average
@@ -95,7 +94,7 @@ def _figures(page: MarketPage) -> None:
             said = outcome(True, ended.payout)
             st.metric("Outcome", said, help="What a share of YES paid, by the newest word.", border=True)
         closed = "Closed" if page.closed else "Closes"
-        st.metric(closed, f"{market.closes_at:%-d %b %Y}", help=instant(market.closes_at), border=True)
+        st.metric(closed, f"{market.closes_at:%-d %b %Y}", help=moment(market.closes_at), border=True)
         st.metric("Held now", count(held, "lot"), help="An agent's on one side, in each cohort.", border=True)
         traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
         st.metric("Trades", traded, help="Purchases and sales of all agents in all cohorts.", border=True)
@@ -107,7 +106,7 @@ def _figures(page: MarketPage) -> None:
 def _small_print(page: MarketPage) -> Iterator[str]:
     market, quote = page.market, page.quote
     if quote is not None:
-        yield f"This price since {instant(quote.at)}"
+        yield f"This price since {moment(quote.at)}"
         if quote.bid is not None and quote.ask is not None:
             yield f"bid {cents(quote.bid)}, ask {cents(quote.ask)}"
     if page.closed and not page.ends:
@@ -176,7 +175,7 @@ def _positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
     table = {key: [row[key] for row in data] for key in POSITIONS}
     place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=HIGH)
     total = sum(position.lot.money.total for position in rows)
-    st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(signed(total))}. A row leads to its agent.")
+    st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")
     if place is not None:
         go("agent", agent=rows[place].agent)
 
@@ -333,5 +332,5 @@ def _changed(before: Page, after: Page) -> Iterator[tuple[datetime, str, str, st
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, datetime):
-        return instant(value)
+        return moment(value)
     return WRITTEN[name](value) if name in WRITTEN else str(value)

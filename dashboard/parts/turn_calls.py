@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.store.oneturn import Attempt
 from dashboard.choice import choice
-from dashboard.parts.figures import long_text, money, number, time, words
+from dashboard.figures import long_text, money, number, time, words
 from dashboard.queries.turn import TurnPage, texts
 from dashboard.source import Source
 from dashboard.words import count, plain

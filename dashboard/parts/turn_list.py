@@ -4,9 +4,9 @@ import streamlit as st
 
 from arena.store.newturns import NewTurn
 from dashboard.choice import choice
+from dashboard.figures import mark, money, number, time, words
 from dashboard.links import go
 from dashboard.palette import looks
-from dashboard.parts.figures import mark, money, number, time, words
 from dashboard.picked import picked
 from dashboard.queries.season import season
 from dashboard.queries.turn import MOST, turns

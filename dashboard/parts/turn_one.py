@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 import streamlit as st
 
 from agents.model import Article
+from dashboard.figures import money, number, outcome, percent, time, words
 from dashboard.links import go, link, step
-from dashboard.parts.figures import instant, money, number, outcome, percent, signed, time, words
 from dashboard.parts.turn_calls import cost_of, show_calls
 from dashboard.parts.turn_list import MEANT
 from dashboard.picked import picked
 from dashboard.queries.turn import Claim, TurnPage, held_until_now
 from dashboard.source import Source
-from dashboard.words import code, count, dollars, plain
+from dashboard.times import moment
+from dashboard.words import code, count, dollars, gained, plain
 from markets.model import MarketId
 from portfolio.model import Bet, Fill, Sale
 
@@ -70,7 +71,7 @@ def show_turn(record: Source, page: TurnPage) -> None:
     turn = page.turn
     _ways(page)
     st.subheader(f"{code(turn.agent)} in round {turn.round} of cohort {turn.cohort}", anchor=False)
-    st.caption(f"Decided {instant(turn.at)} · kind {code(turn.kind)} · version {code(turn.code_version)}")
+    st.caption(f"Decided {moment(turn.at)} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     _figures(page)
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
@@ -210,7 +211,7 @@ def _fills(page: TurnPage) -> None:
     gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
     known = [gain for gain in gains if gain is not None]
     if known:
-        st.caption(f"Held until now or their end, its purchases would have made {plain(signed(sum(known)))}.")
+        st.caption(f"Held until now or their end, its purchases would have made {plain(gained(sum(known)))}.")
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
     place = picked(table, "fills", FILLS, "Fills: one row a price", most=HIGH)

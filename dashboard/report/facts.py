@@ -1,33 +1,26 @@
 """What a report is made of, read in one look at the record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from arena.belief import stated as probability
 from arena.errors import ArenaError
-from arena.frame import Floats, Ints, Stated, of_agent, take
 from arena.leaderboard import MARKET
+from arena.prepared.cohorts import Calibrated, of_agents, of_the_price
 from arena.ranking import Ranking
 from arena.scores import ranking
-from arena.scoring.calibration import bins
 from arena.store.curves import read_worth
 from arena.store.frame import Connection
 from arena.store.read import StoredCohort, cohorts, rounds
 from arena.store.stated import read_stated
-from dashboard.model import Calibration, Calibrations, CohortLine, Decided, Point
+from dashboard.model import CohortLine, Decided, Point
 from dashboard.palette import Look, looks
 from dashboard.queries.season import line_of
-from dashboard.thin import thin
 from markets.millionths import ONE
 
 MOST_COHORTS = 6
 """The curves of so many cohorts are drawn, the newest."""
 MOST_PANELS = 12
 """Of so many agents it is drawn how well they are calibrated: of those that stand first."""
-POINTS = 2_000
-"""The most points that the curves of a chart have together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,8 @@ class Facts:
     lines: tuple[CohortLine, ...]
     ranking: Ranking
     curves: tuple[Curves, ...]
-    calibrations: Calibrations
+    calibrations: tuple[Calibrated, ...]
+    price: Calibrated
     looks: Mapping[str, Look]
 
 
@@ -61,13 +55,15 @@ def gather(connection: Connection, cohort: int | None) -> Facts:
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)
+    shown = read_stated(connection, cohort)
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return Facts(
         cohort=cohort,
         lines=tuple(line_of(connection, one) for one in chosen),
         ranking=found,
         curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
-        calibrations=_calibrations(read_stated(connection, cohort), names),
+        calibrations=of_agents(shown, names),
+        price=of_the_price(shown),
         looks=looks(kinds.items()),
     )
 
@@ -75,23 +71,7 @@ def gather(connection: Connection, cohort: int | None) -> Facts:
 def _curves(connection: Connection, stored: StoredCohort) -> Curves:
     number, bankroll = stored.cohort.number, stored.cohort.bankroll
     worth = read_worth(connection, number)
-    times = sorted({mark.at for mark in worth})
-    kept = set(thin(times, POINTS // max(len(stored.cohort.entrants), 1)))
-    gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth if mark.at in kept]
+    gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
     points = (Point(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
     decided = (Decided(begun.number, begun.at) for begun in rounds(connection, stored.id))
     return Curves(line_of(connection, stored), tuple(points), tuple(decided))
-
-
-def _calibrations(shown: Stated, names: Sequence[str]) -> Calibrations:
-    """Each agent's as it stated its probabilities; the price's, once a round whoever saw it."""
-    rows = [(name, of_agent(shown, name)) for name in names]
-    agents = tuple(_binned(name, probability(mine.forecast), mine.outcome) for name, mine in rows)
-    _, first = np.unique(shown.round * len(shown.markets) + shown.market, return_index=True)
-    once = take(shown, first)
-    return Calibrations(agents, _binned(MARKET, probability(once.mid), once.outcome))
-
-
-def _binned(agent: str, forecast: Floats, outcome: Ints) -> Calibration:
-    found = tuple(bins(forecast, outcome))
-    return Calibration(agent, found, sum(b.count for b in found), outcome.size)

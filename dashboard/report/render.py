@@ -13,7 +13,7 @@ from markupsafe import Markup
 from dashboard.drawn.calibration import PANEL, calibration
 from dashboard.drawn.curves import pnl_curves
 from dashboard.drawn.intervals import skill_intervals
-from dashboard.drawn.skill import skill_and_return
+from dashboard.drawn.skill import skill_and_return, spots_of
 from dashboard.lead import STAMPS, cohort_label, progress
 from dashboard.report.columns import COLUMNS, cells
 from dashboard.report.facts import MOST_COHORTS, Curves, Facts
@@ -74,13 +74,13 @@ def _sections(facts: Facts, told: Told) -> Iterator[Section]:
     """The charts, in the order of the dashboard."""
     rows, looks = facts.ranking.rows, facts.looks
     scored = any(row.skill is not None for row in rows)
-    panels = facts.calibrations.agents if any(one.scored for one in facts.calibrations.agents) else ()
+    panels = facts.calibrations if any(one.scored for one in facts.calibrations) else ()
     whole = 2 * scored + len(facts.curves) + len(panels)
     if scored:
         skill = drawn(skill_intervals(rows, looks).properties(width=WIDE - 260), "Skill of each agent", WIDE)
         told(1, whole)
         yield Section("Skill, and how sure it is", "Right of the line beats the price.", [skill])
-        scatter = skill_and_return(rows, looks).properties(width=WIDE - 80)
+        scatter = skill_and_return(spots_of(rows), looks).properties(width=WIDE - 80)
         yield Section(
             "Skill against return",
             "Above the line earns money. Luck moves return far more than skill.",
@@ -91,8 +91,9 @@ def _sections(facts: Facts, told: Told) -> Iterator[Section]:
         yield _profit(one, facts)
     if panels:
         words = (
-            "What they stated, in ten bins. On the diagonal, what was called 70% likely came true 70% of the "
-            "time. Bars are 95% intervals that take forecasts as independent. Dashed grey is the price."
+            "What they stated. On the diagonal, what was called 70% likely came true 70% of the time. A line "
+            "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
+            "Dashed grey is the price of every market shown."
         )
         yield Section("Calibration", words, list(_panels(facts, whole - len(panels), told)))
 
@@ -111,7 +112,7 @@ def _profit(one: Curves, facts: Facts) -> Section:
 
 def _panels(facts: Facts, before: int, told: Told) -> Iterator[Picture]:
     found = facts.calibrations
-    for place, agent in enumerate(found.agents, start=1):
-        told(before + place, before + len(found.agents))
-        panel = calibration(agent, found.market, facts.looks[agent.agent])
+    for place, agent in enumerate(found, start=1):
+        told(before + place, before + len(found))
+        panel = calibration(agent, facts.price, facts.looks[agent.agent])
         yield drawn(panel, f"Calibration of {agent.agent}", PANEL[0] + 60)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from arena.prepared.profiles import Profile
-from dashboard.agent import forecasts, money, record, running, top
 from dashboard.choice import choice
 from dashboard.lead import stamps
 from dashboard.links import link
 from dashboard.palette import Look, looks
+from dashboard.parts import agent_forecasts, agent_money, agent_record, agent_running, agent_top
 from dashboard.prepared import shown
 from dashboard.queries import agent as queries
 from dashboard.queries.agent import AgentPage
@@ -37,13 +37,13 @@ def show(source: Source) -> None:
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     page, kept = queries.agent_page(source, name), queries.profile(source, name)
     found = shown(kept, LATER)
-    top.show(page, found)
+    agent_top.show(page, found)
     for said in stamps(line for line in known.cohorts if line.number in {stay.cohort for stay in page.stays}):
         st.caption(said)
     part = choice("Part", "part", PARTS, "record")
     look = looks(known.agents)[name]
     drawn: dict[str, Callable[[], None]] = {
-        "record": lambda: record.show(page, queries.curve(source, name), found, look),
+        "record": lambda: agent_record.show(page, queries.curve(source, name), found, look),
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
         "setup": lambda: _setup(source, page),
@@ -55,21 +55,21 @@ def show(source: Source) -> None:
 def _forecasts(source: Source, found: Profile | None, name: str, look: Look) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.portrait.bargains)
-        forecasts.show(found, queries.questions(source, asked), name, look)
+        agent_forecasts.show(found, queries.questions(source, asked), name, look)
 
 
 def _money(source: Source, found: Profile | None, name: str) -> None:
     if found is not None:
-        money.split(found)
+        agent_money.split(found)
         stakes = found.portrait.at_stake
-        money.stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
-    money.held(queries.holdings(source, name))
+        agent_money.stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
+    agent_money.held(queries.holdings(source, name))
 
 
 def _setup(source: Source, page: AgentPage) -> None:
-    running.costs(page)
-    running.failures(page)
-    running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
+    agent_running.costs(page)
+    agent_running.failures(page)
+    agent_running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
 
 
 def _onward(name: str, others: list[str]) -> None:

@@ -15,9 +15,9 @@ from dashboard.frozen import rules, settings
 from dashboard.lead import cohort_label, freshness, progress, stamps
 from dashboard.links import go, link
 from dashboard.model import Line
-from dashboard.money import show_money
 from dashboard.order import MEANT, READINGS
 from dashboard.palette import Look, looks
+from dashboard.parts.leaderboard_money import show_money
 from dashboard.picked import picked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season

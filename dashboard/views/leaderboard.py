@@ -6,16 +6,16 @@ from typing import cast
 import streamlit as st
 
 from arena.slices import Slice
-from dashboard.blocks import show_happening
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
 from dashboard.drawn.skill import Spot, skill_and_return, spots_of
 from dashboard.lead import cohort_label, freshness, leading, stamps
 from dashboard.links import go
 from dashboard.model import Line, Season
-from dashboard.money import show_money
 from dashboard.order import MEANT, READINGS, SORTS, found, ordered
 from dashboard.palette import Look, looks
+from dashboard.parts.leaderboard_money import show_money
+from dashboard.parts.leaderboard_now import show_happening
 from dashboard.picked import picked
 from dashboard.queries.happening import happening
 from dashboard.queries.leaderboard import Board, board, parts

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from arena.status import JobLine, Status
-from dashboard.happening import show_asides, show_incidents, show_jobs
+from dashboard.parts.operations_events import show_asides, show_incidents, show_jobs
+from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
 from dashboard.queries.operations import Workings, workings
 from dashboard.source import Source
 from dashboard.times import far, moment
 from dashboard.words import count, plain
-from dashboard.working import show_failed, show_rounds, show_spending
 from markets.millionths import ONE
 
 TITLE = "Operations"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
-from arena import lease
+from arena import asking, lease
 from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.round import play_round, track, value
@@ -357,7 +357,11 @@ def test_a_kind_that_cannot_be_made_has_failed_and_stops_nobody(record: Record) 
     assert turn_of(report, "ann").fills
 
 
-def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(record: Record) -> None:
+def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "GONE", (0.01, 0.02))  # it is waited for room, two minutes long otherwise
+
     async def long_winded(prompt: Prompt) -> Call:
         return Call(prompt, "word " * 500_000, cost=5)
 

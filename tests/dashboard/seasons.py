@@ -6,10 +6,8 @@ from pathlib import Path
 
 from arena.config import load
 from arena.plan import plan_of
-from arena.prepared.cohorts import calibrations, stale_calibrations
 from arena.prepared.prepare import prepare
 from arena.season import play_season
-from arena.store.database import reading
 from arena.store.record import Record
 from arena.wiring import open_world
 from tests.builders import NOW
@@ -62,8 +60,6 @@ def worked_out(database: Path) -> Path:
     """The record with all that pages need worked out, as `arena run` leaves it."""
     record = Record.open(str(database))
     prepare(record, NOW)
-    with reading(record.engine) as connection:
-        record.keep_rollups(list(calibrations(connection, stale_calibrations(connection), NOW)))
     record.close()
     return database
 

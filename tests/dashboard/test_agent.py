@@ -22,17 +22,17 @@ from arena.store.database import connect, reading
 from arena.store.frame import Connection
 from arena.store.read import cohorts
 from arena.store.record import Record
-from dashboard.agent.record import _luck as luck_in_words
-from dashboard.agent.top import verdict
 from dashboard.drawn.agent import PARTS, histogram, reliability, waterfall
 from dashboard.drawn.frame import Chart
 from dashboard.palette import looks
+from dashboard.parts.agent_record import _luck as luck_in_words
+from dashboard.parts.agent_top import verdict
 from dashboard.queries.agent import _read_curve, _read_holdings, _wanted
 from markets.millionths import ONE
 from tests.arena.store.build import build
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, opened, words
-from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.worked import worked_out
 
 NAMES = ["random", "oracle", HOSTILE]
@@ -207,8 +207,8 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytes
     assert "Settings and reported model" in words(page)
 
 
-def test_what_was_not_worked_out_says_how_it_comes(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("agent", season, monkeypatch, agent="oracle")
+def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
     assert "was not worked out yet. `arena run` works it out" in words(page)
     assert figure(page, "Skill") == "–"
     assert len(page.dataframe[0].value) == 2

@@ -11,7 +11,7 @@ from arena.prepared.duels import Fought, kept_duels
 from arena.store.database import connect, reading
 from dashboard.views.duel import figures
 from tests.dashboard.opening import healthy, in_address, opened, words
-from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.worked import worked_out
 
 
@@ -89,8 +89,8 @@ def test_one_alone_has_nobody_to_fight(no_bets: Path, monkeypatch: pytest.Monkey
     assert "A duel takes two agents" in words(opened("duel", no_bets, monkeypatch))
 
 
-def test_what_was_not_worked_out_says_how_it_comes(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", season, monkeypatch, a="oracle", b="random")
+def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("duel", play(tmp_path), monkeypatch, a="oracle", b="random")
     assert "was not worked out yet" in words(page)
     assert not page.dataframe
 

@@ -24,7 +24,11 @@ SHUT = "attempt to write a readonly database"
 @pytest.fixture
 def record(season: Path, tmp_path: Path) -> Path:
     """A season of which nothing was worked out yet."""
-    return Path(shutil.copy(season, tmp_path / "season.db"))
+    copy = Path(shutil.copy(season, tmp_path / "season.db"))
+    with sqlite3.connect(copy) as base:
+        base.execute("DELETE FROM rollup")
+    base.close()
+    return copy
 
 
 def stale(record: Path) -> bool:

@@ -75,7 +75,7 @@ def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(
     page = opened("operations", troubled, monkeypatch)
     assert "does not agree with itself" in page.error[1].value
     assert "Nothing in it is known to be wrong" not in words(page)
-    assert "2026-01-18 09:30 UTC" in words(page)
+    assert "18 Jan 2026, 09:30 UTC" in words(page)
 
 
 def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(

@@ -66,12 +66,12 @@ def renamed(facts: Facts, old: str, new: str) -> Facts:
         replace(one, points=tuple(replace(p, agent=p.agent.replace(old, new)) for p in one.points))
         for one in facts.curves
     ]
-    agents = [replace(one, agent=one.agent.replace(old, new)) for one in facts.calibrations.agents]
+    agents = [replace(one, agent=one.agent.replace(old, new)) for one in facts.calibrations]
     return replace(
         facts,
         ranking=replace(facts.ranking, rows=rows, sentence=f"{new} leads"),
         curves=tuple(curves),
-        calibrations=replace(facts.calibrations, agents=tuple(agents)),
+        calibrations=tuple(agents),
         looks={name.replace(old, new): look for name, look in facts.looks.items()},
     )
 

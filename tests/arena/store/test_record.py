@@ -202,16 +202,16 @@ def test_spending_is_counted_where_it_is_known(season: Season) -> None:
 
 
 def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Season) -> None:
-    asked: list[tuple[str, Any]] = []
+    asked = list[str]()
 
-    @event.listens_for(season.record.engine, "before_cursor_execute")
-    def note(_1: object, _2: object, statement: str, values: object, *_: object) -> None:
-        asked.append((statement, values))
+    @event.listens_for(season.record.engine, "checkout")
+    def listen(driver: Any, *_: object) -> None:
+        driver.set_trace_callback(asked.append)
 
     season.record.spent(1, 1, NOW, tuple(WHAT))
-    statement, values = asked[-1]
+    statement = next(one for one in reversed(asked) if one.startswith("SELECT"))
     with season.record.engine.connect() as connection:
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
     looks = [row.detail for row in plan if " call" in row.detail]
     assert ["COVERING INDEX" in look for look in looks] == [True] * len(WHAT)
 

@@ -228,7 +228,7 @@ def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     token = season.record.claim(1, [3], "me", LEASE, lambda _: False)[3]
     season.record.keep_turns(1, (1, 1), [Claimed(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
-    with pytest.raises(Exception, match="No row"):
+    with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
         season.record.keep_call(1, 3, 1, said("x"), NOW)
 
 

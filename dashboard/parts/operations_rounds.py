@@ -11,6 +11,7 @@ from arena.store.workings import FailedTurn, Spender
 from dashboard.drawn.operations import daily_cost
 from dashboard.links import go
 from dashboard.listing import WHEN, listing
+from dashboard.picked import picked
 from dashboard.queries.operations import DAYS, FAILED, Workings
 from markets.millionths import ONE
 
@@ -32,9 +33,9 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     }
     data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
     data["Missing"] = [one.missing for one in newest]
-    picked = listing(data, "Rounds", {"Decided": WHEN}, key="rounds")
-    if picked is not None:
-        go("turn", cohort=newest[picked].cohort, round=newest[picked].number)
+    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds")
+    if row is not None:
+        go("turn", cohort=newest[row].cohort, round=newest[row].number)
 
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
@@ -56,9 +57,9 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }
-    picked = listing(data, "Turns without a usable answer", {"Decided": WHEN}, key="failed")
-    if picked is not None:
-        turn = turns[picked]
+    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer")
+    if row is not None:
+        turn = turns[row]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
 
 

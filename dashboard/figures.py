@@ -1,11 +1,10 @@
 """Figures as cells of a table: millionths as people read them, and columns that say what they hold."""
 
-from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
-from dashboard.words import cents, dollars
+from dashboard.words import cents
 from markets.millionths import ONE
 
 HIGHEST = 100
@@ -42,26 +41,6 @@ def outcome(ended: bool, payout: int | None) -> str | None:
     if payout is None:
         return "refund"
     return {ONE: "YES", 0: "NO"}.get(payout) or f"{cents(payout)} a share"
-
-
-def instant(at: datetime) -> str:
-    """An instant as people write it, in UTC.
-
-    >>> from datetime import UTC
-    >>> instant(datetime(2026, 1, 4, 9, 30, tzinfo=UTC))
-    '4 Jan 2026, 09:30 UTC'
-    """
-    return f"{at.day} {at:%b %Y, %H:%M} UTC"
-
-
-def signed(millionths: int) -> str:
-    """A gain or a loss.
-
-    >>> signed(1_500_000), signed(-2_000_000), signed(0)
-    ('+$1.50', '-$2', '$0')
-    """
-    sign = "+" if millionths > 0 else "-" if millionths < 0 else ""
-    return f"{sign}{dollars(abs(millionths))}"
 
 
 def number(label: str, format: str, help: str, **more: Any) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from arena.store.agent import Answers
-from dashboard.agent.top import cost
 from dashboard.frozen import settings_of
+from dashboard.parts.agent_top import cost
 from dashboard.queries.agent import AgentPage, Stay
 from dashboard.times import moment
 from dashboard.words import count, day

@@ -9,7 +9,8 @@ from arena.prepared.moves import Move, Moves
 from arena.status import Status
 from dashboard.links import link
 from dashboard.queries.happening import Happening
-from dashboard.words import count, day, dollars, moment, plain
+from dashboard.times import moment
+from dashboard.words import count, day, dollars, plain
 
 MOVED = 2
 """So many agents are named whose skill has moved."""

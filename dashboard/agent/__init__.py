@@ -1,1 +1,0 @@
-"""The parts of an agent's page, a file each."""
