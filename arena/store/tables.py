@@ -449,6 +449,7 @@ class Entry(SQLModel, table=True):
         UniqueConstraint("entrant_id", "number"),
         CheckConstraint("balance >= 0 OR kind IN ('reverse', 'settle', 'refund', 'sell')"),
         CheckConstraint("held >= 0"),
+        Index("ix_entry_market_id", "market_id", "entrant_id", "side", "kind", "shares"),
         STRICT,
     )
     id: int | None = _key(primary=True)
