@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import streamlit as st
+from altair.utils import schemapi
 
 import dashboard.views
 from arena.errors import ArenaError
@@ -59,7 +60,8 @@ def main(first: str = FIRST) -> None:
     """The app, from its frame to the page that the address names; the first page stands at the root."""
     st.set_page_config(page_icon=BADGE, layout="wide")
     pages = [page_of(name, partial(open_page, view), first) for name, view in views().items()]
-    st.navigation(pages, position="top").run()
+    with schemapi.debug_mode(False):  # charts are held against their schema by the tests, not by each page
+        st.navigation(pages, position="top").run()
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def dashboard(
 
 def serve(address: str, where: Place) -> None:
     """Run the dashboard until it is stopped."""
-    command = [sys.executable, "-m", "streamlit", "run", str(page()), *listening(where), *FLAGS]
+    command = [sys.executable, "-m", "dashboard.serve", "run", str(page()), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
     server = subprocess.Popen(command, env=environment(address), stdout=subprocess.DEVNULL)
     try:

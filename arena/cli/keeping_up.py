@@ -6,8 +6,8 @@ import sys
 from arena.cli.output import progress
 from arena.errors import ArenaError
 
-EVERY = 30.0
-"""Seconds between two looks at whether anything is stale."""
+FIRST, EVERY = 4.0, 30.0
+"""Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 
 
 def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
@@ -15,14 +15,12 @@ def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
 
     Where that can't be done it is said once, and the pages go on showing what was worked out last.
     """
-    able = True
+    able, pause = True, FIRST
     while True:
-        if able:
-            able = _tried(address)
         try:
-            return server.wait(timeout=EVERY)
+            return server.wait(timeout=pause)
         except subprocess.TimeoutExpired:
-            continue
+            able, pause = able and _tried(address), EVERY
 
 
 def _tried(address: str) -> bool:

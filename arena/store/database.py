@@ -8,11 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config as AlembicConfig
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
@@ -23,6 +19,9 @@ from arena.store.troubles import speak_plainly
 
 BUSY_MS = 30_000
 LOOKING = "looking"
+MIGRATIONS = Path(__file__).parent / "migrations"
+VERSION = "alembic_version"
+"""Where a database has the version of its schema."""
 UPGRADING = 0x6172656E61
 """The lock under which a server's schema is changed."""
 PATIENCE = {
@@ -150,7 +149,11 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 def upgrade_here(connection: Connection, to: str = "head") -> None:
     """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
-    config = _migrations()
+    from alembic import command  # it takes long to load, and who only reads never needs it
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADING})")
     version_of(connection)
@@ -158,28 +161,22 @@ def upgrade_here(connection: Connection, to: str = "head") -> None:
     command.upgrade(config, to)
 
 
-def _migrations() -> AlembicConfig:
-    config = AlembicConfig()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    return config
-
-
 @cache
-def _versions() -> tuple[str | None, frozenset[str]]:
-    """The newest version of the schema, and all that this arena knows."""
-    scripts = ScriptDirectory.from_config(_migrations())
-    return scripts.get_current_head(), frozenset(script.revision for script in scripts.walk_revisions())
+def versions() -> tuple[str, ...]:
+    """All versions of the schema that this arena knows, oldest first: their files begin with them."""
+    return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
 def newest_version() -> str:
     """The version of the schema that this arena writes."""
-    return str(_versions()[0])
+    return versions()[-1]
 
 
 def version_of(connection: Connection) -> str | None:
     """The version of the schema here; an error where only a newer arena knows it, or another program."""
-    version = MigrationContext.configure(connection).get_current_revision()
-    if version is not None and version not in _versions()[1]:
+    known = inspect(connection).has_table(VERSION)
+    version = connection.scalar(text(f"SELECT version_num FROM {VERSION}")) if known else None  # noqa: S608 - ours
+    if version is not None and version not in versions():
         if not inspect(connection).has_table("cohort"):
             message = f"the database is another program's (its schema is {version})"
             raise ArenaError("not_a_record", message, "name another one")

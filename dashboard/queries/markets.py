@@ -26,9 +26,9 @@ from markets.model import MarketId
 Status = Literal["open", "waiting", "resolved"]
 Order = Literal["shown", "volume", "apart"]
 
-MOST = 100
+MOST = 50
 """So many rows a list has at most: the words to search for make it shorter."""
-COMPARED = 200
+COMPARED = 100
 """Among so many markets, those shown last, agents are compared to see where they disagree most."""
 NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""

@@ -1,7 +1,7 @@
 """One cohort: how its accounts went, how well its forecasts were calibrated, and what was frozen."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ from dashboard.parts.leaderboard_money import show_money
 from dashboard.picked import picked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season
-from dashboard.source import Source
+from dashboard.source import Source, cached
 from dashboard.table import bars, cells, config, who
 from dashboard.words import code
 
@@ -115,8 +115,17 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
     drawn_now = _some(agents)
     with st.container(horizontal=True, gap="small"):
         for agent in drawn_now:
-            panel = calibration(agent, kept.value.market, drawn[agent.agent])
-            st.altair_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+            panel = _panel(record, page.line.number, reading, agent.agent, drawn[agent.agent])
+            st.vega_lite_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+
+
+@cached
+def _panel(record: Source, number: int, reading: str, agent: str, look: Look) -> dict[str, Any]:
+    """An agent's calibration as it is drawn; a page has a dozen, and each takes its time to be made."""
+    kept = calibrations(record, number)
+    assert kept is not None
+    [mine] = [one for one in _in_reading(kept.value, reading) if one.agent == agent]
+    return calibration(mine, kept.value.market, look).to_dict()
 
 
 def _some(agents: Sequence[Calibrated]) -> Sequence[Calibrated]:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 
 from arena.scoring._columns import Floats, scored
 from arena.scoring._pooled import Counted, counted
@@ -65,6 +64,8 @@ def curve(came: Floats, weight: Floats) -> Floats:
     >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
     array([0.25, 0.25, 1.  ])
     """
+    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
+
     if not weight.size:
         return weight
     return np.asarray(isotonic_regression(came / weight, weights=weight).x, dtype=np.float64)

@@ -3,19 +3,32 @@
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection, inspect
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel
 
-from arena.store.database import connect, upgrade
+from arena.store.database import MIGRATIONS, connect, newest_version, upgrade, version_of, versions
 
 
 def _opened(path: Path) -> Connection:
     engine = connect(path)
     upgrade(engine)
     return engine.connect()
+
+
+def test_the_versions_are_those_that_alembic_knows(tmp_path: Path) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    scripts = ScriptDirectory.from_config(config)
+    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == versions()
+    assert scripts.get_current_head() == newest_version()
+    with _opened(tmp_path / "record.db") as connection:
+        assert version_of(connection) == MigrationContext.configure(connection).get_current_revision()
+        connection.engine.dispose()
 
 
 def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
