@@ -20,12 +20,12 @@ KEEP_DECIDING = 5
 class Expected:
     """What the config adds: when cohorts start, budgets in millionths, and when jobs are due.
 
-    `live` is whether its world goes on by the clock, `jobs` are what is done between rounds, and `me` is the
-    name of the process that asks, where it is the one on duty.
+    `live` is whether its world goes on by the clock; where it is None, the cohorts that play say so. `jobs`
+    are what is done between rounds, and `me` is the name of the process that asks, where it is on duty.
     """
 
     plan: Plan | None = None
-    live: bool = True
+    live: bool | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     jobs: Sequence[Job] = ()
     me: str = ""
@@ -64,4 +64,4 @@ def next_cohort(
     """When the config starts its next cohort, if it does."""
     if expected.plan is None:
         return None
-    return next_start(expected.plan, {at for _, at in starts}, newest, expected.live, now)
+    return next_start(expected.plan, {at for _, at in starts}, newest, expected.live is not False, now)

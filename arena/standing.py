@@ -88,7 +88,8 @@ def _calendar(
     """
     starts: Starts = status.read_starts(connection)
     newest = max((round.at for round in rounds), default=None)
-    until = now if expected.live or newest is None else newest
+    live = any(one.live for one in playing) if expected.live is None else expected.live
+    until = now if live or newest is None else newest
     keep = expected.plan.keep_deciding if expected.plan else KEEP_DECIDING
     to_play = {one.number: rounds_of(one, starts, keep) for one in playing}
     due = {cohort: [round for round in found if round[1] <= until] for cohort, found in to_play.items()}

@@ -13,7 +13,6 @@ from arena.store.aside import StoredAside, read_aside
 from arena.store.database import version_of
 from arena.store.frame import Connection
 from arena.store.incidents import recent
-from arena.store.status import read_playing
 from arena.store.workings import FailedTurn, Spender, read_daily, read_failed, read_spenders, size_of
 from dashboard.source import Source, ask, cached
 
@@ -50,9 +49,8 @@ def set_aside(record: Source, kind: str | None) -> tuple[StoredAside, ...]:
 
 
 def _read(connection: Connection, at: datetime) -> Workings:
-    live = any(one.live for one in read_playing(connection))
     return Workings(
-        status=look(connection, at, Expected(live=live)),
+        status=look(connection, at, Expected()),
         failed=tuple(read_failed(connection, FAILED, ("failed", "malformed"))),
         spenders=tuple(read_spenders(connection)),
         daily=tuple(read_daily(connection, midnight(at), DAYS)),

@@ -1,8 +1,12 @@
 """Records of every sort, as users have them, with their scores worked out: what each page is opened on."""
 
+import fcntl
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from arena.arrange import arranged, opened
 from arena.cli import demo, replay
@@ -80,3 +84,16 @@ def made(name: str, folder: Path) -> Path:
     prepare(record, NOW + timedelta(days=1))
     record.close()
     return path
+
+
+def shared(name: str, folders: pytest.TempPathFactory) -> Path:
+    """A record of some sort, made once for all processes that play this run's tests; it is only read."""
+    home = folders.getbasetemp()
+    home = (home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / f"record {name}"
+    home.mkdir(exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = home / "path"
+        if not found.exists():
+            found.write_text(str(made(name, home)), encoding="utf-8")
+        return Path(found.read_text(encoding="utf-8"))

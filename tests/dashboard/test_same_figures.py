@@ -1,0 +1,193 @@
+"""What pages show is what the command line says of the same record, figure by figure."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from tests.dashboard.addresses import BET_ON, ask, busiest
+from tests.dashboard.opening import opened, words
+from tests.dashboard.records import shared
+
+PERCENT = {"win_rate": 100, "coverage": 100}
+"""What a page multiplies a share by."""
+SCORES = (
+    *("skill", "skill_low", "skill_high", "brier_stated", "brier_anchored", "brier_implied", "pnl"),
+    *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "forecasts"),
+)
+STANDINGS = ("skill", "brier_stated", "pnl", "return_pct", "win_rate", "bets", "forecasts", "cost_usd")
+LOT = {
+    "held": "shares",
+    "cost": "cost",
+    "average": "average_cost",
+    "value": "value",
+    "profit": "pnl",
+    "paid": "paid",
+    "received": "received",
+}
+
+
+@pytest.fixture(params=["demo", "a_replay"])
+def record(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """A record, and no config beside it that would tell the command line more than the pages know."""
+    monkeypatch.chdir(tmp_path)
+    return shared(request.param, tmp_path_factory)
+
+
+def told(record: Path, *command: str) -> Any:
+    """What the command line says for programs."""
+    said = CliRunner().invoke(app, [*command, "--json", "--database", str(record)])
+    assert said.exit_code == 0, said.output
+    return json.loads(said.stdout)
+
+
+def shown(page: AppTest) -> dict[str, str]:
+    """The figures at the head of a page."""
+    return {each.label: str(each.value) for each in page.metric}
+
+
+def same(cell: Any, figure: Any, times: float = 1) -> bool:
+    """Whether a cell of a table is a figure of the command line; a dash is null."""
+    if figure is None:
+        return cell is None or math.isnan(cell)
+    return cell is not None and math.isclose(cell, figure * times, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def money(dollars: float) -> str:
+    """Profit or loss as pages write it."""
+    sign = "+" if round(dollars, 2) > 0 else "−" if round(dollars, 2) < 0 else ""
+    return f"{sign}${abs(dollars):,.2f}"
+
+
+def chance(p: float | None) -> str:
+    return "–" if p is None else f"{p:.3f}" if p >= 0.0005 else "< 0.001"
+
+
+def cohorts_of(record: Path) -> list[int]:
+    return [int(number) for (number,) in ask(record, "SELECT number FROM cohort ORDER BY number")]
+
+
+def test_the_leaderboard(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cohort in (None, *cohorts_of(record)):
+        only = [] if cohort is None else ["--cohort", str(cohort)]
+        rows = told(record, "leaderboard", *only)["leaderboard"]
+        table = opened("leaderboard", record, monkeypatch, cohort=str(cohort or "all")).dataframe[0].value
+        assert list(table["agent"]) == [row["agent"] for row in rows]
+        assert rows
+        for place, row in enumerate(rows):
+            for key in SCORES:
+                cell = table[key][place]
+                assert same(cell, row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
+
+
+def test_the_standings_of_a_cohort(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cohort in cohorts_of(record):
+        rows = told(record, "leaderboard", "--cohort", str(cohort))["leaderboard"]
+        table = opened("cohort", record, monkeypatch, cohort=str(cohort)).dataframe[0].value
+        assert list(table["agent"]) == [row["agent"] for row in rows]
+        for place, row in enumerate(rows):
+            for key in STANDINGS:
+                assert same(table[key][place], row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
+
+
+def test_an_agent(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = busiest(record)[0]
+    said, page = told(record, "agents", "show", name), opened("agent", record, monkeypatch, agent=name)
+    gain, brier = said["scores"]["gain"], said["scores"]["calibration"]["parts"]["brier"]
+    (row,) = [row for row in told(record, "leaderboard")["leaderboard"] if row["agent"] == name]
+    assert shown(page) == {
+        "Skill": f"{gain['skill']:+.4f}",
+        "Brier": f"{brier:.4f}",
+        "P/L": money(row["pnl"]),
+        "Forecasts": f"{said['record']['forecasts']:,}",
+        "Bets": f"{row['bets']:,}",
+        "Cost": f"${said['record']['known_cost_usd']:,.4f}",
+    }
+    assert money(said["scores"]["money"]["split"]["pnl"]) == money(row["pnl"])
+    known = {f"{gain[key]:+.4f}" for key in ("low", "high") if gain[key] is not None}
+    assert all(figure in page.markdown[0].value for figure in known)
+
+
+def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = busiest(record)[0]
+    parts = told(record, "agents", "show", name, "--by", "price")["parts"]["parts"]
+    page = opened("agent", record, monkeypatch, agent=name, part="forecasts", by="price")
+    table = page.dataframe[0].value
+    assert len(table) == len(parts) > 0
+    for place, part in enumerate(parts):
+        assert same(table["Brier"][place], part["brier"])
+        assert same(table["Miscalibration"][place], part["miscalibration"])
+        assert same(table["Forecasts"][place], part["forecasts"])
+
+
+def test_a_duel(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = busiest(record)
+    said, figures = told(record, "duel", a, b), shown(opened("duel", record, monkeypatch, a=a, b=b))
+    assert figures.pop("p of all duels") >= figures["p"]
+    assert figures == {
+        "Gap": f"{said['gap']:+.4f}",
+        "p": chance(said["p"]),
+        "Forecasts": f"{said['rows']:,}",
+        "Markets": f"{said['markets']:,}",
+        "Events": f"{said['events']:,}",
+        "Events needed": "–" if said["events_needed"] is None else f"{said['events_needed']:,}",
+    }
+
+
+def test_the_positions_of_a_market(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ((market,),) = ask(record, BET_ON)
+    table = opened("market", record, monkeypatch, market=market).dataframe[0].value
+    cells = {(row["cohort"], row["agent"], row["side"]): row for _, row in table.iterrows()}
+    known = {
+        (cohort, lot["agent"], lot["side"]): lot
+        for cohort in cohorts_of(record)
+        for lot in told(record, "positions", "--cohort", str(cohort))["positions"]
+        if lot["market_id"] == market
+    }
+    assert set(cells) == set(known) != set()
+    for place, lot in known.items():
+        for key, figure in LOT.items():
+            wanted = None if key in ("cost", "value", "average") and not lot["shares"] else lot[figure]
+            assert same(cells[place][key], wanted, 100 if key == "average" else 1), (place, key)
+
+
+def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = busiest(record)[0]
+    lots = [
+        lot
+        for cohort in cohorts_of(record)
+        for lot in told(record, "positions", "--cohort", str(cohort), "--agent", name, "--open")["positions"]
+    ]
+    page = opened("agent", record, monkeypatch, agent=name, part="money")
+    if not lots:
+        assert "It holds nothing now." in [info.value for info in page.info]
+        return
+    table = page.dataframe[-1].value
+    assert len(table) == len(lots)
+    for column, key in (("Value $", "value"), ("Gain $", "unrealised"), ("Shares", "shares")):
+        assert sorted(table[column]) == pytest.approx(sorted(lot[key] for lot in lots)), column
+
+
+def test_operations(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, page = told(record, "status"), opened("operations", record, monkeypatch)
+    figures, rounds = shown(page), said["rounds"]
+    assert figures["Rounds done"] == f"{rounds['done']:,} of {rounds['due']:,}"
+    assert figures["Spent today"] == f"${said['spend']['today_usd']:,.2f}"
+    assert figures["This month"] == f"${said['spend']['month_usd']:,.2f}"
+    assert figures["Calls under way"] == f"{said['calls']['under_way']:,}"
+    assert figures["Positions held"] == f"{said['positions']['open']:,}"
+    assert figures["At an old price"] == f"{said['positions']['stale_markets']:,}"
+    first = [*page.success, *page.info, *page.warning, *page.error][0].value
+    assert first.startswith(f"**{said['health'].capitalize()}.**")
+    front = words(opened("leaderboard", record, monkeypatch))
+    assert ("All is well" in front) == (said["health"] == "ok")
