@@ -5,6 +5,8 @@ from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
+from dashboard.links import FIRST
+
 Address = tuple[str, dict[str, str]]
 """A page, and what its address says."""
 
@@ -89,4 +91,5 @@ def ask(record: Path, query: str) -> list[tuple[str, ...]]:
 def path_of(address: Address) -> str:
     """An address as a browser takes it, below the server's own."""
     view, shown = address
-    return f"{view}?{urlencode(shown)}" if shown else view
+    path = "" if view == FIRST else view
+    return f"{path}?{urlencode(shown)}" if shown else path

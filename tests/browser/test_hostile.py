@@ -1,0 +1,127 @@
+"""Fifty hostile texts in every place that words from outside have: all are read, none does anything."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.words import JOINER
+from tests.browser.watching import Watched, open_at, settled
+from tests.dashboard.addresses import addresses, path_of
+from tests.dashboard.hostile import TOGETHER, hostile
+from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
+from tests.dashboard.seasons import HOSTILE
+from tests.dashboard.serving import Served, serving
+
+pytestmark = pytest.mark.browser
+
+Spoiled = tuple[Path, dict[str, tuple[str, str]]]
+
+TAGS = ("script", "iframe", "object", "embed", "video", "base", "hr", "blockquote", "del")
+MADE = (
+    *(f"{tag}:not([data-testid])" for tag in TAGS),
+    *("link[rel=stylesheet]", "meta[http-equiv]", ".katex", "input[type=checkbox]"),
+    *(f"a[href*='//{ELSEWHERE}']", f"img[src*='//{ELSEWHERE}']", f"image[href*='//{ELSEWHERE}']"),
+    *(f"a[href^='{scheme}' i]" for scheme in ("javascript", "data", "vbscript")),
+    *("form[action]", "[onerror]", "[onload]", "[ontoggle]"),
+)
+"""What hostile texts would make on a page, and no page of ours has."""
+IN_A_TITLE = "a, img, svg, code, em, strong, del, b, h1, span[style*=color], [data-testid=stIconMaterial]"
+WORST = (1, 8, 14, 15, 22, 30, 32, 35, 37, 44, 47, 48)
+"""Texts whose markets are opened in any case; those of the others with THOROUGH=1."""
+DETAILS = [
+    ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-1"}),
+    ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-2"}),
+    ("turn", {"cohort": "1", "round": "2", "agent": HOSTILE}),
+    ("agent", {"agent": HOSTILE, "part": "forecasts"}),
+    ("agent", {"agent": HOSTILE, "part": "setup"}),
+    ("operations", {"aside": "market"}),
+]
+
+
+def flat(text: str, most: int) -> str:
+    """Text as a line of it is read: no character that is not seen, and not too many."""
+    line = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+@pytest.fixture(scope="module")
+def spoiled(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
+    return hostile(record, tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="module")
+def dashboard(spoiled: Spoiled) -> Iterator[Served]:
+    with serving(spoiled[0]) as found:
+        yield found
+
+
+def unfold(page: Page) -> None:
+    folded = page.get_by_test_id("stExpander").locator("details:not([open]) summary")
+    while folded.count():
+        folded.first.click()
+    settled(page)
+
+
+def harmless(page: Page) -> None:
+    """Nothing on the page was made of a text, and it is still our page."""
+    body = page.get_by_test_id("stMain")
+    assert {made: count for made in MADE if (count := body.locator(made).count())} == {}
+    assert ELSEWHERE not in (page.title() + page.url.partition("?")[0])
+    assert page.title().endswith("· Paper Arena")
+
+
+def test_together_the_markets_have_all_fifty_texts(
+    spoiled: Spoiled,
+) -> None:
+    assert {text for pair in spoiled[1].values() for text in pair} == set(HOSTILE_TEXTS)
+    assert len(set(HOSTILE_TEXTS)) == 50
+
+
+def test_the_page_of_a_market_shows_them_as_they_are(
+    spoiled: Spoiled, dashboard: Served, watched: Watched, thorough: bool
+) -> None:
+    page = watched.page
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    worst = {HOSTILE_TEXTS[place] for place in WORST}
+    for market, (question, category) in spoiled[1].items():
+        if not thorough and worst.isdisjoint((question, category)):
+            continue
+        open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Market")
+        heading = page.get_by_role("heading", level=3).first
+        assert (heading.text_content() or "").replace(JOINER, "") == flat(question, 1_000)
+        assert heading.locator(IN_A_TITLE).count() == 0
+        unfold(page)
+        small = page.get_by_test_id("stCaptionContainer").filter(has_text="category ").first
+        said = (small.text_content() or "").replace(JOINER, "")
+        assert f"category {flat(category, 300)} · id" in said
+        expect(page.get_by_test_id("stCode").last).to_be_visible()
+        harmless(page)
+
+
+def test_every_other_page_does_nothing_with_them(
+    spoiled: Spoiled, dashboard: Served, watched: Watched, thorough: bool
+) -> None:
+    page = watched.page
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    every = addresses(spoiled[0])
+    bare = [address for address in every if not address[1]]
+    for view, shown in [*(every if thorough else bare), *DETAILS]:
+        open_at(page, f"{dashboard.address}/{path_of((view, shown))}", view.capitalize())
+        unfold(page)
+        harmless(page)
+
+
+def test_what_went_wrong_is_read_word_for_word(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    open_at(page, f"{dashboard.address}/{path_of(DETAILS[0])}", "Turn")
+    whole = (page.get_by_test_id("stMain").text_content() or "").replace(JOINER, "")
+    assert f"Note: {flat(TOGETHER, 5_000)}" in whole
+    assert f"rate_limit: {flat(TOGETHER, 2_000)}" in whole
+    open_at(page, f"{dashboard.address}/{path_of(DETAILS[1])}", "Turn")
+    answer = page.get_by_test_id("stExpander").filter(has_text="Answer").get_by_test_id("stCode").first
+    shown = re.sub(r"\s+", " ", answer.text_content() or "")
+    assert re.sub(r"\s+", " ", TOGETHER)[:300] in shown

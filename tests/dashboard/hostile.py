@@ -1,0 +1,114 @@
+"""A season in which every word from outside is a hostile one."""
+
+import json
+import shutil
+import sqlite3
+from itertools import cycle
+from pathlib import Path
+
+from agents.model import Call, CallError, Message, Prompt
+from arena.incidents import Incident
+from arena.prepared.prepare import prepare
+from arena.store.aside import put_aside
+from arena.store.calls import add_call
+from arena.store.database import connect
+from arena.store.incidents import note
+from arena.store.record import Record
+from markets.venue import SetAside
+from tests.builders import NOW
+from tests.dashboard.payloads import HOSTILE_TEXTS
+
+TOGETHER = "\n".join(text for text in HOSTILE_TEXTS if len(text) < 200)
+"""All that are short, in one text."""
+TEXTS = {
+    "forecast": ("reason",),
+    "resolution": ("source",),
+    "rejection": ("message",),
+}
+"""Whose columns hold words from outside."""
+GUARDS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+
+
+def hostile(season: Path, folder: Path) -> tuple[Path, dict[str, tuple[str, str]]]:
+    """A copy of a season with such words in all its places, worked out; of its markets question and category.
+
+    In round 1 of cohort 1 the `constant` agent has asked a model, which answered with all of them.
+    """
+    database = folder / "hostile.db"
+    shutil.copy(season, database)
+    with sqlite3.connect(database) as plain:
+        for (guard,) in plain.execute(GUARDS).fetchall():
+            plain.execute(f"DROP TRIGGER {guard}")
+        for table, columns in TEXTS.items():
+            _spoil(plain, table, columns)
+        markets = _spoil_markets(plain)
+        _spoil_turns(plain)
+        plain.execute("DELETE FROM rollup")
+        place = plain.execute(
+            "SELECT round.id, entrant.id FROM round JOIN cohort ON cohort.id = round.cohort_id "
+            "JOIN entrant ON entrant.cohort_id = cohort.id "
+            "WHERE cohort.number = 1 AND round.number = 1 AND entrant.name = 'constant'"
+        ).fetchone()
+    plain.close()
+    _ask_and_note(database, *place)
+    record = Record.open(str(database))
+    prepare(record, NOW)
+    record.close()
+    return database, markets
+
+
+def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
+    """One text after the other, the same in all columns of a row."""
+    rows = [row for (row,) in plain.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
+    values = ", ".join(f"{column} = ?1" for column in columns)
+    texts = zip(cycle(HOSTILE_TEXTS), rows, strict=False)
+    plain.executemany(f"UPDATE {table} SET {values} WHERE rowid = ?2", texts)
+
+
+def _spoil_markets(plain: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Of each market the question and rules are one text, the category is another: together they are all."""
+    known = plain.execute("SELECT DISTINCT market_id FROM market_version ORDER BY 1")
+    markets = [market for (market,) in known]
+    far = len(HOSTILE_TEXTS) - len(markets)
+    texts = dict(zip(markets, zip(HOSTILE_TEXTS, HOSTILE_TEXTS[far:], strict=False), strict=False))
+    plain.executemany(
+        "UPDATE market_version SET question = ?1, rules = ?1, category = ?2 WHERE market_id = ?3",
+        [(*pair, market) for market, pair in texts.items()],
+    )
+    return texts
+
+
+def _spoil_turns(plain: sqlite3.Connection) -> None:
+    """Notes of turns, and the reasons of what they wished for."""
+    for row, wishes in plain.execute("SELECT id, wishes FROM turn").fetchall():
+        found = json.loads(wishes)
+        for wish, text in zip(_wishes(found), cycle(HOSTILE_TEXTS), strict=False):
+            wish["reason"] = text
+        plain.execute("UPDATE turn SET note = ?, wishes = ? WHERE id = ?", (TOGETHER, json.dumps(found), row))
+
+
+def _wishes(found: object) -> list[dict[str, str]]:
+    if isinstance(found, dict):
+        inner = [wish for value in found.values() for wish in _wishes(value)]
+        return [found, *inner] if "reason" in found else inner
+    return [wish for value in found for wish in _wishes(value)] if isinstance(found, list) else []
+
+
+def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
+    """Calls of a model and all that goes wrong at a venue."""
+    asked = Prompt((Message("system", TOGETHER), Message("user", HOSTILE_TEXTS[-4])))
+    refused = CallError("rate_limit", TOGETHER, True)
+    answers = (
+        Call(asked, None, error=refused, latency_ms=10),
+        Call(asked, TOGETHER, "stop", HOSTILE_TEXTS[1], HOSTILE_TEXTS[0], "schema", 1, 1, 1, 1),
+    )
+    engine = connect(database)
+    note(engine, [Incident("venue_down", "simulator", NOW, TOGETHER)])
+    with engine.begin() as connection:
+        for attempt, call in enumerate(answers, 1):
+            add_call(connection, round_id, entrant_id, attempt, call, NOW)
+        asides = [
+            SetAside("simulator", text[:80], "market", "bad_price", text, text) for text in HOSTILE_TEXTS
+        ]
+        put_aside(connection, asides, NOW)
+    engine.dispose()
