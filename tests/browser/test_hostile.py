@@ -30,7 +30,7 @@ MADE = (
 )
 """What hostile texts would make on a page, and no page of ours has."""
 IN_A_TITLE = "a, img, svg, code, em, strong, del, b, h1, span[style*=color], [data-testid=stIconMaterial]"
-WORST = (1, 8, 14, 15, 22, 30, 32, 35, 37, 44, 47, 48)
+WORST = (1, 8, 14, 35, 44, 47)
 """Texts whose markets are opened in any case; those of the others with THOROUGH=1."""
 DETAILS = [
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-1"}),

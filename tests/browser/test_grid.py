@@ -1,0 +1,73 @@
+"""Records of every sort at every width in both themes: the whole with THOROUGH=1, a sample of it always."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from markets.registry import load
+from tests.browser.watching import LOOKS, PATIENCE, Watched, open_at, settled
+from tests.dashboard.addresses import VIEWS, Address, addresses, path_of
+from tests.dashboard.records import RECORDS, shared
+from tests.dashboard.serving import serving
+
+pytestmark = pytest.mark.browser
+
+SAMPLE = 3
+"""So many pages of each record are opened in any case, each record's in another look."""
+
+
+@pytest.fixture(scope="session")
+def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All of them, made before a browser runs: beside it nothing here can have an event loop."""
+    return {name: shared(name, tmp_path_factory) for name in RECORDS}
+
+
+def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
+    """The next few pages for each next record, so that together all are opened, in the next look."""
+    views = [VIEWS[(SAMPLE * place + more) % len(VIEWS)] for more in range(SAMPLE)]
+    return [([(view, {}) for view in views], LOOKS[place % len(LOOKS)])]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_nothing_sticks_out_or_goes_wrong(
+    name: str, records: dict[str, Path], browser: Browser, thorough: bool
+) -> None:
+    every = addresses(records[name])
+    with serving(records[name]) as dashboard:
+        played = [(every, look) for look in LOOKS] if thorough else sample(list(RECORDS).index(name))
+        for chosen, (width, theme) in played:
+            scheme = "dark" if theme == "dark" else "light"
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            watched = Watched(context.new_page()).watch()
+            for view, shown in chosen:
+                title = load("dashboard.views", view).TITLE
+                open_at(watched.page, f"{dashboard.address}/{path_of((view, shown))}", title)
+                wide = watched.page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, (view, shown, width)
+            watched.page.goto("about:blank")
+            context.close()
+            assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
+
+
+def test_every_page_is_reached_from_the_bar_and_reloaded_by_its_link(
+    records: dict[str, Path], watched: Watched
+) -> None:
+    page = watched.page
+    with serving(records["one_round"]) as dashboard:
+        open_at(page, dashboard.address, "Leaderboard")
+        for view in (*VIEWS[1:], VIEWS[0]):
+            title = load("dashboard.views", view).TITLE
+            page.get_by_test_id("stTopNavLink").filter(has_text=re.compile(f"{title}$")).click()
+            expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=PATIENCE)
+            settled(page)
+            here = page.url
+            assert here.removeprefix(dashboard.address).strip("/").partition("?")[0] == path_of((view, {}))
+            page.reload()
+            expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=PATIENCE)
+            settled(page)
+            assert page.url == here
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")

@@ -1,0 +1,72 @@
+"""A page that is left open while an arena plays: it follows, and nobody is disturbed in what they look at."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.watching import PATIENCE, Watched, open_at, settled
+from tests.dashboard.seasons import play, worked_out
+from tests.dashboard.serving import serving
+
+pytestmark = pytest.mark.browser
+
+WATCH_TITLE = """() => {
+    const title = document.querySelector("h1");
+    window.gone = 0;
+    new MutationObserver(() => { if (!title.isConnected) window.gone += 1; })
+        .observe(document.body, { childList: true, subtree: true });
+}"""
+"""Count the changes of the page at which its title was not there."""
+
+
+@pytest.fixture(scope="module")
+def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of which one round is played."""
+    return worked_out(play(tmp_path_factory.mktemp("growing"), times=1))
+
+
+def play_a_round(record: Path) -> None:
+    """The next one, in a process of its own, as an arena beside the dashboard does."""
+    command = [
+        sys.executable,
+        "-m",
+        "arena.cli.main",
+        "round",
+        "--config",
+        str(record.parent / "config.yaml"),
+    ]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert said.returncode == 0, said.stderr
+
+
+def chosen(page: Page) -> None:
+    """What was chosen by hand is still chosen."""
+    expect(page.get_by_role("radio", name="%")).to_be_checked()
+    expect(page.get_by_role("radio", name="1M")).to_be_checked()
+    expect(page).to_have_url(re.compile("unit=percent"))
+
+
+def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
+    page = watched.page
+    with serving(growing) as dashboard:
+        open_at(page, f"{dashboard.address}/cohort", "Cohort")
+        expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
+        page.get_by_role("radio", name="%").click()
+        expect(page).to_have_url(re.compile("unit=percent"), timeout=PATIENCE)
+        page.get_by_role("radio", name="1M").click()
+        expect(page).to_have_url(re.compile("range=1m"), timeout=PATIENCE)
+        settled(page)
+        page.evaluate(WATCH_TITLE)
+        asked = len(watched.requests)
+        play_a_round(growing)
+        expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
+        settled(page)
+        chosen(page)
+        assert page.evaluate("window.gone") == 0
+        assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")
