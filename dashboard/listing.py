@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-WHEN = st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", help="In UTC.", timezone="UTC")
+WHEN = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", help="In UTC.", timezone="UTC")
 """How an instant stands in a table."""
 
 

@@ -1,10 +1,13 @@
 """Pictures of the dashboard for the docs: python scripts/screenshots.py --database demo.db
 
-Starts the dashboard on a record that is there, and takes each page from top to bottom.
+Works out what pages show of a demo, starts the dashboard on it, and takes each page from the top.
+`--into FOLDER` takes every page instead, whole, on a screen and on a phone, in light and in dark, to be
+looked at.
 """
 
 import argparse
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -12,12 +15,23 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+from urllib.parse import urlencode
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from arena.clock import now
+from arena.prepared.prepare import prepare
+from arena.store.directory import read_directory, read_interest
+from arena.store.record import Record
+
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
-PAGES = {"leaderboard": "", "cohort": "cohort"}
+SCREEN, PHONE = 1440, 390
+HIGHEST = 7_000
+"""Pixels of a whole page at most."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,6 +40,57 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A page and what it is to show; the docs have the picture down to a height."""
+
+    name: str
+    address: str
+    height: int = 1_400
+    width: int = SCREEN
+    theme: Literal["light", "dark"] = "light"
+
+
+def shots(market: str) -> list[Shot]:
+    """Every page once; `market` is the one to be shown."""
+    return [
+        Shot("leaderboard", "", 1_500),
+        Shot("cohort", "cohort?cohort=2"),
+        Shot("agent", "agent?agent=sharp"),
+        Shot("agent-forecasts", "agent?agent=sharp&part=forecasts"),
+        Shot("agent-money", "agent?agent=sharp&part=money"),
+        Shot("agent-setup", "agent?agent=sharp&part=setup"),
+        Shot("duel", "duel?a=sharp&b=blind"),
+        Shot("markets", "market", 1_000),
+        Shot("market", f"market?{urlencode({'market': market})}"),
+        Shot("turn", "turn?cohort=2&round=3&agent=sharp"),
+        Shot("operations", "operations"),
+    ]
+
+
+DARK = Shot("leaderboard-dark", "", 1_500, theme="dark")
+NARROW = [
+    Shot("leaderboard-390", "", 1_700, PHONE),
+    Shot("agent-390", "agent?agent=sharp", 1_700, PHONE),
+]
+
+
+def every(taken: list[Shot]) -> Iterator[Shot]:
+    """Each of these whole, at both widths and in both themes."""
+    for shot in taken:
+        for width in (SCREEN, PHONE):
+            yield Shot(f"{shot.name}-{width}", shot.address, HIGHEST, width)
+            yield Shot(f"{shot.name}-{width}-dark", shot.address, HIGHEST, width, "dark")
+
+
+def most_dealt(record: Record) -> str:
+    """The market in which there was most trade, of those that agents were shown."""
+    with record.engine.connect() as connection:
+        markets = [market.id for market in read_directory(connection)]
+        interest = read_interest(connection, markets)
+    return max(sorted(interest), key=lambda market: interest[market].trades)
 
 
 @contextlib.contextmanager
@@ -50,42 +115,47 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(1_500)
 
 
-def stretch(page: Page, width: int) -> None:
-    """Make the window as high as the page, so that one picture holds all of it."""
-    height = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight")
-    page.set_viewport_size({"width": width, "height": min(height, 6_000)})
+def take(browser: Browser, address: str, shot: Shot) -> bytes:
+    """A picture of a page down to its height, or to where it ends."""
+    context = browser.new_context(viewport={"width": shot.width, "height": 900}, color_scheme=shot.theme)
+    page = context.new_page()
+    page.goto(f"{address}/{shot.address}")
     settle(page)
-
-
-def take(browser: Browser, address: str, folder: Path, width: int, theme: str) -> None:
-    """A picture of every page at this width, in this theme."""
-    dark = theme == "dark"
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
-    )
-    for name, path in PAGES.items():
-        page = context.new_page()
-        page.goto(f"{address}/{path}")
-        settle(page)
-        stretch(page, width)
-        suffix = ("" if width == 1440 else f"-{width}") + ("-dark" if dark else "")
-        page.screenshot(path=folder / f"{name}{suffix}.png")
-        page.close()
+    height = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight")
+    page.set_viewport_size({"width": shot.width, "height": min(height, HIGHEST)})
+    settle(page)
+    clip = {"x": 0, "y": 0, "width": shot.width, "height": min(height, shot.height)}
+    picture = page.screenshot(clip=clip)
     context.close()
+    return picture
+
+
+def keep(picture: bytes, path: Path) -> None:
+    """Write a picture with no more colours than such pages need, which makes it a third as large."""
+    few = Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    print(f"{path} {path.stat().st_size // 1_000} kB", flush=True)
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--database", type=Path, required=True)
-    words.add_argument("--into", type=Path, default=IMAGES, help="another folder than docs/images")
-    words.add_argument("--width", type=int, default=1440)
-    words.add_argument("--theme", choices=("light", "dark"), default="light")
+    words.add_argument("--into", type=Path, help="a folder for every page whole, in every look")
+    words.add_argument("--only", default="", help="only pictures whose name begins so")
     asked = words.parse_args()
-    asked.into.mkdir(parents=True, exist_ok=True)
+    record = Record.open(str(asked.database))
+    prepare(record, now())
+    market = most_dealt(record)
+    record.close()
+    wanted = [*shots(market), DARK, *NARROW] if asked.into is None else [*every(shots(market))]
+    folder = asked.into or IMAGES
+    folder.mkdir(parents=True, exist_ok=True)
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with dashboard(asked.database) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        take(browser, address, asked.into, asked.width, asked.theme)
+        for shot in wanted:
+            if shot.name.startswith(asked.only):
+                keep(take(browser, address, shot), folder / f"{shot.name}.png")
         browser.close()
 
 

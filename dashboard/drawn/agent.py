@@ -9,7 +9,8 @@ from arena.scoring.calibrating.reliability import Diagram
 from arena.scoring.money.luck import Luck
 from arena.scoring.money.split import Split
 from arena.slices import Slice
-from dashboard.drawn.frame import Chart, data, percent, rule
+from arena.verdict import chance
+from dashboard.drawn.frame import Chart, data, money_axis, percent, rule
 from dashboard.model import Point
 from dashboard.palette import MARKET, Look
 from dashboard.thin import thin
@@ -43,7 +44,7 @@ def profit_curve(points: Sequence[Point], band: Luck | None, look: Look) -> Char
         scale=alt.Scale(padding=10),
         axis=alt.Axis(format="%-d %b", grid=False, labelOverlap=True),
     )
-    y = alt.Y("gain:Q", title="Profit or loss, $", axis=alt.Axis(format="$~s", tickCount=6))
+    y = alt.Y("gain:Q", title="Profit or loss, $", axis=money_axis(6))
     told = [
         alt.Tooltip("at:T", title="At", format="%-d %b %Y"),
         alt.Tooltip("gain:Q", title="Profit or loss, $", format="$,.2f"),
@@ -109,8 +110,8 @@ def _of_a_diagram(found: Diagram) -> list[dict[str, Any]]:
 
 
 def _parts(found: Diagram) -> str:
-    own, chance = found.parts.miscalibration, found.null
-    return f"off by {own:.4f}, p = {chance.p_value:.3f}"
+    own, null = found.parts.miscalibration, found.null
+    return f"off by {own:.4f}, {chance(null.p_value)}"
 
 
 def histogram(counts: Sequence[int], look: Look) -> alt.Chart:
@@ -192,7 +193,7 @@ def waterfall(found: Split) -> Chart:
         total += amount
     rows.append(_step("P/L", 0, found.pnl))
     y = alt.Y("part:N", title=None, sort=[row["part"] for row in rows])
-    x = alt.X("start:Q", title="Dollars", axis=alt.Axis(format="$~s", tickCount=5))
+    x = alt.X("start:Q", title="Dollars", axis=money_axis(5))
     kinds = alt.Scale(domain=["made", "lost", "in all"], range=[UP, DOWN, MARKET])
     told = [
         alt.Tooltip("part:N", title="Part"),

@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 
 from arena.prepared.cohorts import Calibrated
+from arena.verdict import chance
 from dashboard.drawn.frame import Chart, data, percent
 from dashboard.palette import MARKET, MARKET_DASH, Look
 from dashboard.words import count
@@ -39,7 +40,7 @@ def _title(agent: Calibrated) -> alt.Title:
     if agent.scored:
         null = agent.diagram.null
         off = f"off by {agent.diagram.parts.miscalibration:.3f}"
-        said.append(f"{off}, by chance {null.expected:.3f} (p {null.p_value:.2f})")
+        said.append(f"{off}, by chance {null.expected:.3f} ({chance(null.p_value)})")
     return alt.Title(
         agent.agent, subtitle=said, subtitleColor=MARKET, subtitleFontSize=12, limit=PANEL[0] - 10
     )

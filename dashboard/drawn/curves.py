@@ -7,7 +7,7 @@ from typing import Literal
 import altair as alt
 
 from arena.store.ends import Settled
-from dashboard.drawn.frame import Chart, colours, dashes, data, legend, rule
+from dashboard.drawn.frame import Chart, colours, dashes, data, legend, money_axis, rule
 from dashboard.model import Decided, Point
 from dashboard.palette import MARKET, Look
 
@@ -38,7 +38,7 @@ def pnl_curves(
         .mark_line(strokeWidth=2, point=len({row["at"] for row in rows}) == 1)
         .encode(
             x=alt.X("at:T", title=None, axis=_times(points), scale=alt.Scale(type="utc")),
-            y=alt.Y("gain:Q", title=title, axis=alt.Axis(format=axis, tickCount=6)),
+            y=alt.Y("gain:Q", title=title, axis=money_axis(6, axis)),
             color=alt.Color("agent:N", scale=colours(names, looks), legend=legend()),
             strokeDash=alt.StrokeDash("agent:N", scale=dashes(names, looks), legend=legend()),
             opacity=alt.condition(picked, alt.value(1), alt.value(0.08)),

@@ -22,6 +22,12 @@ def percent() -> alt.Axis:
     return alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1], labelOverlap=True)
 
 
+def money_axis(count: int, format: str = "$~s", **more: Any) -> alt.Axis:
+    """An axis of amounts in short, of which none is $0 and not $0k."""
+    none = "datum.value == 0 ? replace(datum.label, 'k', '') : datum.label"
+    return alt.Axis(format=format, tickCount=count, labelExpr=none, **more)
+
+
 def data(rows: list[dict[str, Any]]) -> alt.Chart:
     """A chart of these rows, which travel with it."""
     return alt.Chart(alt.InlineData(values=rows))

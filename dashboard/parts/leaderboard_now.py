@@ -14,6 +14,10 @@ from dashboard.words import count, day, dollars, plain
 
 MOVED = 2
 """So many agents are named whose skill has moved."""
+WIDE = (3, 4, 5, 3, 3)
+"""How wide the blocks are beside one another."""
+BRIEF = 30
+"""So much of a question fits into the line of a block."""
 WORDS = {
     "ok": "All is well",
     "waiting": "Waiting",
@@ -25,7 +29,7 @@ WORDS = {
 def show_happening(found: Happening) -> None:
     """The next round, the newest decisions, what a week has changed, spend and health."""
     blocks = (_next, _decisions, _week, _spend, _health)
-    for column, block in zip(st.columns(len(blocks), gap="small", border=True), blocks, strict=True):
+    for column, block in zip(st.columns(WIDE, gap="small", border=True), blocks, strict=True):
         with column:
             block(found)
 
@@ -100,7 +104,9 @@ def _why(move: Move) -> None:
     if move.movers:
         first = move.movers[0]
         why = f"{plain(first.question)} It moved the skill by {first.change:+.4f}, more than any other event."
-        link(f"{first.change:+.4f}: {plain(first.question, 70)}", "market", help=why, market=first.market_id)
+        link(
+            f"{first.change:+.4f}: {plain(first.question, BRIEF)}", "market", help=why, market=first.market_id
+        )
 
 
 def _spend(found: Happening) -> None:

@@ -51,6 +51,8 @@ POSITIONS = {
     "paid": number("Paid in $", "dollar", "All that was ever paid for shares of it, fees included."),
     "received": number("Came out $", "dollar", "What sales and the settlement or refund have brought."),
 }
+OF_HELD = ("held", "cost", "average", "price", "value")
+"""What is said only where anything is held."""
 DEALS = {
     "at": time("When", "The round's decision time, in UTC."),
     "look": mark(),
@@ -172,7 +174,8 @@ def _positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
         return
     rows = sorted(page.positions, key=lambda one: (not one.lot.shares, -one.cohort))
     data = [_position(row, looks) for row in rows]
-    table = {key: [row[key] for row in data] for key in POSITIONS}
+    held = any(position.lot.shares for position in rows)
+    table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
     place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=HIGH)
     total = sum(position.lot.money.total for position in rows)
     st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")

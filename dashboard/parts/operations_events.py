@@ -55,7 +55,7 @@ def show_incidents(incidents: Sequence[Told]) -> None:
     data: dict[str, Any] = {
         "At": [told.incident.at for told in incidents],
         "What": [told.incident.text or told.incident.subject for told in incidents],
-        "Kind": [told.incident.kind for told in incidents],
+        "Kind": [told.incident.kind.replace("_", " ") for told in incidents],
         "Ended": [told.ended_at for told in incidents],
         "Goes on": [told.ended_at is None for told in incidents],
         "Told": [_told(told) for told in incidents],

@@ -21,8 +21,10 @@ HIGH = 20
 """So many rows of a table are seen at once."""
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
+QUESTION = 450
+"""The width of a question in pixels."""
 CLAIMS = {
-    "question": words("Question", "As the market's page read then.", width="large"),
+    "question": words("Question", "As the market's page read then.", width=QUESTION),
     "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
     "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
     "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
@@ -32,17 +34,17 @@ CLAIMS = {
         "%+.4f",
         "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
     ),
-    "reason": words("Reason", "In its own words.", width="large"),
+    "reason": words("Reason", "In its own words.", width="medium"),
 }
 WISHES = {
-    "question": words("Question", "As the market's page read then.", width="large"),
+    "question": words("Question", "As the market's page read then.", width=QUESTION),
     "wish": words("Wish", "What it asked for."),
     "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
-    "came": words("What came of it", "What was filled, or why it was refused.", width="medium"),
-    "reason": words("Reason", "In its own words.", width="large"),
+    "came": words("What came of it", "What was filled, or why it was refused.", width=310),
+    "reason": words("Reason", "In its own words.", width="medium"),
 }
 FILLS = {
-    "question": words("Question", "As the market's page read then.", width="large"),
+    "question": words("Question", "As the market's page read then.", width=QUESTION),
     "did": words("Did", "What was bought or sold."),
     "level": number("Level", "%d", "Prices are taken one after the other, the best first."),
     "price": number("Price ¢", "%.2f", "Of a share of that side."),
@@ -70,7 +72,7 @@ def show_turn(record: Source, page: TurnPage) -> None:
     """The page of one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
-    st.subheader(f"{code(turn.agent)} in round {turn.round} of cohort {turn.cohort}", anchor=False)
+    st.subheader(f"{plain(turn.agent)} in round {turn.round} of cohort {turn.cohort}", anchor=False)
     st.caption(f"Decided {moment(turn.at)} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     _figures(page)
     if turn.note:
@@ -162,7 +164,8 @@ def _wishes(page: TurnPage) -> None:
         st.caption("It wished for none.")
         return
     rows = [_wish(page, wish) for wish in wishes]
-    table = {key: [row[key] for row in rows] for key in WISHES}
+    keys = [key for key in WISHES if key != "limit" or any(row["limit"] is not None for row in rows)]
+    table = {key: [row[key] for row in rows] for key in keys}
     place = picked(table, "wishes", WISHES, "Wishes: one row each", HIGH, to_read=True)
     if place is not None and wishes[place].market_id in page.questions:
         go("market", market=wishes[place].market_id)

@@ -98,7 +98,7 @@ def _record(page: Workings) -> None:
         st.error(
             f"{plain(told.incident.text)}, since {moment(told.incident.at)}. `arena verify` shows all of it."
         )
-    verified = "" if wrong else "Nothing in it is known to be wrong. "
+    verified = "" if wrong else "nothing in it is known to be wrong. "
     st.markdown(
         f"- Size: {page.size / MEGABYTE:,.1f} MB, schema {plain(page.schema)}\n"
         f"- Backup: {_backup(status.backup, status)}\n"
