@@ -1,0 +1,67 @@
+"""The way from a page to the ledger is as docs/tour.md says: its season is played, its questions asked."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dashboard.opening import opened
+
+ROOT = Path(__file__).resolve().parent.parent
+TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```\n(.*?)^```$", TOUR, re.MULTILINE | re.DOTALL)
+ASKED = [found for x in BLOCKS if (found := re.fullmatch(r'\$ sqlite3 tour\.db "(.*?)"\n(.*)', x, re.DOTALL))]
+PLAYED = [found for x in BLOCKS if (found := re.fullmatch(r"\$ arena (.*?)\n(.*)", x, re.DOTALL))]
+
+
+def arena(command: str, folder: Path) -> str:
+    line = [sys.executable, "-m", "arena.cli.main", *command.split()]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the season of the page has been played."""
+    folder = tmp_path_factory.mktemp("tour")
+    arena(PLAYED[0][1], folder)
+    return folder
+
+
+def test_every_block_of_the_page_is_a_command() -> None:
+    assert len(ASKED) + len(PLAYED) == len(BLOCKS)
+    assert [command[1].split()[0] for command in PLAYED] == ["demo", "duel", "verify"]
+
+
+def test_the_questions_to_the_record_are_answered_as_shown(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "tour.db")) as record:
+        for question, shown in (found.groups() for found in ASKED):
+            rows = record.execute(question).fetchall()
+            assert "".join("|".join(map(str, row)) + "\n" for row in rows) == shown
+
+
+def test_the_commands_say_what_is_shown(folder: Path) -> None:
+    for command, shown in (found.groups() for found in PLAYED[1:]):
+        assert arena(command, folder) == shown
+
+
+def test_the_pages_show_the_three_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = folder / "tour.db"
+    cohort = opened("cohort", record, monkeypatch, cohort="1").dataframe[0].value
+    assert f"P/L of ${row_of(cohort, agent='sharp')['pnl']:,.2f}" in TOUR
+    board = opened("leaderboard", record, monkeypatch).dataframe[0].value
+    assert f"Brier is {row_of(board, agent='sharp')['brier_stated']:.4f}" in TOUR
+    market = opened("market", record, monkeypatch, market="simulator:a0b54e:023-4").dataframe[0].value
+    assert f"worth ${row_of(market, agent='sharp', cohort=1)['value']:,.2f}" in TOUR
+
+
+def row_of(table: Any, **named: str | int) -> Any:
+    """The one row of a table in which these columns are so."""
+    for column, value in named.items():
+        table = table[table[column] == value]
+    assert len(table) == 1
+    return table.iloc[0]
