@@ -22,7 +22,7 @@ def gap_line(found: Duel, look: Look) -> Chart:
         "gap:Q",
         title=f"← {found.b[:NAME]} closer · {AXIS} · {found.a[:NAME]} closer →",
         scale=alt.Scale(domain=[-reach, reach]),
-        axis=alt.Axis(format="+.2~f", tickCount=6),
+        axis=alt.Axis(format="+~f", tickCount=6),
     )
     told = [
         alt.Tooltip("gap:Q", title="Gap", format="+.4f"),
@@ -45,7 +45,7 @@ def differences(edges: Sequence[float], counts: Sequence[int], one: Look, other:
     ]
     sides = alt.Scale(domain=[one.agent, other.agent], range=[one.colour, other.colour])
     legend = alt.Legend(title="Closer", orient="bottom", labelLimit=140)
-    axis = alt.Axis(format="+.2~f", tickCount=8, labelOverlap=True)
+    axis = alt.Axis(format="+~f", tickCount=8, labelOverlap=True)
     bars = (
         data(rows)
         .mark_bar()

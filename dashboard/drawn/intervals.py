@@ -26,7 +26,7 @@ def skill_intervals(rows: Sequence[Ranked], looks: Mapping[str, Look]) -> Chart:
         data(sure)
         .mark_rule(strokeWidth=3, opacity=0.5)
         .encode(
-            x=alt.X("low:Q", title=title, axis=alt.Axis(format="+.2~f", tickCount=8)),
+            x=alt.X("low:Q", title=title, axis=alt.Axis(format="+~f", tickCount=8)),
             x2="high:Q",
             y=y,
             color=colour,

@@ -53,7 +53,7 @@ def skill_and_return(spots: Sequence[Spot], looks: Mapping[str, Look], of: str =
         for s in spots
     ]
     is_skill = of == "skill"
-    form = "+.2~f" if is_skill else ".2~f"
+    form = "+~f" if is_skill else "~f"
     x = alt.X(
         "score:Q",
         title=AXES[of],

@@ -41,8 +41,9 @@ def _next(found: Happening) -> None:
         st.caption("None is planned by the cohorts in the record. `arena run` starts new ones.")
         return
     st.markdown(moment(at))
-    st.caption(away(at - found.status.at))
-    playing = [one.number for one in found.status.playing]
+    playing = found.status.playing
+    by_clock = any(one.live for one in playing)
+    st.caption(away(at - found.status.at) if by_clock else "`arena round` plays it.")
     st.caption(f"{count(len(playing), 'cohort')} playing")
 
 

@@ -15,6 +15,9 @@ from dashboard.picked import picked
 from dashboard.queries.operations import DAYS, FAILED, Workings
 from markets.millionths import ONE
 
+MOST = 12
+"""Longer tables scroll: what comes below is to be found."""
+
 
 def show_rounds(rounds: Sequence[RoundState]) -> None:
     """The rounds of cohorts that play, each leading to its turns."""
@@ -33,7 +36,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     }
     data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
     data["Missing"] = [one.missing for one in newest]
-    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds")
+    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds", most=MOST)
     if row is not None:
         go("turn", cohort=newest[row].cohort, round=newest[row].number)
 
@@ -57,7 +60,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }
-    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer")
+    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=MOST)
     if row is not None:
         turn = turns[row]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)

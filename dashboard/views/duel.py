@@ -37,6 +37,8 @@ TOLD = (
     ("Events needed", "More, until such a gap is told from chance in 80 of 100 cases; a dash where it is."),
 )
 """The figures of a duel, and what each says."""
+WIDEST = 24
+"""Longer names are cut off at the head of a column."""
 FEW = "Markets of one event count as one, and under 20 effective events nothing is concluded."
 
 
@@ -107,7 +109,7 @@ def _chance(value: float | None) -> str:
 
 def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
     duel = found.duel
-    if duel.gap is None:
+    if duel.gap is None or duel.same:
         return
     st.subheader("The gap", anchor=False)
     span = "The bar is its 95% interval: where it covers 0, either may be the better one."
@@ -148,12 +150,17 @@ def _markets(found: Sequence[Decider]) -> dict[str, list[Any]]:
 def _columns(duel: Duel) -> dict[str, Any]:
     return {
         "Market": st.column_config.TextColumn(width="large"),
-        "a": _number(f"{plain(duel.a, 24)} %", "%.1f", "What the first said of it, on average."),
-        "b": _number(f"{plain(duel.b, 24)} %", "%.1f", "What the second said of it, on average."),
+        "a": _number(_head(duel.a), "%.1f", "What the first said of it, on average."),
+        "b": _number(_head(duel.b), "%.1f", "What the second said of it, on average."),
         "Price": _number("Price %", "%.1f", "What the market said of it, on average."),
         "Ended": st.column_config.TextColumn(help="How it ended."),
         "Share": _number("Share of the gap", "%+.4f", "The shares of all markets add up to the gap."),
     }
+
+
+def _head(agent: str) -> str:
+    """The head of a column, which is no Markdown: what is marked as meant literally would show its marks."""
+    return f"{agent if len(agent) <= WIDEST else f'{agent[: WIDEST - 1]}…'} %"
 
 
 def _others(kept: Sequence[Fought], a: str, b: str) -> None:
@@ -165,8 +172,8 @@ def _others(kept: Sequence[Fought], a: str, b: str) -> None:
         "Gap": [one.duel.gap for one in rows],
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
-        "p": [one.duel.p for one in rows],
-        "p of all": [one.duel.adjusted for one in rows],
+        "p": [_chance(one.duel.p) for one in rows],
+        "p of all": [_chance(one.duel.adjusted) for one in rows],
         "Better": [one.duel.winner() or "not told" for one in rows],
         "Events": [one.duel.events for one in rows],
         "Needed": [one.needed for one in rows],
@@ -176,8 +183,8 @@ def _others(kept: Sequence[Fought], a: str, b: str) -> None:
         "Gap": _number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
         "from": _number("from", "%+.4f", "The lower end of the 95% interval."),
         "to": _number("to", "%+.4f", "The upper end of the 95% interval."),
-        "p": _number("p", "%.2g", "How often chance alone makes a gap as large."),
-        "p of all": _number("p of all", "%.2g", "The same for as many duels as there are, by Holm."),
+        "p": _aligned("How often chance alone makes a gap as large."),
+        "p of all": _aligned("The same for as many duels as there are, by Holm."),
         "Better": st.column_config.TextColumn(help="By more than chance would explain, after Holm."),
         "Events": _number("Events", "localized", "That both were shown."),
         "Needed": _number("Needed", "localized", "More events until a gap of this size is told."),
@@ -185,6 +192,10 @@ def _others(kept: Sequence[Fought], a: str, b: str) -> None:
     place = picked(data, "duels of the first", columns, "All duels of the first agent", most=15)
     if place is not None and rows[place].duel.b != b:
         go("duel", a=a, b=rows[place].duel.b)
+
+
+def _aligned(said: str) -> Any:
+    return st.column_config.TextColumn(help=said, alignment="right")
 
 
 def _number(name: str, form: str, said: str) -> Any:

@@ -2,17 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from vl_convert import vegalite_to_svg
 
 from arena.model import Cohort, Entrant
 from arena.prepared.cohorts import Calibrated
 from arena.scoring.calibrating.reliability import diagram
+from arena.scoring.comparing.duel import Duel
 from arena.store.curves import Worth
 from arena.store.ends import Settled
 from dashboard.drawn.calibration import calibration
 from dashboard.drawn.curves import Unit, pnl_curves
+from dashboard.drawn.duel import differences, gap_line
 from dashboard.drawn.frame import Chart
 from dashboard.model import Decided, Point
 from dashboard.palette import MARKET, looks
@@ -115,3 +119,21 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
     assert found == sorted(set(found))
     assert (found[0], found[-1]) == (0, 49)
     assert len(found) == min(max(limit, 2), 50)
+
+
+def ticks(chart: Chart) -> list[str]:
+    """What stands at the axis below a chart, as it is drawn."""
+    drawn = ET.fromstring(vegalite_to_svg(chart.to_dict()))
+    axis = next(group for group in drawn.iter() if "X-axis" in group.get("aria-label", ""))
+    return [text.text or "" for text in axis.iter() if text.tag.endswith("text")][:-1]
+
+
+@pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
+def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
+    ann, hostile = LOOKS["ann"], LOOKS[HOSTILE]
+    found = Duel("ann", HOSTILE, 9, 9, 9, 9.0, reach / 2, reach / 4, 0.05, None, low=0.0, high=reach)
+    shown = ticks(gap_line(found, ann))
+    assert len(set(shown)) == len(shown) >= 4
+    edges = [reach * step / 8 for step in range(-8, 9)]
+    shown = ticks(differences(edges, [1] * 16, ann, hostile))
+    assert len(set(shown)) == len(shown) >= 4
