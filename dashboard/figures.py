@@ -1,6 +1,6 @@
 """Figures as cells of a table: millionths as people read them, and columns that say what they hold."""
 
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -67,7 +67,7 @@ def mark() -> Any:
 
 def long_text(text: str, name: str) -> None:
     """Foreign text as it is, line by line; what is too long to be drawn can be had as a file."""
-    high = HIGH if len(text) > MANY else "content"
+    high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
     st.code(text[:LONGEST], language=None, wrap_lines=True, height=high)
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")

@@ -21,7 +21,7 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from arena.clock import now
 from arena.prepared.prepare import prepare
@@ -56,7 +56,7 @@ class Shot:
 def shots(market: str) -> list[Shot]:
     """Every page once; `market` is the one to be shown."""
     return [
-        Shot("leaderboard", "", 1_500),
+        Shot("leaderboard", "", 1_740),
         Shot("cohort", "cohort?cohort=2"),
         Shot("agent", "agent?agent=sharp"),
         Shot("agent-forecasts", "agent?agent=sharp&part=forecasts"),
@@ -70,7 +70,7 @@ def shots(market: str) -> list[Shot]:
     ]
 
 
-DARK = Shot("leaderboard-dark", "", 1_500, theme="dark")
+DARK = Shot("leaderboard-dark", "", 1_740, theme="dark")
 NARROW = [
     Shot("leaderboard-390", "", 1_700, PHONE),
     Shot("agent-390", "agent?agent=sharp", 1_700, PHONE),
@@ -124,7 +124,7 @@ def take(browser: Browser, address: str, shot: Shot) -> bytes:
     height = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight")
     page.set_viewport_size({"width": shot.width, "height": min(height, HIGHEST)})
     settle(page)
-    clip = {"x": 0, "y": 0, "width": shot.width, "height": min(height, shot.height)}
+    clip: FloatRect = {"x": 0, "y": 0, "width": shot.width, "height": min(height, shot.height)}
     picture = page.screenshot(clip=clip)
     context.close()
     return picture

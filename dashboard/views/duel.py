@@ -200,3 +200,7 @@ def _aligned(said: str) -> Any:
 
 def _number(name: str, form: str, said: str) -> Any:
     return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")
+
+
+def _words(name: str, said: str) -> Any:
+    return st.column_config.TextColumn(name, help=said, alignment="right")
