@@ -157,6 +157,9 @@ def test_the_positions_of_a_market(record: Path, monkeypatch: pytest.MonkeyPatch
     assert set(cells) == set(known) != set()
     for place, lot in known.items():
         for key, figure in LOT.items():
+            if key not in table:  # a column that would be empty in every row is left out
+                assert not any(each["shares"] for each in known.values())
+                continue
             wanted = None if key in ("cost", "value", "average") and not lot["shares"] else lot[figure]
             assert same(cells[place][key], wanted, 100 if key == "average" else 1), (place, key)
 
