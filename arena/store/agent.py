@@ -110,7 +110,7 @@ def _asked(
         keys = bindparam("keys", type_=ARRAY(BigInteger))
         found = func.unnest(keys, bindparam("times", type_=ARRAY(UtcTime)))
         given = {"keys": [key for key, _ in wanted], "times": [at for _, at in wanted]}
-        return found.table_valued("id", "at"), given
+        return found.table_valued("id", "at", name="asked").render_derived(), given
     each = func.json_each(bindparam("pairs", type_=Text)).table_valued("value")
     parts: list[ColumnElement[Any]] = [func.json_extract(each.c.value, f"$[{place}]") for place in (0, 1)]
     pairs = select(parts[0].label("id"), cast(parts[1], Text).label("at")).select_from(each).subquery()

@@ -1,9 +1,10 @@
 """What the record says of one agent, held against its raw rows, and read by indices alone."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -18,7 +19,8 @@ from arena.store.agent import (
     read_verdicts,
     read_worth_at,
 )
-from arena.store.database import connect, reading
+from arena.store.database import connect, looking, reading
+from arena.store.move import move
 from arena.store.positions import read_marked
 from arena.store.questions import read_events, read_questions
 from arena.store.read import cohorts
@@ -151,3 +153,30 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
     engine.dispose()
     assert len(questions) >= 9
     assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL TABLE" not in plan] == []
+
+
+def everything(database: str) -> list[Any]:
+    """What the page of an agent reads, of every agent."""
+    engine = connect(database, read_only=True)
+    found: list[Any] = []
+    with reading(engine) as connection:
+        for name in NAMES:
+            own = [one.entrant_ids[name] for one in cohorts(connection) if name in one.entrant_ids]
+            places = {key: place for place, key in enumerate(own)}
+            spans = read_spans(connection, own)
+            wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
+            worth = read_worth_at(connection, wanted)
+            found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
+            for read in (read_verdicts, read_actions, read_refused, read_stages):
+                found.append({places[key]: counted for key, counted in read(connection, own).items()})
+            answers = read_answers_of(connection, own)
+            found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
+    engine.dispose()
+    return found
+
+
+def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
+    server = new_database()
+    with looking(str(path)) as engine:
+        move(engine, server)
+    assert everything(server) == everything(str(path))
