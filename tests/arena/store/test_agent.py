@@ -167,8 +167,10 @@ def everything(database: str) -> list[Any]:
             wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
             worth = read_worth_at(connection, wanted)
             found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
-            for read in (read_verdicts, read_actions, read_refused, read_stages):
-                found.append({places[key]: counted for key, counted in read(connection, own).items()})
+            counts = (
+                read(connection, own) for read in (read_verdicts, read_actions, read_refused, read_stages)
+            )
+            found.extend({places[key]: counted for key, counted in each.items()} for each in counts)
             answers = read_answers_of(connection, own)
             found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
     engine.dispose()
