@@ -57,7 +57,9 @@ def open_at(page: Page, address: str, title: str) -> None:
 
 def settled(page: Page) -> None:
     """Wait until the page's script has come to its end, without an exception."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=PATIENCE
+    )
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
