@@ -14,6 +14,7 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 """Milliseconds that a browser is waited for."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
