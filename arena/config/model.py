@@ -258,7 +258,7 @@ class Run(Section):
     """Ask how markets ended."""
     marks: When = cadence("1d")
     """Pay what has ended, and value all that is held."""
-    boards: When = cadence("1h")
+    boards: When = cadence("6h")
     """Bring the leaderboards up to date, where something was played, valued or has ended."""
     scores: When = cadence("1d")
     """Work out what the dashboard shows of agents in depth, where something has ended."""

@@ -28,8 +28,8 @@ from tests.season.running import agents_of
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
 WEEKLY = "{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"
 BUSY = (
-    "{marks: 3d, catalogue: 5d, quotes: 4d, resolutions: 2d, scores: 6d, backup: off, retention: 1w, "
-    "keep_quotes: 3d}"
+    "{marks: 3d, catalogue: 5d, quotes: 4d, resolutions: 2d, boards: 6d, scores: 6d, backup: off, "
+    "retention: 1w, keep_quotes: 3d}"
 )
 CONFIG = """\
 markets: {{venue: simulator, show: 8, closes_within: 20d, simulator: {world}}}
