@@ -18,6 +18,15 @@ from tests.faults.little import write_config
 from tests.season.running import ROOT, environment
 
 
+def wait_for_more(log: Path, writer: "subprocess.Popen[str]") -> None:
+    """Until the other process has committed something since, or has come to its end."""
+    known = len(committed(log))
+    for _ in range(2_000):
+        if len(committed(log)) > known or writer.poll() is not None:
+            return
+        sleep(0.005)
+
+
 def test_every_backup_made_in_play_is_a_state_that_was_committed(
     tmp_path: Path, thorough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,6 +46,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
             if writer.poll() is None:
                 writer.stdin.write("go on\n")
                 writer.stdin.flush()
+                wait_for_more(log, writer)
             before = committed(log)
             engine = connect(tmp_path / "season.db", read_only=True)
             made = backup_to(engine, tmp_path / f"{number}.db", lambda *_: sleep(0.005))
