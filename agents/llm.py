@@ -17,7 +17,7 @@ from agents.model import Ask, Call, CallError, ModelSettings, Price, Prompt, Run
 from agents.redact import secrets_in, without
 from agents.schema import schema
 from agents.text import printable
-from markets.collector import for_good
+from markets.collector import for_good, stay
 
 OPENAI = "openai/"
 NEEDS_NO_KEY = "none"
@@ -90,6 +90,12 @@ def _litellm() -> Any:
 
 
 @cache
+def _stay_loaded() -> None:
+    """What the first answer made the library load and build is kept out of the collector's way too."""
+    stay()
+
+
+@cache
 def _understood(model: str) -> frozenset[str]:
     """The optional parameters that a model's provider takes, as far as litellm knows."""
     return frozenset(_litellm().get_supported_openai_params(model=model) or ())
@@ -127,6 +133,7 @@ async def _call(
         free = is_free(raised, error.code)
     latency = round((timer() - start) * 1000)
     if error is None:
+        _stay_loaded()
         return _answered(prompt, settings, rung, answer, latency, secrets)
     return Call(prompt, None, rung=rung, cost=0 if free else None, latency_ms=latency, error=error)
 

@@ -1,6 +1,7 @@
 """What the tests in a real browser share: pages that are watched, and the ways to get about on them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from playwright.sync_api import ConsoleMessage, Page, Request, expect
@@ -16,6 +17,8 @@ FLAGS = [
 PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 """Milliseconds that a browser is waited for."""
+CLICKS = 3
+"""How often a row of a table is clicked that leads nowhere."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
@@ -62,6 +65,19 @@ def settled(page: Page) -> None:
         "data-test-script-state", "notRunning", timeout=PATIENCE
     )
     expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def follow(page: Page, click: Callable[[], None], leads: str) -> None:
+    """Click until the address is the wanted one: a table that is still being laid out hears no click."""
+    wanted = re.compile(leads)
+    for _ in range(CLICKS):
+        click()
+        try:
+            expect(page).to_have_url(wanted, timeout=PATIENCE / CLICKS)
+        except AssertionError:
+            continue
+        return
+    expect(page).to_have_url(wanted)
 
 
 def rows_of(page: Page, place: int = 0) -> list[str]:
