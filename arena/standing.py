@@ -42,10 +42,18 @@ def source_of(
     def source() -> Status:
         at = now()
         with reading(record.engine) as connection:
-            began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
-            return look(connection, at, expected_of(config, at, began, me))
+            return look_by(connection, at, config, me)
 
     return source
+
+
+def look_by(
+    connection: "Connection", now: datetime, config: Config | None, me: str = "", pretended: bool = False
+) -> Status:
+    """How an arena stands at a time by its config; by its record alone, where there is none."""
+    began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
+    wanted = Expected() if config is None else expected_of(config, now, began, me)
+    return look(connection, now, wanted, pretended)
 
 
 def look(connection: "Connection", now: datetime, expected: Expected, pretended: bool = False) -> Status:

@@ -82,6 +82,11 @@ class Limit:
     spent: int
     limit: int
 
+    @property
+    def used(self) -> float:
+        """The share of it that is spent, all of it at most."""
+        return min(self.spent / self.limit, 1.0) if self.limit else 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Spend:

@@ -57,9 +57,14 @@ def _say(what: str, mend: str) -> None:
 
 
 def main(first: str = FIRST) -> None:
-    """The app, from its frame to the page that the address names; the first page stands at the root."""
+    """The app, from its frame to the page that the address names.
+
+    The first page stands at the root, and also under its name, for those who type it.
+    """
     st.set_page_config(page_icon=BADGE, layout="wide")
-    pages = [page_of(name, partial(open_page, view), first) for name, view in views().items()]
+    shown = {name: partial(open_page, view) for name, view in views().items()}
+    pages = [page_of(name, run, first) for name, run in shown.items()]
+    pages.append(st.Page(shown[first], title=first.title(), url_path=first, visibility="hidden"))
     with schemapi.debug_mode(False):  # charts are held against their schema by the tests, not by each page
         st.navigation(pages, position="top").run()
 

@@ -10,14 +10,17 @@ from markets.registry import load
 To = Literal["leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
 FIRST = "leaderboard"
 """The page at the root of the address."""
+ROOT = "root"
+"""What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
 OPEN, LEFT = "page that is open", "pages that were left"
 """Under which names a session knows which page it shows, and what the others showed when they were left."""
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     """The page of a file in dashboard/views/, as Streamlit knows it."""
-    view = load("dashboard.views", name)
-    return st.Page(run, title=view.TITLE, icon=view.ICON, url_path=name, default=name == first)
+    view, is_first = load("dashboard.views", name), name == first
+    path = ROOT if is_first else name
+    return st.Page(run, title=view.TITLE, icon=view.ICON, url_path=path, default=is_first)
 
 
 def link(label: str, to: To, help: str | None = None, **shown: str | int) -> None:

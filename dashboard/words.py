@@ -57,6 +57,15 @@ def dollars(millionths: int) -> str:
     return f"${amount:,.0f}" if amount == int(amount) else f"${amount:,.2f}"
 
 
+def usd(millionths: int) -> str:
+    """An amount of money, to the cent.
+
+    >>> usd(1_234_500_000), usd(0)
+    ('$1,234.50', '$0.00')
+    """
+    return f"${millionths / ONE:,.2f}"
+
+
 def share(millionths: int) -> str:
     """A fraction in percent.
 

@@ -13,7 +13,7 @@ import typer
 
 from arena.cli.keeping_up import wait_for
 from arena.cli.listening import HOST, Place, answers, place
-from arena.cli.options import ConfigFile, Database, options
+from arena.cli.options import DEFAULT, ConfigFile, Database, options
 from arena.errors import ArenaError
 
 PORT = 8501
@@ -74,14 +74,14 @@ def dashboard(
     """
     chosen = options(context, config, database)
     where = place(host, port, behind_proxy, public)
-    serve(chosen.record(), where)
+    serve(chosen.record(), where, chosen.config or (None if chosen.database else DEFAULT))
 
 
-def serve(address: str, where: Place) -> None:
-    """Run the dashboard until it is stopped."""
+def serve(address: str, where: Place, config: Path | None = None) -> None:
+    """Run the dashboard on a record, whose config may be known, until it is stopped."""
     command = [sys.executable, "-m", "dashboard.serve", "run", str(page()), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
-    server = subprocess.Popen(command, env=environment(address), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(command, env=environment(address, config), stdout=subprocess.DEVNULL)
     try:
         while server.poll() is None and not answers(where):
             time.sleep(0.1)
@@ -119,13 +119,14 @@ def _found_at(where: Place) -> str:
     return f"{where.url}, for the proxy at {where.public.origin}"
 
 
-def environment(address: str) -> dict[str, str]:
-    """Ours, with the record named, our own packages found first, and the web out of reach."""
+def environment(address: str, config: Path | None = None) -> dict[str, str]:
+    """Ours, with record and config named, our own packages found first, and the web out of reach."""
     home = str(page().parent.parent)
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     ours = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
     shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
-    return ours | shut | {"ARENA_DATABASE": address, "PYTHONPATH": path}
+    named = {"ARENA_DATABASE": address, "ARENA_CONFIG": str(config or "")}
+    return ours | shut | named | {"PYTHONPATH": path}
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

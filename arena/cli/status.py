@@ -45,14 +45,10 @@ def status(
 def read_status(chosen: Options, clock: Path | None = None) -> "Status":
     """How the arena of the command line stands now, or by a rehearsal's clock."""
     from arena.clock import Pretended, Real
-    from arena.expected import Expected, expected_of
-    from arena.standing import look
+    from arena.standing import look_by
     from arena.store.database import looking, reading
-    from arena.store.status import read_starts
 
     config, at = chosen.known(), (Pretended.read(clock) if clock else Real()).now()
     address = chosen.record() if config is None else config.database
     with looking(address) as engine, reading(engine) as connection:
-        began = next((starts_at for _, starts_at in read_starts(connection)), None)
-        wanted = Expected() if config is None else expected_of(config, at, began)
-        return look(connection, at, wanted, pretended=clock is not None)
+        return look_by(connection, at, config, pretended=clock is not None)

@@ -1,16 +1,21 @@
 """What is going on, in a few small blocks: each leads to where it is told whole."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import streamlit as st
 
 from arena.incidents import Told
+from arena.prepared.kept import Kept
 from arena.prepared.moves import Move, Moves
-from arena.status import Status
+from arena.status import RoundState, Spend, Status
+from arena.store.newest import Acted
 from dashboard.links import link
-from dashboard.queries.happening import Happening
+from dashboard.queries.happening import happening
+from dashboard.queries.standing import standing
+from dashboard.source import Source
 from dashboard.times import moment
-from dashboard.words import count, day, dollars, plain
+from dashboard.words import count, day, dollars, escaped, plain
 
 MOVED = 2
 """So many agents are named whose skill has moved."""
@@ -26,24 +31,33 @@ WORDS = {
 }
 
 
-def show_happening(found: Happening) -> None:
+def show_happening(record: Source) -> None:
     """The next round, the newest decisions, what a week has changed, spend and health."""
-    blocks = (_next, _decisions, _week, _spend, _health)
+    status = standing(record)
+    newest = max(status.last, key=lambda one: one.cohort, default=None)
+    found = happening(record, None if newest is None else newest.id)
+    blocks: tuple[Callable[[], None], ...] = (
+        lambda: _next(status),
+        lambda: _decisions(newest, found.turns),
+        lambda: _week(found.moves),
+        lambda: _spend(status.spend),
+        lambda: _health(status),
+    )
     for column, block in zip(st.columns(WIDE, gap="small", border=True), blocks, strict=True):
         with column:
-            block(found)
+            block()
 
 
-def _next(found: Happening) -> None:
+def _next(status: Status) -> None:
     st.markdown("**Next round**")
-    at = found.status.calendar.next_round
+    at = status.calendar.next_round
     if at is None:
         st.caption("None is planned by the cohorts in the record. `arena run` starts new ones.")
         return
     st.markdown(moment(at))
-    playing = found.status.playing
+    playing = status.playing
     by_clock = any(one.live for one in playing)
-    st.caption(away(at - found.status.at) if by_clock else "`arena round` plays it.")
+    st.caption(away(at - status.at) if by_clock else "`arena round` plays it.")
     st.caption(f"{count(len(playing), 'cohort')} playing")
 
 
@@ -62,9 +76,8 @@ def away(wait: timedelta) -> str:
     return "in less than a minute"
 
 
-def _decisions(found: Happening) -> None:
+def _decisions(newest: RoundState | None, acted: Sequence[Acted]) -> None:
     st.markdown("**Newest decisions**")
-    newest = found.newest
     if newest is None:
         st.caption("Nobody has decided yet: `arena round` plays a round.")
         return
@@ -72,19 +85,19 @@ def _decisions(found: Happening) -> None:
     link(f"Round {number} of cohort {cohort}", "turn", cohort=cohort, round=number)
     turns = ", ".join(f"{how_many} {verdict}" for verdict, how_many in newest.turns.items())
     st.caption(f"{moment(newest.at)} · {turns or 'no turn is in yet'}")
-    for turn in found.turns:
+    for turn in acted:
         did = count(turn.trades, "trade") if turn.verdict == "played" else turn.verdict
         link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
 
 
-def _week(found: Happening) -> None:
+def _week(kept: Kept[Moves] | None) -> None:
     st.markdown("**Resolved in a week**")
-    if found.moves is None:
+    if kept is None:
         st.caption("It is worked out with the next results.")
         return
-    moves = found.moves.value
+    moves = kept.value
     st.markdown(f"{count(moves.markets, 'market')} of {count(moves.events, 'event')}")
-    st.caption(f"Since {day(moves.since)}. {'' if found.moves.fresh else 'More has ended since.'}".strip())
+    st.caption(f"Since {day(moves.since)}. {'' if kept.fresh else 'More has ended since.'}".strip())
     told = moved(moves)
     if moves.markets and not told:
         st.caption("Nobody's place has changed.")
@@ -110,20 +123,21 @@ def _why(move: Move) -> None:
         )
 
 
-def _spend(found: Happening) -> None:
+def _spend(spend: Spend) -> None:
     st.markdown("**Spend**")
-    spend = found.status.spend
     st.markdown(_usd(spend.today) + " today", help="What calls have cost since midnight UTC.")
     st.caption(_usd(spend.month) + " this month")
+    for budget in spend.limits:
+        if budget.scope == "day":
+            st.progress(budget.used, f"of {_usd(budget.limit)} a day")
 
 
 def _usd(millionths: int) -> str:
-    return dollars(millionths).replace("$", "\\$")
+    return escaped(dollars(millionths))
 
 
-def _health(found: Happening) -> None:
+def _health(status: Status) -> None:
     st.markdown("**Health**")
-    status = found.status
     link(WORDS[status.word], "operations", help="The first word of `arena status`.")
     if status.reasons:
         st.caption(plain(worst(status), 120))

@@ -31,18 +31,21 @@ def show_jobs(status: Status) -> None:
     if not status.jobs:
         st.caption("None was done yet. `arena run` does them; `arena run --list` says which, and when next.")
         return
-    st.caption("What `arena run` does between rounds; `arena run --list` beside the config says when next.")
+    st.caption("What `arena run` does between rounds.")
     jobs = status.jobs
     data: dict[str, Any] = {
         "Job": [job.name for job in jobs],
         "Last begun": [job.started_at for job in jobs],
         "Ended": [job.ended_at for job in jobs],
         "For": [job.due_at for job in jobs],
+        "Next": [job.next_at for job in jobs],
         "Failures": [job.failures for job in jobs],
         "Note": [job.note for job in jobs],
     }
     failures = st.column_config.NumberColumn(help="In a row; 0 when it went well.")
-    listing(data, "Jobs", {"Last begun": WHEN, "Ended": WHEN, "For": WHEN, "Failures": failures})
+    listing(
+        data, "Jobs", dict.fromkeys(("Last begun", "Ended", "For", "Next"), WHEN) | {"Failures": failures}
+    )
 
 
 def show_incidents(incidents: Sequence[Told]) -> None:

@@ -6,15 +6,22 @@ from typing import Any
 
 import streamlit as st
 
-from arena.status import RoundState
+from arena.status import Limit, RoundState
 from arena.store.workings import FailedTurn, Spender
 from dashboard.drawn.operations import daily_cost
 from dashboard.links import go
 from dashboard.listing import WHEN, listing
 from dashboard.picked import picked
 from dashboard.queries.operations import DAYS, FAILED, Workings
+from dashboard.words import escaped, plain, usd
 from markets.millionths import ONE
 
+SCOPES = {
+    "day": "Today",
+    "round": "The dearest round of those above",
+    "agent": "The dearest agent of a cohort that plays",
+    "arena": "All that was ever spent",
+}
 MOST = 12
 """Longer tables scroll: what comes below is to be found."""
 
@@ -66,21 +73,27 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
 
 
-def show_spending(page: Workings) -> None:
-    """What calls cost, by day and by agent."""
+def show_spending(page: Workings, budgets: Sequence[Limit]) -> None:
+    """What calls cost: of each budget, by day and by agent."""
     st.subheader("Spending", anchor=False)
+    for budget in budgets:
+        st.progress(budget.used, _of_budget(budget))
+    if not budgets:
+        st.caption("No budget is known here: they stand in the config, and its `budget` sets them.")
     if any(spent for _, spent in page.daily):
         st.altair_chart(daily_cost(page.daily), alt="Cost of calls on each of the last days")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
-        st.caption(
-            "In the cohorts that play and in the newest. Budgets stand in the config, not in the record: "
-            "`arena status` beside it holds them against what was spent."
-        )
+        st.caption("In the cohorts that play and in the newest.")
         listing(
             _by_agent(page.spenders), "Spending by agent", {"Spent $": _dollars(4), "A call $": _dollars(6)}
         )
+
+
+def _of_budget(budget: Limit) -> str:
+    whose = f", {plain(budget.whose, 60)}" if budget.whose else ""
+    return f"{SCOPES[budget.scope]}{whose}: " + escaped(f"{usd(budget.spent)} of {usd(budget.limit)}")
 
 
 def _by_agent(spenders: Sequence[Spender]) -> dict[str, list[Any]]:

@@ -1,13 +1,9 @@
-"""What is going on: how the arena stands, the newest decisions, and what a week has changed."""
+"""What is going on: the newest decisions, and what a week has changed."""
 
 from dataclasses import dataclass
 
-from arena.clock import Real
-from arena.expected import Expected
 from arena.prepared.kept import Kept
 from arena.prepared.moves import Moves, kept_moves
-from arena.standing import look
-from arena.status import RoundState, Status
 from arena.store.frame import Connection
 from arena.store.newest import Acted, read_busiest
 from dashboard.source import Source, ask, cached
@@ -18,22 +14,18 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """The status as `arena status` has it without a config, the newest round, and the moves of a week."""
+    """Those who traded most in a round, and the moves of a week."""
 
-    status: Status
-    newest: RoundState | None
     turns: tuple[Acted, ...]
     moves: Kept[Moves] | None
 
 
 @cached
-def happening(record: Source) -> Happening:
-    """What is going on in the whole arena."""
-    return ask(record, _read)
+def happening(record: Source, round: int | None) -> Happening:
+    """What is going on in the whole arena, with the turns of the round that has this id in the record."""
+    return ask(record, lambda connection: _read(connection, round))
 
 
-def _read(connection: Connection) -> Happening:
-    status = look(connection, Real().now(), Expected())
-    newest = max(status.last, key=lambda one: one.cohort, default=None)
-    turns = () if newest is None else tuple(read_busiest(connection, newest.id, NAMED))
-    return Happening(status, newest, turns, kept_moves(connection))
+def _read(connection: Connection, round: int | None) -> Happening:
+    turns = () if round is None else tuple(read_busiest(connection, round, NAMED))
+    return Happening(turns, kept_moves(connection))

@@ -1,14 +1,11 @@
-"""What the page of operations asks of the record. It knows no config: no budgets, no cohorts to come."""
+"""What the page of operations asks of the record beside how the arena stands."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from arena.budget import midnight
 from arena.clock import now
-from arena.expected import Expected
 from arena.incidents import Told
-from arena.standing import look
-from arena.status import Status
 from arena.store.aside import StoredAside, read_aside
 from arena.store.database import version_of
 from arena.store.frame import Connection
@@ -25,9 +22,8 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class Workings:
-    """How an arena stands and works; `daily` is what calls cost on each of the last days."""
+    """How an arena works; `daily` is what calls cost on each of the last days."""
 
-    status: Status
     failed: tuple[FailedTurn, ...]
     spenders: tuple[Spender, ...]
     daily: tuple[tuple[datetime, int], ...]
@@ -50,7 +46,6 @@ def set_aside(record: Source, kind: str | None) -> tuple[StoredAside, ...]:
 
 def _read(connection: Connection, at: datetime) -> Workings:
     return Workings(
-        status=look(connection, at, Expected()),
         failed=tuple(read_failed(connection, FAILED, ("failed", "malformed"))),
         spenders=tuple(read_spenders(connection)),
         daily=tuple(read_daily(connection, midnight(at), DAYS)),

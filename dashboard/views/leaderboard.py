@@ -17,7 +17,6 @@ from dashboard.palette import Look, looks
 from dashboard.parts.leaderboard_money import show_money
 from dashboard.parts.leaderboard_now import show_happening
 from dashboard.picked import picked
-from dashboard.queries.happening import happening
 from dashboard.queries.leaderboard import Board, board, parts
 from dashboard.queries.season import season
 from dashboard.source import Source
@@ -67,7 +66,7 @@ def _lead(record: Source, known: Season, shown: Board, chosen: str) -> None:
         st.caption(said)
     if said := freshness(shown.made_at, shown.fresh):
         st.info(said, icon=":material/history:")
-    show_happening(happening(record))
+    show_happening(record)
 
 
 def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:

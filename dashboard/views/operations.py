@@ -3,13 +3,14 @@
 import streamlit as st
 
 from arena.status import JobLine, Status
+from dashboard.config import known
 from dashboard.parts.operations_events import show_asides, show_incidents, show_jobs
 from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
 from dashboard.queries.operations import Workings, workings
+from dashboard.queries.standing import standing
 from dashboard.source import Source
 from dashboard.times import far, moment
-from dashboard.words import count, plain
-from markets.millionths import ONE
+from dashboard.words import code, count, plain, usd
 
 TITLE = "Operations"
 ICON = ":material/monitor_heart:"
@@ -27,16 +28,16 @@ MEGABYTE = 1_000_000
 
 def show(record: Source) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
-    page = workings(record)
-    _health(page.status)
-    _figures(page)
-    show_rounds(page.status.rounds)
+    status, page = standing(record), workings(record)
+    _health(status)
+    _figures(status)
+    show_rounds(status.rounds)
     show_failed(page.failed)
-    show_spending(page)
-    show_jobs(page.status)
+    show_spending(page, status.spend.limits)
+    show_jobs(status)
     show_incidents(page.incidents)
-    show_asides(record, page.status)
-    _record(page)
+    show_asides(record, status)
+    _record(page, status)
 
 
 def _health(status: Status) -> None:
@@ -48,11 +49,15 @@ def _health(status: Status) -> None:
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
             "by its own."
         )
+    _, wrong = known()
+    if wrong:
+        st.warning(
+            f"The config can't be read, so budgets and what is to come are not known:\n\n{code(wrong)}"
+        )
 
 
-def _figures(page: Workings) -> None:
-    status, at = page.status, page.status.at
-    duty, held = status.duty, status.held
+def _figures(status: Status) -> None:
+    at, duty, held = status.at, status.duty, status.held
     on_duty = "Nobody" if duty is None or not duty.alive else duty.host
     shown = (
         ("On duty", on_duty, "Where `arena run` is at work: it plays every round in its time."),
@@ -62,8 +67,8 @@ def _figures(page: Workings) -> None:
             f"{status.calendar.done:,} of {status.calendar.due:,}",
             "Of those whose time has come, in all cohorts.",
         ),
-        ("Spent today", _money(status.spend.today), "On calls since midnight UTC; at worst where unknown."),
-        ("This month", _money(status.spend.month), "On calls since the first, UTC."),
+        ("Spent today", usd(status.spend.today), "On calls since midnight UTC; at worst where unknown."),
+        ("This month", usd(status.spend.month), "On calls since the first, UTC."),
         ("Calls under way", f"{status.under_way.calls:,}", _lost(status)),
         (
             "Positions held",
@@ -84,14 +89,13 @@ def _figures(page: Workings) -> None:
 
 def _lost(status: Status) -> str:
     calls = status.under_way
-    worst = f"They may cost {_money(calls.worst)} at most. " if calls.calls else ""
-    lost = f"{count(calls.lost, 'call')} lost with a worker may cost {_money(calls.lost_worst)}."
+    worst = f"They may cost {usd(calls.worst)} at most. " if calls.calls else ""
+    lost = f"{count(calls.lost, 'call')} lost with a worker may cost {usd(calls.lost_worst)}."
     return f"{worst}{lost if calls.lost else 'None was lost with its worker.'}"
 
 
-def _record(page: Workings) -> None:
+def _record(page: Workings, status: Status) -> None:
     st.subheader("Record", anchor=False)
-    status = page.status
     known = (told for told in status.incidents if told.ended_at is None)
     wrong = [told for told in known if told.incident.kind == "verify_failed"]
     for told in wrong:
@@ -113,7 +117,3 @@ def _backup(job: JobLine | None, status: Status) -> str:
     if job.failures:
         return f"**the last {count(job.failures, 'time')} it failed**: {plain(job.note) or 'see the log'}"
     return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"
-
-
-def _money(amount: int) -> str:
-    return f"${amount / ONE:,.2f}"

@@ -33,6 +33,8 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     page.reload()
     expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
     expect(sentence).to_have_text(said, timeout=PATIENCE)
+    open_at(page, f"{served.address}/leaderboard?cohort=1", "Leaderboard")  # its name, typed by hand
+    expect(sentence).to_have_text(said)
 
 
 def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched, browser: Browser) -> None:

@@ -122,3 +122,33 @@ def test_failures_and_spending_are_those_of_plain_sql(name: str, tmp_path: Path)
         assert size_of(connection) >= record.stat().st_size
     plain.dispose()
     engine.dispose()
+
+
+def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
+    troubled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = troubled.parent / "config.yaml"
+    config.write_text(
+        config.read_text(encoding="utf-8") + "\nbudget: {day: 2, arena: 50}\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("ARENA_CONFIG", str(config))
+    status = read_status(Options(config=config, database=str(troubled)))
+    page = opened("operations", troubled, monkeypatch)
+    assert [limit.scope for limit in status.spend.limits] == ["day", "arena"]
+    assert [bar.text for bar in page.get("progress")] == [
+        "Today: \\$0.00 of \\$2.00",
+        f"All that was ever spent: \\${status.spend.limits[1].spent / 1_000_000:,.2f} of \\$50.00",
+    ]
+    [jobs] = [table.value for table in page.dataframe if "Job" in table.value.columns]
+    assert dict(zip(jobs["Job"], jobs["Next"], strict=True)) == {job.name: job.next_at for job in status.jobs}
+
+
+def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
+    troubled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = troubled.parent / "config.yaml"
+    config.write_text("agents: 5\n", encoding="utf-8")
+    monkeypatch.setenv("ARENA_CONFIG", str(config))
+    page = opened("operations", troubled, monkeypatch)
+    assert "config.yaml:1" in page.warning[0].value
+    assert "No budget is known here" in words(page)
