@@ -32,6 +32,15 @@ def gap(found: Duel) -> str:
     return f"{said} ({chance(found.p)}{span})."
 
 
+def among_all(found: Duel) -> str:
+    """What the p-value of the one pair that was asked for becomes as one of all duels there are."""
+    if found.adjusted is None or not found.gap:
+        return ""
+    winner = found.winner()
+    held = "chance alone may explain it" if winner is None else f"{winner} is still the better one"
+    return f"As one of all duels of the record, by Holm: {chance(found.adjusted)}, {held}."
+
+
 def chance(p: float) -> str:
     """A p-value, which is never 0.
 

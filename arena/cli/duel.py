@@ -24,16 +24,19 @@ def duel(
     events nothing is concluded. Two that have nothing in common are compared by what each gains on the
     market. Two prompts of one model, or one model at two temperatures, are two agents: duel them.
 
+    p is that of the one pair you ask for. Who looks at many pairs and picks the most telling one heeds the p
+    of all duels below it: it is there once `arena run` or the dashboard has worked them all out.
+
     Example: arena duel sharp hasty
 
     Next: arena leaderboard
     """
     from dataclasses import asdict
 
-    from arena.prepared.duels import events_needed
+    from arena.prepared.duels import among_kept, events_needed
     from arena.scores import fight
     from arena.store.database import connect, reading
-    from arena.verdict import in_words
+    from arena.verdict import among_all, in_words
 
     if one == other:
         mend = "arena agents list names them"
@@ -42,10 +45,13 @@ def duel(
     try:
         with reading(engine) as connection:
             found = fight(connection, one, other, cohort)
+            kept = among_kept(connection, one, other) if cohort is None else None
     finally:
         engine.dispose()
     needed = events_needed(found)
     if as_json:
-        print_json({"cohort": cohort} | asdict(found) | {"winner": found.winner(), "events_needed": needed})
+        beside = {"adjusted": None if kept is None else kept.adjusted}
+        said = {"winner": found.winner(), "events_needed": needed}
+        print_json({"cohort": cohort} | asdict(found) | beside | said)
     else:
-        print("\n".join(in_words(found, needed)))
+        print("\n".join(filter(None, (*in_words(found, needed), among_all(kept) if kept else ""))))

@@ -64,6 +64,14 @@ def kept_duels(connection: Connection, agent: str) -> Kept[tuple[Fought, ...]] |
     return kept(connection, name_of(agent), basis_of(connection, METHOD), FORM)
 
 
+def among_kept(connection: Connection, one: str, other: str) -> Duel | None:
+    """The duel of two as one of all, while what was worked out of them last is still so."""
+    found = kept_duels(connection, one)
+    if found is None or not found.fresh:
+        return None
+    return next((fought.duel for fought in found.value if fought.duel.b == other), None)
+
+
 def name_of(agent: str) -> str:
     """Under which name an agent's duels are kept."""
     return f"duels/{agent}"

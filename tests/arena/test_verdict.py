@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from arena.scoring.comparing.duel import Duel
-from arena.verdict import EVEN, chance, in_words
+from arena.verdict import EVEN, among_all, chance, in_words
 
 CLEAR = Duel("ann", "bob", 400, 90, 40, 33.3, 0.02, 0.005, 0.001, None, low=0.01, high=0.03)
 
@@ -30,6 +30,15 @@ def test_what_chance_may_explain_is_not_told(needed: int | None, more: str) -> N
 
 def test_of_many_duels_the_adjusted_chance_decides() -> None:
     assert in_words(replace(CLEAR, adjusted=0.3), 9)[2].startswith("Chance alone may explain it.")
+
+
+def test_one_of_all_duels_may_lose_what_it_had_alone() -> None:
+    held = replace(CLEAR, adjusted=0.3)
+    assert among_all(held) == (
+        "As one of all duels of the record, by Holm: p = 0.300, chance alone may explain it."
+    )
+    assert among_all(replace(CLEAR, adjusted=0.01)).endswith("p = 0.010, ann is still the better one.")
+    assert among_all(CLEAR) == among_all(replace(held, gap=0.0)) == ""
 
 
 def test_too_few_events_say_nothing_yet() -> None:

@@ -11,6 +11,7 @@ from arena.prepared.duels import Fought, kept_duels
 from arena.store.database import connect, reading
 from dashboard.views.duel import figures
 from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.records import shared
 from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.worked import worked_out
 
@@ -50,6 +51,18 @@ def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyP
         assert all(line in bare(words(page)) for line in told.output.splitlines())
     else:
         assert gap.split(" (")[0] in bare(words(page))
+
+
+def test_the_command_says_the_chance_that_the_page_goes_by(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    big = shared("big", tmp_path_factory)
+    page = opened("duel", big, monkeypatch, a="agent-01", b="agent-02")
+    told = CliRunner().invoke(app, ["duel", "agent-01", "agent-02", "--database", str(big)])
+    figures = {one.label: one.value for one in page.metric}
+    after = figures["p of all duels"]
+    assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
+    assert float(after.removeprefix("< ")) >= float(figures["p"].removeprefix("< "))
 
 
 def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
