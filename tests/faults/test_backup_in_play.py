@@ -15,7 +15,7 @@ from arena.store.examine import Content, examine
 from arena.store.record import Record
 from arena.store.statehash import state_hash
 from tests.faults.little import write_config
-from tests.season.running import ROOT, environment
+from tests.season.program import ROOT, environment
 
 
 def wait_for_more(log: Path, writer: "subprocess.Popen[str]") -> None:

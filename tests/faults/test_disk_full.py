@@ -16,7 +16,7 @@ from arena.store.database import looking, reading
 from arena.store.examine import agreed
 from arena.store.record import Record
 from tests.faults.little import play, witnessed, write_config
-from tests.season.running import command, environment
+from tests.season.program import command, environment
 
 KB = 1_024
 WORDS = {

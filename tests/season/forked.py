@@ -10,18 +10,25 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from queue import Queue
+from tempfile import TemporaryDirectory
 
-import agents.kinds
-import markets.venues
-from tests.season.running import environment
+import agents
+import arena
+import markets
+import portfolio
+from tests.season.program import environment
 
+TIMEOUT = 300
+"""Seconds that a command is waited for."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -68,6 +75,7 @@ class Forks:
     running: dict[int, Forked] = field(default_factory=dict)
     fresh: "Queue[Forked]" = field(default_factory=Queue)
     count: int = 0
+    one: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, folder: Path, *words: str, **more: str) -> Forked:
         """`arena` with these words, in a folder, and with more in its environment."""
@@ -75,8 +83,32 @@ class Forks:
         self.count += 1
         log = folder / f"log.{self.count}"
         log.touch()
-        print(json.dumps([str(folder), str(log), words, more]), file=self.parent.stdin, flush=True)
-        return self.fresh.get(timeout=60)
+        return self._start(folder, log, log, words, environment(**more))
+
+    def run(
+        self, folder: Path, words: Sequence[str], environ: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
+        """`arena` with these words, to its end."""
+        with TemporaryDirectory() as name:
+            out, err = Path(name) / "out", Path(name) / "err"
+            out.touch()
+            err.touch()
+            ran = self._start(folder, out, err, words, environ)
+            if not ran.ended.wait(TIMEOUT):
+                ran.kill()
+                raise subprocess.TimeoutExpired(["arena", *words], TIMEOUT, out.read_text(), err.read_text())
+            return subprocess.CompletedProcess(
+                ["arena", *words], ran.status, out.read_text("utf-8"), err.read_text("utf-8")
+            )
+
+    def _start(
+        self, folder: Path, out: Path, err: Path, words: Sequence[str], environ: Mapping[str, str]
+    ) -> Forked:
+        assert self.parent.stdin is not None
+        asked = json.dumps([str(folder), str(out), str(err), words, dict(environ)])
+        with self.one:
+            print(asked, file=self.parent.stdin, flush=True)
+            return self.fresh.get(timeout=60)
 
     def listen(self) -> None:
         """Hear of those that were started, and of those that have ended."""
@@ -126,18 +158,19 @@ def _reap(*_: object) -> None:
         return
 
 
-def _become(folder: str, log: str, words: Sequence[str], more: Mapping[str, str]) -> int:
+def _become(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Be the program from now on; the exit status."""
     from arena.cli.main import main
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-    there = os.open(log, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(there, stream)
+    for stream, log in ((1, out), (2, err)):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.chdir(folder)
-    os.environ.update(more)
+    os.environ.clear()
+    os.environ.update(environ)
+    time.tzset()
     sys.argv = ["arena", *words]
     try:
         main()
@@ -146,32 +179,33 @@ def _become(folder: str, log: str, words: Sequence[str], more: Mapping[str, str]
     return 0
 
 
-def _fork(folder: str, log: str, words: Sequence[str], more: Mapping[str, str]) -> None:
+def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> None:
     # until its number was told, nobody hears of its end
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     pid = os.fork()
     if pid == 0:
         status = BROKEN
         try:
-            status = _become(folder, log, words, more)
+            status = _become(folder, out, err, words, environ)
         finally:
             if (error := sys.exception()) is not None:
                 sys.excepthook(type(error), error, error.__traceback__)
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    _say(pid, log)
+    _say(pid, out)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
-LOADED = ("arena.run", "arena.store.verify", "arena.store.backup", "apscheduler.triggers.cron")
-FOLDERS = (agents.kinds, markets.venues)
+LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
+PACKAGES = (markets, portfolio, agents, arena)
 
 
 def _load() -> None:
-    """All that a run needs, before it is asked for."""
-    folders = [(each.__name__, module.name) for each in FOLDERS for module in iter_modules(each.__path__)]
-    for name in (*LOADED, *(f"{folder}.{name}" for folder, name in folders)):
+    """All that any command needs, before it is asked for."""
+    found = chain.from_iterable(walk_packages(each.__path__, f"{each.__name__}.") for each in PACKAGES)
+    ours = (module.name for module in found if ".migrations" not in module.name)
+    for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm")._litellm()
 

@@ -1,39 +1,41 @@
 """The program, run as a user runs it."""
 
+import atexit
 import json
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.season.forked import TIMEOUT, Forks, forks
+from tests.season.program import ROOT, command, environment
+
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena verify` says of a record without fault."""
-ROOT = Path(__file__).resolve().parents[2]
 
 
-def command(*words: str) -> list[str]:
-    """A command line of `arena`."""
-    return [sys.executable, "-m", "arena.cli.main", *words]
+@cache
+def _loaded() -> Forks:
+    """What this process starts the program with, from its first use to its end."""
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(forks())
 
 
-def environment(home: Path = ROOT, **more: str) -> dict[str, str]:
-    """This process's environment, with the packages of a checkout first."""
-    return {**os.environ, "PYTHONPATH": str(home), **more}
+def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run `arena` in a folder to its end.
 
-
-def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run `arena` in a folder to its end."""
+    What Python looks at as it starts, such as the seed of its hashes, needs a start of its own.
+    """
+    there = environment(home, **more)
+    if home == ROOT and not any(name.startswith("PYTHON") for name in more):
+        return _loaded().run(folder, words, there)
     return subprocess.run(
-        command(*words),
-        cwd=folder,
-        env=environment(home, **more),
-        capture_output=True,
-        text=True,
-        timeout=300,
+        command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
     )
 
 

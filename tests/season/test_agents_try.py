@@ -20,7 +20,7 @@ from arena.cli.main import app
 from arena.clock import now
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.running import command, environment
+from tests.season.program import command, environment
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
 

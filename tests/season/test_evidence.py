@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.season.running import AGREES, ROOT, arena, arena_json
+from tests.season.program import ROOT
+from tests.season.running import AGREES, arena, arena_json
 
 READER = '''\
 """Believes a little more with every article on a market."""

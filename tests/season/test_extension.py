@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.season.running import ROOT, agents_of, arena_json, demo_config
+from tests.season.program import ROOT
+from tests.season.running import agents_of, arena_json, demo_config
 
 CONTRARIAN = '''\
 """Believes the opposite of the price."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.season.running import AGREES, arena, arena_json, command, environment
+from tests.season.program import command, environment
+from tests.season.running import AGREES, arena, arena_json
 
 CONFIG = """\
 markets:
@@ -17,8 +18,10 @@ cohorts: {rounds: 2, count: 2}
 agents:
   - kind: market
   - kind: oracle
-  - {name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", timeout: 2s}
+  - {kind: python, name: eve, function: broken:decide}
 """
+BROKEN = "def decide(view, ask):\n    raise ValueError('no idea')\n"
+AWAY = '{name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", timeout: 2s}'
 
 RUDE = """\
 import sys
@@ -38,6 +41,7 @@ def agent(settings, given):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "broken.py").write_text(BROKEN, "utf-8")
     return tmp_path
 
 
@@ -59,6 +63,8 @@ def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Pat
 
 
 def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
+    away = CONFIG.replace("{kind: python, name: eve, function: broken:decide}", AWAY)
+    (folder / "config.yaml").write_text(away, "utf-8")
     said = arena(folder, "round")
     assert said.returncode == 2
     assert "eve failed; arena round --at 2026-01-04T00:00Z tries again, with the settings" in said.stdout
@@ -107,10 +113,10 @@ def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder
     assert {row["turns"] for row in board} == {board[0]["turns"]}
 
 
-def test_an_extension_that_prints_and_exits_has_failed_and_the_answer_is_still_json(tmp_path: Path) -> None:
-    (tmp_path / "extensions").mkdir()
-    (tmp_path / "extensions" / "rude.py").write_text(RUDE, "utf-8")
-    (tmp_path / "config.yaml").write_text(CONFIG.replace("kind: oracle", "kind: rude"), "utf-8")
-    played = arena_json(tmp_path, "round", status=2)
+def test_an_extension_that_prints_and_exits_has_failed_and_the_answer_is_still_json(folder: Path) -> None:
+    (folder / "extensions").mkdir()
+    (folder / "extensions" / "rude.py").write_text(RUDE, "utf-8")
+    (folder / "config.yaml").write_text(CONFIG.replace("kind: oracle", "kind: rude"), "utf-8")
+    played = arena_json(folder, "round", status=2)
     rude = next(turn for turn in played["rounds"][0]["turns"] if turn["agent"] == "rude")
     assert (rude["verdict"], rude["note"]) == ("failed", "SystemExit: 3")

@@ -23,8 +23,9 @@ from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.forked import Forks
 from tests.season.paid import asked_in, stored_questions
+from tests.season.program import command, environment
 from tests.season.rehearsal import clock_at, content, rows
-from tests.season.running import arena, arena_json, command, environment, provider
+from tests.season.running import arena, arena_json, provider
 
 WEEK = timedelta(weeks=1)
 OFF = "catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"

@@ -27,8 +27,9 @@ from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import a_server, database
 from tests.provider.server import FaultyProvider, faulty
+from tests.season.program import command, environment
 from tests.season.rehearsal import clock_at, content, rehearse
-from tests.season.running import arena, arena_json, command, environment
+from tests.season.running import arena, arena_json
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
