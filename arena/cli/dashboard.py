@@ -82,6 +82,7 @@ def serve(address: str, where: Place, config: Path | None = None) -> None:
     command = [sys.executable, "-m", "dashboard.serve", "run", str(page()), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
     server = subprocess.Popen(command, env=environment(address, config), stdout=subprocess.DEVNULL)
+    told = end_with(server)
     try:
         while server.poll() is None and not answers(where):
             time.sleep(0.1)
@@ -89,11 +90,29 @@ def serve(address: str, where: Place, config: Path | None = None) -> None:
             print(f"\nDashboard: {_found_at(where)}  (Ctrl-C ends it)", flush=True)
         status = wait_for(server, address)
     except KeyboardInterrupt:
+        status = 0
+    if told:
         _end(server)
         print("Dashboard ended.")
-        return
-    if status:
+    elif status:
         raise ArenaError("dashboard", f"the dashboard ended with status {status}", "its words are above")
+
+
+def end_with(server: "subprocess.Popen[bytes]") -> list[int]:
+    """From now on who is told to end ends the server too; the signals that have come.
+
+    Not by the exception alone: raised while Python clears away in the midst of something, it is lost.
+    """
+    told = list[int]()
+
+    def end(number: int, _: object) -> None:
+        told.append(number)
+        server.terminate()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    return told
 
 
 def listening(where: Place) -> list[str]:

@@ -6,7 +6,7 @@ import sys
 from arena.cli.output import progress
 from arena.errors import ArenaError
 
-FIRST, EVERY = 4.0, 30.0
+FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 
 

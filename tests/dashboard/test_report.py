@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from base64 import b64decode
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -18,6 +17,7 @@ from dashboard.report.facts import Facts, gather
 from dashboard.report.render import render
 from tests.builders import NOW
 from tests.dashboard.seasons import HOSTILE
+from tests.season.running import arena
 
 MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x onerror=alert(1)>{{ 7*7 }}"
 LOADING = {"src", "href", "srcset", "action", "formaction", "poster", "background", "data", "xlink:href"}
@@ -47,10 +47,9 @@ class Parts(HTMLParser):
             self.cells[-1] += data
 
 
-def run(record: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(record: Path, *words: str) -> CompletedProcess[str]:
     """The real command."""
-    said = [sys.executable, "-m", "arena.cli.main", "report", "--database", str(record), *words]
-    return subprocess.run(said, capture_output=True, text=True, timeout=120)
+    return arena(record.parent, "report", "--database", str(record), *words)
 
 
 def parts(file: Path) -> Parts:
