@@ -6,6 +6,8 @@ import time
 from streamlit import runtime
 from streamlit.web.cli import main
 
+from markets.collector import searched_seldom, undisturbed
+
 SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
 
@@ -16,9 +18,11 @@ def load_pages() -> None:
         time.sleep(SOON)
     from dashboard.app import views
 
-    views()
+    with undisturbed():
+        views()
 
 
 if __name__ == "__main__":
     threading.Thread(target=load_pages, daemon=True).start()
-    main(prog_name="streamlit")
+    with searched_seldom():
+        main(prog_name="streamlit")

@@ -156,7 +156,10 @@ def main() -> None:
     except ArenaError as error:
         print_error(error, as_json="--json" in sys.argv)
         sys.exit(error.status)
-    app(prog_name="arena")
+    from markets.collector import searched_seldom
+
+    with searched_seldom():  # loading alone makes hundreds of thousands of objects, and all of them stay
+        app(prog_name="arena")
 
 
 if __name__ == "__main__":
