@@ -1,6 +1,7 @@
 """What came of a duel, in the words that the command line and the pages share."""
 
 from arena.scoring.comparing.duel import Duel
+from arena.wording import counted
 
 EVEN = "Nothing tells them apart: they always said the same."
 
@@ -16,10 +17,10 @@ def in_words(found: Duel, needed: int | None) -> list[str]:
 
 def about(found: Duel) -> str:
     """On how much of what a duel rests."""
-    on_rows = f"{found.rows:,} common forecasts"
+    on_rows = counted(found.rows, "common forecast")
     how = on_rows if found.by == "rows" else "what each gains on the market, on its own rows"
-    count = f"{found.markets:,} markets, {found.events:,} events ({found.effective:.1f} effective)"
-    return f"{found.a} against {found.b}, by {how}: {count}."
+    on = f"{counted(found.markets, 'market')}, {counted(found.events, 'event')}"
+    return f"{found.a} against {found.b}, by {how}: {on} ({found.effective:.1f} effective)."
 
 
 def gap(found: Duel) -> str:

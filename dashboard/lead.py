@@ -23,7 +23,8 @@ def cohort_label(line: CohortLine) -> str:
 
 def progress(line: CohortLine) -> str:
     """How far a cohort is."""
-    rounds = f"{line.played} of {count(line.rounds, 'round')} decided"
+    rest = f", {line.unfinished} with turns that failed or are to come" if line.unfinished else ""
+    rounds = f"{line.played} of {count(line.rounds, 'round')} decided{rest}"
     if line.ended_at is not None:
         return f"{rounds}, ended {day(line.ended_at)}"
     if line.stopped:

@@ -10,7 +10,10 @@ from arena.scoring.money.luck import Luck
 
 @dataclass(frozen=True, slots=True)
 class CohortLine:
-    """A cohort in a list: when it started, how far it is, where its markets come from, if it is halted."""
+    """A cohort in a list: when it started, how far it is, where its markets come from, if it is halted.
+
+    Rounds are `unfinished` that have begun and of which turns are missing or have failed.
+    """
 
     number: int
     starts_at: datetime
@@ -20,6 +23,7 @@ class CohortLine:
     stamp: str
     paused: bool = False
     stopped: bool = False
+    unfinished: int = 0
 
 
 @dataclass(frozen=True, slots=True)

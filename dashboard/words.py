@@ -85,16 +85,23 @@ def count(number: int, noun: str) -> str:
 
 
 def span(time: timedelta) -> str:
-    """A length of time in its largest whole unit.
+    """A length of time in its largest whole unit; in several, where that is the second and they are many.
 
-    >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(days=1))
-    ('7 days', '15 minutes', '1 day')
+    >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(seconds=90))
+    ('7 days', '15 minutes', '90 seconds')
+    >>> span(timedelta(seconds=10_000_000))
+    '115 days 17 hours 46 minutes 40 seconds'
     """
     seconds = int(time.total_seconds())
-    for size, unit in ((SECONDS_A_DAY, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds % size == 0:
-            return count(seconds // size, unit)
-    return count(seconds, "second")
+    units = ((SECONDS_A_DAY, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+    whole = next(count(seconds // size, unit) for size, unit in units if seconds % size == 0)
+    if seconds % 60 == 0 or seconds < 3_600:
+        return whole
+    parts = list[str]()
+    for size, unit in units:
+        number, seconds = divmod(seconds, size)
+        parts += [count(number, unit)] if number else []
+    return " ".join(parts)
 
 
 def cents(millionths: int) -> str:

@@ -17,7 +17,7 @@ from arena.scoring.comparing.power import still_needed
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
 
-METHOD = "duels 1"
+METHOD = "duels 2"
 MOST = 5
 """The markets that are named for each side."""
 BINS = 20
@@ -44,7 +44,8 @@ class Decider:
 class Fought:
     """A duel, the events still needed to tell the two apart, and what decided it.
 
-    `differences` counts common events by their mean difference, between the neighbours of `edges`.
+    `differences` counts common events by their mean difference, between the neighbours of `edges`; those in
+    which the two came out even are on neither side.
     `for_a` and `for_b` are the markets that spoke loudest for each.
     """
 
@@ -147,7 +148,8 @@ def _histogram(gap: Floats, events: Iterable[str]) -> tuple[tuple[float, ...], t
     """The mean difference of each event, counted; 0 is an edge, so that a bar is on one side or the other."""
     _, place = np.unique(np.array(list(events), dtype=np.str_), return_inverse=True)
     mean = np.bincount(place, gap) / np.bincount(place)
-    reach = float(np.abs(mean).max()) or 0.01
+    mean = mean[mean != 0]
+    reach = float(np.abs(mean).max(initial=0.0)) or 0.01
     counts, edges = np.histogram(mean, bins=BINS, range=(-reach, reach))
     return tuple(edges.tolist()), tuple(counts.tolist())
 

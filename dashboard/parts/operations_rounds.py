@@ -28,11 +28,14 @@ MOST = 12
 
 def show_rounds(rounds: Sequence[RoundState]) -> None:
     """The rounds of cohorts that play, each leading to its turns."""
-    st.subheader("Rounds of cohorts that play", anchor=False)
+    st.subheader("Rounds", anchor=False)
     if not rounds:
         st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
         return
-    st.caption("The newest first, with the turns of each by how they ended. Choose a row to see its turns.")
+    st.caption(
+        "Those of cohorts that play and of the newest decision time, the newest first, with their turns by "
+        "how they ended. Choose a row to see its turns."
+    )
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
     found = dict.fromkeys(verdict for one in newest for verdict in one.turns)
     data: dict[str, Any] = {

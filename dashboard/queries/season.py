@@ -20,8 +20,8 @@ def _read_season(connection: Connection) -> Season:
 
 def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:
     """A cohort as lists have it."""
-    played = sum(begun.done for begun in rounds(connection, stored.id))
-    frozen = stored.cohort
+    begun, frozen = rounds(connection, stored.id), stored.cohort
+    played = sum(round.done for round in begun)
     return CohortLine(
         frozen.number,
         frozen.starts_at,
@@ -31,4 +31,5 @@ def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:
         frozen.stamp,
         paused=stored.paused_at is not None,
         stopped=stored.stopped_at is not None,
+        unfinished=len(begun) - played,
     )

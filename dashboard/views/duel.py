@@ -19,7 +19,7 @@ from dashboard.queries.duel import duels
 from dashboard.queries.order import by_board
 from dashboard.queries.season import season
 from dashboard.source import Source
-from dashboard.words import code, plain
+from dashboard.words import code, count, plain
 
 TITLE = "Duel"
 ICON = ":material/swords:"
@@ -119,7 +119,9 @@ def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
     )
     if sum(found.differences):
         st.subheader("Event by event", anchor=False)
-        st.caption(f"How many events lay how far apart; right of the line {code(duel.a)} was closer.")
+        even = duel.events - sum(found.differences)
+        rest = f" In {count(even, 'event')} they came out even." if even else ""
+        st.caption(f"How many events lay how far apart; right of the line {code(duel.a)} was closer.{rest}")
         chart = differences(found.edges, found.differences, drawn[duel.a], drawn[duel.b])
         st.altair_chart(chart, alt="Common events by their difference")
 

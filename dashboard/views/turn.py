@@ -23,8 +23,11 @@ def show(record: Source) -> None:
         return
     page = turn_page(record, _number(cohort), _number(round), agent)
     if page is None:
-        who = f"{code(agent[:200])} in round {code(round[:20])} of cohort {code(cohort[:20])}"
-        said = f"The record holds no turn of {who}, or it is not in yet."
+        whose = f" of {code(agent[:200])}" if agent else ""
+        said = (
+            f"The record holds no turn{whose} in round {code(round[:20])} of cohort {code(cohort[:20])}, "
+            "or it is not in yet."
+        )
         st.info(said, icon=":material/search_off:")
         step("All turns", "turn")
         return

@@ -22,6 +22,12 @@ def a_line(**changes: Any) -> CohortLine:
     return replace(line, **changes)
 
 
+def test_rounds_that_are_not_whole_are_told_apart_from_those_to_come() -> None:
+    assert progress(a_line()) == "2 of 5 rounds decided"
+    said = progress(a_line(played=0, unfinished=3))
+    assert said == "0 of 5 rounds decided, 3 with turns that failed or are to come"
+
+
 def test_the_sentence_that_leads_a_board_names_agents_as_plain_text() -> None:
     said = leading("**ann** is ahead of http://x.y/z :fire:.")
     assert said.startswith(r"\*\*ann\*\*")
