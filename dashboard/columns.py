@@ -44,7 +44,7 @@ def place(row: Ranked) -> str:
     if row.reason is not None:
         return row.reason
     if row.place_best is None or row.place_worst is None:
-        return ""
+        return "none yet"
     best, worst = row.place_best, row.place_worst
     return str(best) if best == worst else f"{best}–{worst}"
 
