@@ -20,7 +20,7 @@ def gap_line(found: Duel, look: Look) -> Chart:
     reach = 1.15 * max(abs(value or 0.0) for value in (found.gap, found.low, found.high)) or 0.01
     x = alt.X(
         "gap:Q",
-        title=f"← {found.b[:NAME]} closer · {AXIS} · {found.a[:NAME]} closer →",
+        title=_sides(found.a, found.b),
         scale=alt.Scale(domain=[-reach, reach]),
         axis=alt.Axis(format="+~f", tickCount=6),
     )
@@ -37,23 +37,31 @@ def gap_line(found: Duel, look: Look) -> Chart:
     return alt.layer(*layers).properties(height=100)
 
 
+def _sides(right: str, left: str) -> str:
+    return f"← {left[:NAME]} closer · {AXIS} · {right[:NAME]} closer →"
+
+
 def differences(edges: Sequence[float], counts: Sequence[int], one: Look, other: Look) -> Chart:
-    """Common events by how much closer one was than the other, in the colour of who was; 0 is an edge."""
+    """Common events by how much closer one was than the other, in the colour of who was; 0 is an edge.
+
+    Where both have the same colour, those of the other are paler.
+    """
     rows = [
         {"low": low, "high": high, "count": count, "for": one.agent if low >= 0 else other.agent}
         for (low, high), count in zip(pairwise(edges), counts, strict=True)
     ]
     sides = alt.Scale(domain=[one.agent, other.agent], range=[one.colour, other.colour])
-    legend = alt.Legend(title="Closer", orient="bottom", labelLimit=140)
+    pale = alt.Scale(domain=[one.agent, other.agent], range=[1, 0.45 if one.colour == other.colour else 1])
     axis = alt.Axis(format="+~f", tickCount=8, labelOverlap=True)
     bars = (
         data(rows)
         .mark_bar()
         .encode(
-            x=alt.X("low:Q", bin="binned", title=f"Difference in {AXIS}", axis=axis),
+            x=alt.X("low:Q", bin="binned", title=_sides(one.agent, other.agent), axis=axis),
             x2="high:Q",
             y=alt.Y("count:Q", title="Events", axis=alt.Axis(tickMinStep=1, tickCount=5)),
-            color=alt.Color("for:N", scale=sides, legend=legend),
+            color=alt.Color("for:N", scale=sides, legend=None),
+            opacity=alt.Opacity("for:N", scale=pale, legend=None),
             tooltip=[
                 alt.Tooltip("low:Q", title="From", format="+.4f"),
                 alt.Tooltip("high:Q", title="to", format="+.4f"),

@@ -68,7 +68,7 @@ def figures(page: AgentPage, found: Profile | None) -> list[tuple[str, str, str]
         (
             "Forecasts",
             f"{sum(stay.forecasts for stay in page.stays):,}",
-            "Probabilities stated, resolved or not.",
+            "Probabilities stated, resolved or not. The leaderboard counts those that can be judged.",
         ),
         ("Bets", f"{sum(stay.bets for stay in page.stays):,}", "Accepted, resolved or not."),
         ("Cost", cost(page.stays), "What all its calls to models cost together."),
