@@ -1,70 +1,34 @@
-"""One market: what it asks and costs, who said what of it and who holds it, and how it ended."""
+"""One market: what it asks and costs, who said what of it, and how it ended."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import pairwise
-from typing import Any
 
 import streamlit as st
 
-from arena.store.onemarket import Page
 from dashboard.choice import choice
-from dashboard.drawn.market import DEEDS, TRADES, over_time
+from dashboard.drawn.market import TRADES, over_time
 from dashboard.figures import (
-    long_text,
-    mark,
-    money,
-    number,
     outcome,
-    percent,
     time,
-    words,
 )
 from dashboard.links import go, step
 from dashboard.palette import Look
+from dashboard.parts.market_bets import show_deals, show_positions
 from dashboard.parts.market_list import COLUMNS as LISTED
 from dashboard.parts.market_list import data_of
+from dashboard.parts.market_texts import show_texts
 from dashboard.picked import picked
-from dashboard.queries.market import DEALT, MarketPage, Position, history
+from dashboard.queries.market import DEALT, MarketPage, history
 from dashboard.queries.markets import Asked, found
 from dashboard.source import Source
 from dashboard.times import moment
-from dashboard.words import cents, code, count, dollars, gained, plain, share
-from markets.millionths import ONE, decimal
+from dashboard.words import cents, code, count, dollars, plain, share
+from markets.millionths import ONE
 from markets.model import Market
-from portfolio.profit import average
 
 ALL = "all"
 HIGH = 12
 """So many rows of a table are seen at once."""
-POSITIONS = {
-    "look": mark(),
-    "agent": words("Agent", "Whose lot it is.", pinned=True),
-    "cohort": number("Cohort", "%d", "An agent has an account of its own in each."),
-    "side": words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
-    "held": number("Shares", "%.1f", "What is held now; 0 once all is sold or settled."),
-    "cost": number("Cost $", "dollar", "What was paid for the shares that are held, fees included."),
-    "average": number("Paid ¢", "%.1f", "What a share held cost on average, in cents, fees included."),
-    "price": number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
-    "value": number("Value $", "dollar", "The shares held at that price."),
-    "profit": number("P/L $", "dollar", "Profit or loss of the lot in all: realised, and of what is held."),
-    "paid": number("Paid in $", "dollar", "All that was ever paid for shares of it, fees included."),
-    "received": number("Came out $", "dollar", "What sales and the settlement or refund have brought."),
-}
-OF_HELD = ("held", "cost", "average", "price", "value")
-"""What is said only where anything is held."""
-DEALS = {
-    "at": time("When", "The round's decision time, in UTC."),
-    "look": mark(),
-    "agent": words("Agent", "Who traded.", pinned=True),
-    "cohort": number("Cohort", "%d", "The cohort that it played in."),
-    "round": number("Round", "%d", "The round of that cohort."),
-    "did": words("Did", "What was bought or sold."),
-    "shares": number("Shares", "%.1f", "How many."),
-    "price": number("Price ¢", "%.1f", "What a share of that side cost or brought on average, before fees."),
-    "amount": number("Dollars", "dollar", "All the cash that moved, fee included."),
-    "fee": number("Fee $", "%.4f", "The venue's fee in it."),
-}
 
 
 def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
@@ -74,11 +38,11 @@ def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> 
     st.subheader(plain(market.question, most=1_000), anchor=False)
     _figures(page)
     _history(record, page, looks)
-    _positions(page, looks)
-    _deals(page, looks)
+    show_positions(page, looks)
+    show_deals(page, looks)
     _ends(page)
     _event(record, market)
-    _texts(page)
+    show_texts(page)
 
 
 def _figures(page: MarketPage) -> None:
@@ -167,68 +131,6 @@ def _moments(page: MarketPage) -> Iterator[tuple[datetime, str]]:
         yield end.resolution.known_at, f"Resolved: {said}"
 
 
-def _positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
-    st.subheader("Positions", anchor=False)
-    if not page.positions:
-        st.caption("Nobody has bet on this market.")
-        return
-    rows = sorted(page.positions, key=lambda one: (not one.lot.shares, -one.cohort))
-    data = [_position(row, looks) for row in rows]
-    held = any(position.lot.shares for position in rows)
-    table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
-    place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=HIGH)
-    total = sum(position.lot.money.total for position in rows)
-    st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")
-    if place is not None:
-        go("agent", agent=rows[place].agent)
-
-
-def _position(position: Position, looks: Mapping[str, Look]) -> dict[str, object]:
-    lot, open_ = position.lot, position.lot.shares > 0
-    return {
-        "look": looks[position.agent].badge if position.agent in looks else None,
-        "agent": position.agent,
-        "cohort": position.cohort,
-        "side": position.side,
-        "held": money(lot.shares),
-        "cost": money(lot.money.cost) if open_ else None,
-        "average": percent(average(lot.money.cost, lot.shares)),
-        "price": percent(position.price),
-        "value": money(lot.money.value) if open_ else None,
-        "profit": money(lot.money.total),
-        "paid": money(lot.money.paid),
-        "received": money(lot.money.received),
-    }
-
-
-def _deals(page: MarketPage, looks: Mapping[str, Look]) -> None:
-    if not page.dealt:
-        return
-    st.subheader("Trades", anchor=False)
-    more = f"The newest {DEALT:,}. " if len(page.dealt) == DEALT else ""
-    st.caption(f"{more}Newest first. A row leads to the turn that decided it.")
-    data = [
-        {
-            "at": deal.at,
-            "look": looks[deal.agent].badge if deal.agent in looks else None,
-            "agent": deal.agent,
-            "cohort": deal.cohort,
-            "round": deal.round,
-            "did": DEEDS[deal.side, deal.action][0],
-            "shares": money(deal.shares),
-            "price": deal.price / 10_000,
-            "amount": money(deal.amount),
-            "fee": money(deal.fee),
-        }
-        for deal in page.dealt
-    ]
-    table = {key: [row[key] for row in data] for key in DEALS}
-    place = picked(table, "deals", DEALS, "Trades: one row each", most=HIGH)
-    if place is not None:
-        deal = page.dealt[place]
-        go("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)
-
-
 def _ends(page: MarketPage) -> None:
     st.subheader("Resolution", anchor=False)
     if not page.ends:
@@ -276,64 +178,3 @@ def _event(record: Source, market: Market) -> None:
     step("Search among them", "market", event=market.event_id)
     if place is not None:
         go("market", market=lines[place].market.id)
-
-
-def _texts(page: MarketPage) -> None:
-    market = page.market
-    with st.expander("The rules, as the venue has them"):
-        if market.rules.strip():
-            long_text(market.rules, "rules")
-        else:
-            st.caption("The venue gives none.")
-    if len(page.pages) > 1:
-        with st.expander(f"How its page changed: {count(len(page.pages), 'version')}"):
-            _changes(page)
-
-
-FIELDS = {
-    "question": "question",
-    "rules": "rules",
-    "category": "category",
-    "event_id": "event",
-    "opens_at": "opening time",
-    "closes_at": "closing time",
-    "tick": "tick",
-    "fee_rate": "fee rate",
-    "min_shares": "smallest trade",
-}
-"""What a page says, in words."""
-WRITTEN: Mapping[str, Callable[[int], str]] = {
-    "tick": cents,
-    "fee_rate": share,
-    "min_shares": lambda shares: f"{decimal(shares):f} shares",
-}
-
-
-def _changes(page: MarketPage) -> None:
-    """What each version of the page said otherwise than the one before."""
-    rows = [change for before, after in pairwise(page.pages) for change in _changed(before, after)]
-    st.dataframe(
-        {
-            "When": [at for at, *_ in rows],
-            "What": [what for _, what, *_ in rows],
-            "Before": [before for *_, before, _ in rows],
-            "After": [after for *_, after in rows],
-        },
-        hide_index=True,
-        height="content" if len(rows) <= HIGH else 35 * (HIGH + 1) + 3,
-        column_config={"When": time("When", "When the new page was first read, in UTC.")},
-        alt="Changes of the market's page",
-    )
-
-
-def _changed(before: Page, after: Page) -> Iterator[tuple[datetime, str, str, str]]:
-    for name, what in FIELDS.items():
-        old, new = getattr(before.market, name), getattr(after.market, name)
-        if old != new:
-            yield after.at, what, _text(name, old), _text(name, new)
-
-
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, datetime):
-        return moment(value)
-    return WRITTEN[name](value) if name in WRITTEN else str(value)
