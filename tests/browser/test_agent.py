@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.watching import LOOKS, PATIENCE, Watched, follow, open_at, settled
+from tests.browser.watching import LOOKS, PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
@@ -45,8 +45,7 @@ def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
     open_at(page, f"{worked.address}/agent?agent=random", "Agent")
     pick_row(page, 0, 2, leads=r"/cohort\?cohort=1$")
     expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible(timeout=PATIENCE)
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile(r"/agent\?agent=random$"), timeout=PATIENCE)
     expect(page.get_by_role("combobox")).to_have_value("random", timeout=PATIENCE)
@@ -73,7 +72,7 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, 
     expect(page).to_have_url(re.compile(r"\?a=random&b=oracle$"), timeout=PATIENCE)
     expect(first).to_have_value("random", timeout=PATIENCE)
     expect(second).to_have_value("oracle")
-    page.go_back()
+    back(page)
     expect(first).to_have_value("oracle", timeout=PATIENCE)
     expect(second).to_have_value("random")
     settled(page)

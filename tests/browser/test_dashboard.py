@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.cli.leaderboard import read
-from tests.browser.watching import LOOKS, PATIENCE, Watched, choose, open_at, rows_of, settled
+from tests.browser.watching import LOOKS, PATIENCE, Watched, back, choose, open_at, rows_of, settled
 from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served
 
@@ -61,11 +61,11 @@ def test_pages_lead_to_one_another(served: Served, watched: Watched) -> None:
     choose(page, "Cohort 1")
     page.get_by_role("link", name=re.compile("Leaderboard$")).click()
     expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
-    page.go_back()
+    back(page)
     expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
-    page.go_back()
+    back(page)
     expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 2 "), timeout=PATIENCE)
-    page.go_back()
+    back(page)
     expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
     settled(page)
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from arena.scores import ranking
 from arena.store.database import connect, reading
-from tests.browser.watching import PATIENCE, Watched, open_at, rows_of, settled
+from tests.browser.watching import PATIENCE, Watched, back, open_at, rows_of, settled
 from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
@@ -53,8 +53,7 @@ def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: W
     page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
     expect(page).to_have_url(re.compile(r"/agent\?agent="), timeout=PATIENCE)
     assert first
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
     settled(page)
     page.wait_for_timeout(1_000)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.words import JOINER
-from tests.browser.watching import LOOKS, PATIENCE, Watched, follow, open_at, settled
+from tests.browser.watching import LOOKS, PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.spoiled import spoiled
 
@@ -44,8 +44,7 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
     expect(heading).to_be_visible(timeout=PATIENCE)
     assert (heading.text_content() or "").replace(JOINER, "") == question
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page).to_have_url(re.compile(r"/market$"), timeout=PATIENCE)
     expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
     settled(page)
@@ -62,8 +61,7 @@ def test_words_searched_for_survive_the_way_there_and_back(served: Served, watch
     expect(page).to_have_url(re.compile(f"search={word}"), timeout=PATIENCE)
     settled(page)
     click_row(page, 1, leads=r"\?market=")
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page.get_by_placeholder("Words of the question")).to_have_value(word, timeout=PATIENCE)
     expect(page).to_have_url(re.compile(f"search={word}"))
 
@@ -74,8 +72,7 @@ def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched
     page.get_by_role("button", name="Round after").click()
     expect(page).to_have_url(re.compile("round=2"), timeout=PATIENCE)
     expect(page.get_by_text("in round 2 of cohort 1")).to_be_visible(timeout=PATIENCE)
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page.get_by_text("in round 1 of cohort 1")).to_be_visible(timeout=PATIENCE)
     settled(page)
     page.get_by_role("button", name="All turns").click()
@@ -83,8 +80,7 @@ def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched
     settled(page)
     click_row(page, 1, leads=r"/turn\?cohort=\d+&round=\d+&agent=")
     expect(page.get_by_text("Cash before")).to_be_visible(timeout=PATIENCE)
-    settled(page)
-    page.go_back()
+    back(page)
     expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
     settled(page)
 

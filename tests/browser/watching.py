@@ -17,6 +17,8 @@ FLAGS = [
 PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 """Milliseconds that a browser is waited for."""
+LOOKED_AT = 500
+"""Milliseconds for which a page is looked at before it is left."""
 CLICKS = 3
 """How often a row of a table is clicked that leads nowhere."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
@@ -65,6 +67,14 @@ def settled(page: Page) -> None:
         "data-test-script-state", "notRunning", timeout=PATIENCE
     )
     expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def back(page: Page) -> None:
+    """Go back as a reader does, who has looked at the page: one that is still at work would stay."""
+    settled(page)
+    page.wait_for_timeout(LOOKED_AT)
+    settled(page)
+    page.go_back()
 
 
 def follow(page: Page, click: Callable[[], None], leads: str) -> None:
