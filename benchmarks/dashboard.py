@@ -192,7 +192,7 @@ def bare() -> Iterator[Served]:
         command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", *STREAMLIT]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            while not answers(Place(port=port)):
+            while server.poll() is None and not answers(Place(port=port)):
                 time.sleep(0.02)
             yield Served(f"http://127.0.0.1:{port}", server)
         finally:

@@ -62,9 +62,10 @@ def main(first: str = FIRST) -> None:
     The first page stands at the root, and also under its name, for those who type it.
     """
     st.set_page_config(page_icon=BADGE, layout="wide")
-    shown = {name: partial(open_page, view) for name, view in views().items()}
-    pages = [page_of(name, run, first) for name, run in shown.items()]
-    pages.append(st.Page(shown[first], title=first.title(), url_path=first, visibility="hidden"))
+    found = views()
+    pages = [page_of(name, partial(open_page, view), first) for name, view in found.items()]
+    again = partial(open_page, found[first])
+    pages.append(st.Page(again, title=found[first].TITLE, url_path=first, visibility="hidden"))
     with schemapi.debug_mode(False):  # charts are held against their schema by the tests, not by each page
         st.navigation(pages, position="top").run()
 

@@ -11,18 +11,21 @@ from arena.errors import ArenaError
 ADDRESS = "ARENA_CONFIG"
 
 
-def known() -> tuple[Config | None, str]:
-    """What the config says now, if there is one; and what is wrong with it, if it can't be read."""
+def known() -> tuple[Config | None, bool]:
+    """What the config says now, if there is one; and whether there is one that can't be read.
+
+    What is wrong with it is not told here: it quotes the config, and pages are for others to see.
+    """
     named = os.environ.get(ADDRESS)
     if not named:
-        return None, ""
+        return None, False
     file = Path(named)
     return _read(file, file.stat().st_mtime_ns if file.exists() else 0)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _read(file: Path, _changed: int) -> tuple[Config | None, str]:
+def _read(file: Path, _changed: int) -> tuple[Config | None, bool]:
     try:
-        return load(file), ""
-    except ArenaError as error:
-        return None, error.message
+        return load(file), False
+    except ArenaError:
+        return None, True

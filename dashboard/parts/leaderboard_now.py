@@ -125,14 +125,14 @@ def _why(move: Move) -> None:
 
 def _spend(spend: Spend) -> None:
     st.markdown("**Spend**")
-    st.markdown(_usd(spend.today) + " today", help="What calls have cost since midnight UTC.")
-    st.caption(_usd(spend.month) + " this month")
+    st.markdown(_dollars(spend.today) + " today", help="What calls have cost since midnight UTC.")
+    st.caption(_dollars(spend.month) + " this month")
     for budget in spend.limits:
         if budget.scope == "day":
-            st.progress(budget.used, f"of {_usd(budget.limit)} a day")
+            st.progress(budget.used, f"of {_dollars(budget.limit)} a day")
 
 
-def _usd(millionths: int) -> str:
+def _dollars(millionths: int) -> str:
     return escaped(dollars(millionths))
 
 

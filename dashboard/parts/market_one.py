@@ -7,10 +7,7 @@ import streamlit as st
 
 from dashboard.choice import choice
 from dashboard.drawn.market import TRADES, over_time
-from dashboard.figures import (
-    outcome,
-    time,
-)
+from dashboard.figures import outcome, time
 from dashboard.links import go, step
 from dashboard.palette import Look
 from dashboard.parts.market_bets import show_deals, show_positions

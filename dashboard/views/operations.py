@@ -10,7 +10,7 @@ from dashboard.queries.operations import Workings, workings
 from dashboard.queries.standing import standing
 from dashboard.source import Source
 from dashboard.times import far, moment
-from dashboard.words import code, count, plain, usd
+from dashboard.words import count, plain, usd
 
 TITLE = "Operations"
 ICON = ":material/monitor_heart:"
@@ -49,10 +49,10 @@ def _health(status: Status) -> None:
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
             "by its own."
         )
-    _, wrong = known()
-    if wrong:
+    _, broken = known()
+    if broken:
         st.warning(
-            f"The config can't be read, so budgets and what is to come are not known:\n\n{code(wrong)}"
+            "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
         )
 
 

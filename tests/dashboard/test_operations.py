@@ -147,8 +147,9 @@ def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
     troubled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = troubled.parent / "config.yaml"
-    config.write_text("agents: 5\n", encoding="utf-8")
+    config.write_text("agents: 5\napi_key: sk-secret\n", encoding="utf-8")
     monkeypatch.setenv("ARENA_CONFIG", str(config))
     page = opened("operations", troubled, monkeypatch)
-    assert "config.yaml:1" in page.warning[0].value
+    assert "`arena check` says why" in page.warning[0].value
+    assert "sk-secret" not in page.warning[0].value + words(page)
     assert "No budget is known here" in words(page)

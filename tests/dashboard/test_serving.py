@@ -1,14 +1,18 @@
 """The command that serves the dashboard: where it listens, to whom, and how it ends."""
 
+import os
 import signal
 import socket
+import subprocess
+import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import FLAGS
+from arena.cli.dashboard import FLAGS, end_with
 from arena.cli.listening import HOST, free_port
 from tests.dashboard.serving import a_free_port, serving
 
@@ -43,3 +47,18 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert free_port(port) > port
+
+
+def test_who_is_told_to_end_ends_the_server_though_the_interrupt_be_lost() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as server:
+        try:
+            told = end_with(server)
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+            assert server.wait(timeout=10) == -signal.SIGTERM
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            server.kill()
+    assert told == [signal.SIGINT]

@@ -1,14 +1,12 @@
 """What the tests of whole seasons share."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.season.forked import Forks, forks
+from tests.season.forked import Forks
+from tests.season.running import loaded
 
 
 @pytest.fixture(scope="session")
-def forked() -> Iterator[Forks]:
+def forked() -> Forks:
     """Starts `arena` without the seconds that it takes to load."""
-    with forks() as started:
-        yield started
+    return loaded()

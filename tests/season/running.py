@@ -19,7 +19,7 @@ AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 
 
 @cache
-def _loaded() -> Forks:
+def loaded() -> Forks:
     """What this process starts the program with, from its first use to its end."""
     held = ExitStack()
     atexit.register(held.close)
@@ -33,7 +33,7 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
     """
     there = environment(home, **more)
     if home == ROOT and not any(name.startswith("PYTHON") for name in more):
-        return _loaded().run(folder, words, there)
+        return loaded().run(folder, words, there)
     return subprocess.run(
         command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
     )
