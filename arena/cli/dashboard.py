@@ -85,7 +85,7 @@ def serve(address: str, where: Place, config: Path | None = None) -> None:
     told = end_with(server)
     try:
         while server.poll() is None and not answers(where):
-            time.sleep(0.1)
+            time.sleep(0.02)
         if server.poll() is None:
             print(f"\nDashboard: {_found_at(where)}  (Ctrl-C ends it)", flush=True)
         status = wait_for(server, address)

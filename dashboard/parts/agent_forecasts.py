@@ -7,9 +7,11 @@ import streamlit as st
 from arena.prepared.profiles import Profile, Remark
 from arena.scoring.calibrating.slices import Slice as Calibrated
 from arena.scoring.stating.blind import Blind
+from dashboard.chart import draw
 from dashboard.choice import choice
 from dashboard.drawn.agent import PANEL, histogram, reliability, skill_in_parts
 from dashboard.links import link
+from dashboard.listing import listing
 from dashboard.palette import Look
 from dashboard.words import count, dollars, escaped, plain
 
@@ -32,7 +34,7 @@ def show(found: Profile, questions: Mapping[str, str], name: str, look: Look) ->
     st.subheader("What it states", anchor=False)
     if any(found.histogram):
         st.caption("How often it stated which probability of YES, resolved or not.")
-        st.altair_chart(histogram(found.histogram, look), alt="Histogram of the stated probabilities")
+        draw(histogram(found.histogram, look), alt="Histogram of the stated probabilities")
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
@@ -50,7 +52,7 @@ def _skill(found: Profile, by: str, look: Look) -> None:
     few = sum(one.gain.low is None for one in some)
     hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
     st.caption(f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}")
-    st.altair_chart(skill_in_parts(some, look), alt=f"Skill by {by}")
+    draw(skill_in_parts(some, look), alt=f"Skill by {by}")
 
 
 def _reliability(found: Profile, look: Look) -> None:
@@ -67,7 +69,7 @@ def _reliability(found: Profile, look: Look) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for title, one in drawn.items():
-            st.altair_chart(reliability(one, title, look), width=PANEL[0], alt=f"Calibration, {title}")
+            draw(reliability(one, title, look), width=PANEL[0], alt=f"Calibration, {title}")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
@@ -88,7 +90,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         name: st.column_config.NumberColumn(name, format=form, help=said, alignment="right")
         for name, (form, said) in told.items()
     }
-    st.dataframe(
+    listing(
         {
             BY[by]: [one.label for one in parts],
             "Brier": [one.parts.brier for one in parts],
@@ -99,11 +101,8 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
             "Forecasts": [one.forecasts for one in parts],
             "Markets": [one.markets for one in parts],
         },
-        hide_index=True,
-        placeholder="–",
-        height="content",
-        column_config=columns,
-        alt=f"Calibration by {by}",
+        f"Calibration by {by}",
+        columns,
     )
 
 
@@ -124,21 +123,19 @@ def _coherence(found: Profile, questions: Mapping[str, str]) -> None:
     if found.portrait.bargains and told.worst:
         st.caption(escaped(f"The worst gives away ${told.worst:.4f} per $1, by these trades with it:"))
         deals = found.portrait.bargains
-        st.dataframe(
+        listing(
             {
                 "Trade": ["buy YES" if deal.buy else "sell YES" for deal in deals],
                 "At": [deal.price * 100 for deal in deals],
                 "Market": [questions.get(deal.market_id, deal.market_id) for deal in deals],
             },
-            hide_index=True,
-            height="content",
-            column_config={
+            "The trades that make the sure profit",
+            {
                 "At": st.column_config.NumberColumn(
                     "At ¢", format="%.1f", alignment="right", help="The agent's own probability, as a price."
                 ),
                 "Market": st.column_config.TextColumn(width="large"),
             },
-            alt="The trades that make the sure profit",
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from arena.prepared.profiles import Profile
+from dashboard.chart import draw
 from dashboard.drawn.agent import profit_curve
 from dashboard.links import go
 from dashboard.model import Point
@@ -30,7 +31,7 @@ def show(page: AgentPage, points: Sequence[Point], found: Profile | None, look: 
             "The grey bar at the end is what luck alone makes of 95 seasons in 100."
         )
         chart = profit_curve(points, None if money is None else money.luck, look)
-        st.altair_chart(chart, alt="Profit and loss over all cohorts, with the luck band")
+        draw(chart, alt="Profit and loss over all cohorts, with the luck band")
     if money is not None:
         st.markdown(escaped(_luck(money.luck.percentile, money.luck.low, money.luck.high, money.luck.reason)))
     st.subheader("Cohort by cohort", anchor=False)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from arena.store.agent import Answers
 from dashboard.frozen import settings_of
+from dashboard.listing import FEW, listing
 from dashboard.parts.agent_top import cost
 from dashboard.queries.agent import AgentPage, Stay
 from dashboard.times import moment
@@ -53,18 +54,14 @@ def failures(page: AgentPage) -> None:
         st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
         return
     st.caption(f"Of {count(turns, 'turn')}, all cohorts together.")
-    st.dataframe(
+    listing(
         {
             "What": [what for what, _, _ in rows],
             "Kind": [kind for _, kind, _ in rows],
             "Times": [times for _, _, times in rows],
         },
-        hide_index=True,
-        height="content",
-        column_config={
-            "Times": st.column_config.NumberColumn(format="localized", alignment="right", help="How often.")
-        },
-        alt="Failures by kind",
+        "Failures by kind",
+        {"Times": st.column_config.NumberColumn(format="localized", alignment="right", help="How often.")},
     )
 
 
@@ -87,7 +84,7 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
     st.subheader("Settings and reported model", anchor=False)
     st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
     stays = list(reversed(page.stays))
-    st.dataframe(
+    listing(
         {
             "Cohort": [stay.cohort for stay in stays],
             "From": [day(stay.starts_at) for stay in stays],
@@ -96,10 +93,8 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
             "Kind": [stay.setup.kind for stay in stays],
             "Settings": [settings_of(stay.setup.settings) for stay in stays],
         },
-        hide_index=True,
-        placeholder="–",
-        height="content" if len(stays) <= 12 else 460,
-        column_config={
+        "Settings by cohort",
+        {
             "Cohort": st.column_config.NumberColumn(pinned=True, format="%d", help="Its number."),
             "Changed": st.column_config.TextColumn(help="Since the cohort before.", width="medium"),
             "Model as reported": st.column_config.TextColumn(
@@ -108,7 +103,7 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
             ),
             "Settings": st.column_config.TextColumn(width="large", help="As the config had them."),
         },
-        alt="Settings by cohort",
+        most=FEW,
     )
     _last_heard(page.stays)
     _prompts(page.stays[-1].setup.prompts, texts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from arena.store.worth import Valued
+from dashboard.listing import listing
 from dashboard.palette import Look
 from dashboard.table import who
 from markets.millionths import ONE
@@ -52,12 +53,10 @@ def show_money(accounts: Sequence[Valued], looks: Mapping[str, Look]) -> None:
         "kind": [row.kind for row in rows],
     }
     number = st.column_config.NumberColumn
-    st.dataframe(
+    listing(
         data,
-        hide_index=True,
-        placeholder="–",
-        height="content",
-        column_config={
+        "What each agent has gained",
+        {
             "look": st.column_config.ImageColumn("", width=28, pinned=True),
             "agent": st.column_config.TextColumn("Agent", pinned=True),
             "pnl": number("P/L $", format="dollar", help="Profit or loss in dollars, open positions at mid."),
@@ -67,5 +66,4 @@ def show_money(accounts: Sequence[Valued], looks: Mapping[str, Look]) -> None:
             "cohorts": number("Cohorts", help="That it plays in."),
             "kind": st.column_config.TextColumn("Kind", help="What decides: a language model, or a rule."),
         },
-        alt="What each agent has gained",
     )

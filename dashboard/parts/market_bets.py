@@ -7,14 +7,13 @@ import streamlit as st
 from dashboard.drawn.market import DEEDS
 from dashboard.figures import mark, money, number, percent, time, words
 from dashboard.links import go
+from dashboard.listing import FEW
 from dashboard.palette import Look
 from dashboard.picked import picked
 from dashboard.queries.market import DEALT, MarketPage, Position
 from dashboard.words import count, gained, plain
 from portfolio.profit import average
 
-HIGH = 12
-"""So many rows of a table are seen at once."""
 POSITIONS = {
     "look": mark(),
     "agent": words("Agent", "Whose lot it is.", pinned=True),
@@ -55,7 +54,7 @@ def show_positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
     data = [_position(row, looks) for row in rows]
     held = any(position.lot.shares for position in rows)
     table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
-    place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=HIGH)
+    place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=FEW)
     total = sum(position.lot.money.total for position in rows)
     st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")
     if place is not None:
@@ -103,7 +102,7 @@ def show_deals(page: MarketPage, looks: Mapping[str, Look]) -> None:
         for deal in page.dealt
     ]
     table = {key: [row[key] for row in data] for key in DEALS}
-    place = picked(table, "deals", DEALS, "Trades: one row each", most=HIGH)
+    place = picked(table, "deals", DEALS, "Trades: one row each", most=FEW)
     if place is not None:
         deal = page.dealt[place]
         go("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)

@@ -56,7 +56,7 @@ def show_list(record: Source) -> None:
         step("Show all markets", "market")
         return
     st.caption(_counted(result, asked))
-    place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each", most=25)
+    place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each")
     if place is not None:
         go("market", market=result.lines[place].market.id)
 

@@ -5,10 +5,12 @@ from datetime import datetime
 
 import streamlit as st
 
+from dashboard.chart import draw
 from dashboard.choice import choice
 from dashboard.drawn.market import TRADES, over_time
 from dashboard.figures import outcome, time
 from dashboard.links import go, step
+from dashboard.listing import FEW, listing
 from dashboard.palette import Look
 from dashboard.parts.market_bets import show_deals, show_positions
 from dashboard.parts.market_list import COLUMNS as LISTED
@@ -24,8 +26,6 @@ from markets.millionths import ONE
 from markets.model import Market
 
 ALL = "all"
-HIGH = 12
-"""So many rows of a table are seen at once."""
 
 
 def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
@@ -98,7 +98,7 @@ def _history(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> Non
     times = [at for at, _ in events] + [place.at for place in page.offered]
     last = max([price.at for price in drawn.prices.points] + times)
     chart = over_time(drawn.prices.points, last, drawn.said, dealt, page.offered, events, looks)
-    st.altair_chart(chart, alt="The market's price over time, with what agents stated and traded")
+    draw(chart, alt="The market's price over time, with what agents stated and traded")
 
 
 LEGEND = (
@@ -138,7 +138,7 @@ def _ends(page: MarketPage) -> None:
     if len(page.ends) > 1:
         st.markdown("The venue has corrected itself; what was paid before was taken back and paid anew.")
     ends = [(end.resolution, end.learnt_at) for end in page.ends]
-    st.dataframe(
+    listing(
         {
             "Version": [end.version for end, _ in ends],
             "Outcome": [outcome(True, end.payout) for end, _ in ends],
@@ -146,13 +146,11 @@ def _ends(page: MarketPage) -> None:
             "Learnt": [learnt_at for _, learnt_at in ends],
             "Source": [end.source for end, _ in ends],
         },
-        hide_index=True,
-        height="content",
-        column_config={
+        "Resolution: one row a version",
+        {
             "Known since": time("Known since", "From when on it could be known, in UTC."),
             "Learnt": time("Learnt", "The decision time at which a cohort asked and was told, in UTC."),
         },
-        alt="Resolution: one row a version",
     )
 
 
@@ -171,7 +169,7 @@ def _event(record: Source, market: Market) -> None:
     st.subheader("Others of the event", anchor=False)
     columns = {key: LISTED[key] for key in ("question", "price", "spread", "status", "outcome", "closes")}
     data = data_of(lines)
-    place = picked({key: data[key] for key in columns}, "event", columns, "Markets of the event", most=HIGH)
+    place = picked({key: data[key] for key in columns}, "event", columns, "Markets of the event", most=FEW)
     step("Search among them", "market", event=market.event_id)
     if place is not None:
         go("market", market=lines[place].market.id)

@@ -9,13 +9,12 @@ import streamlit as st
 
 from arena.store.onemarket import Page
 from dashboard.figures import long_text, time
+from dashboard.listing import FEW, listing
 from dashboard.queries.market import MarketPage
 from dashboard.times import moment
 from dashboard.words import cents, count, share
 from markets.millionths import decimal
 
-HIGH = 12
-"""So many changes are seen at once."""
 FIELDS = {
     "question": "question",
     "rules": "rules",
@@ -51,17 +50,16 @@ def show_texts(page: MarketPage) -> None:
 def _changes(page: MarketPage) -> None:
     """What each version of the page said otherwise than the one before."""
     rows = [change for before, after in pairwise(page.pages) for change in _changed(before, after)]
-    st.dataframe(
+    listing(
         {
             "When": [at for at, *_ in rows],
             "What": [what for _, what, *_ in rows],
             "Before": [before for *_, before, _ in rows],
             "After": [after for *_, after in rows],
         },
-        hide_index=True,
-        height="content" if len(rows) <= HIGH else 35 * (HIGH + 1) + 3,
-        column_config={"When": time("When", "When the new page was first read, in UTC.")},
-        alt="Changes of the market's page",
+        "Changes of the market's page",
+        {"When": time("When", "When the new page was first read, in UTC.")},
+        most=FEW,
     )
 
 

@@ -10,6 +10,7 @@ from arena.status import Status
 from arena.store.incidents import MOST_TRIES
 from dashboard.choice import choice
 from dashboard.listing import WHEN, listing
+from dashboard.picked import chosen
 from dashboard.queries.operations import set_aside
 from dashboard.source import Source
 from dashboard.times import moment
@@ -95,7 +96,7 @@ def show_asides(record: Source, status: Status) -> None:
         "Record": [aside.record for aside in asides],
         "First seen": [aside.first_seen_at for aside in asides],
     }
-    picked = listing(data, "What venues sent in vain", {"Last seen": WHEN, "First seen": WHEN}, key="asides")
+    picked = chosen(data, "asides", {"Last seen": WHEN, "First seen": WHEN}, "What venues sent in vain")
     if picked is not None:
         st.text(asides[picked].reason)
         st.code(asides[picked].raw or "(nothing)", language=None, wrap_lines=True)

@@ -8,9 +8,10 @@ import streamlit as st
 
 from arena.status import Limit, RoundState
 from arena.store.workings import FailedTurn, Spender
+from dashboard.chart import draw
 from dashboard.drawn.operations import daily_cost
 from dashboard.links import go
-from dashboard.listing import WHEN, listing
+from dashboard.listing import FEW, WHEN, listing
 from dashboard.picked import picked
 from dashboard.queries.operations import DAYS, FAILED, Workings
 from dashboard.words import escaped, plain, usd
@@ -22,8 +23,6 @@ SCOPES = {
     "agent": "The dearest agent of a cohort that plays",
     "arena": "All that was ever spent",
 }
-MOST = 12
-"""Longer tables scroll: what comes below is to be found."""
 
 
 def show_rounds(rounds: Sequence[RoundState]) -> None:
@@ -46,7 +45,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     }
     data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
     data["Missing"] = [one.missing for one in newest]
-    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds", most=MOST)
+    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds", most=FEW)
     if row is not None:
         go("turn", cohort=newest[row].cohort, round=newest[row].number)
 
@@ -70,7 +69,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }
-    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=MOST)
+    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=FEW)
     if row is not None:
         turn = turns[row]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
@@ -84,7 +83,7 @@ def show_spending(page: Workings, budgets: Sequence[Limit]) -> None:
     if not budgets:
         st.caption("No budget is known here: they stand in the config, and its `budget` sets them.")
     if any(spent for _, spent in page.daily):
-        st.altair_chart(daily_cost(page.daily), alt="Cost of calls on each of the last days")
+        draw(daily_cost(page.daily), alt="Cost of calls on each of the last days")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:

@@ -7,12 +7,12 @@ import streamlit as st
 from arena.store.oneturn import Attempt
 from dashboard.choice import choice
 from dashboard.figures import long_text, money, number, time, words
+from dashboard.listing import FEW, listing
 from dashboard.queries.turn import TurnPage, texts
 from dashboard.source import Source
 from dashboard.words import count, plain
 from markets.millionths import ONE
 
-HIGH = 12
 COLUMNS = {
     "call": words("Call", "Which question, which sample of it, which attempt at that.", pinned=True),
     "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
@@ -45,13 +45,8 @@ def show_calls(record: Source, page: TurnPage) -> None:
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
     st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
     rows = [_row(attempt) for attempt in page.attempts]
-    st.dataframe(
-        {key: [row[key] for row in rows] for key in COLUMNS},
-        hide_index=True,
-        placeholder="–",
-        height="content" if len(rows) <= HIGH else 35 * (HIGH + 1) + 3,
-        column_config=COLUMNS,
-        alt="Calls: one row an attempt",
+    listing(
+        {key: [row[key] for row in rows] for key in COLUMNS}, "Calls: one row an attempt", COLUMNS, most=FEW
     )
     named = {_key(attempt): attempt for attempt in page.attempts}
     options = {key: _name(attempt) for key, attempt in named.items()}

@@ -58,7 +58,7 @@ def show_list(record: Source) -> None:
     st.caption(f"{more}, newest first. Click a row to open it.")
     rows = [_row(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
     table = {key: [row[key] for row in rows] for key in COLUMNS}
-    place = picked(table, "turns", COLUMNS, "Turns: one row each", most=25)
+    place = picked(table, "turns", COLUMNS, "Turns: one row each")
     if place is not None:
         turn = shown[place]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)

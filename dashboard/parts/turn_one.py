@@ -7,6 +7,7 @@ import streamlit as st
 from agents.model import Article
 from dashboard.figures import money, number, outcome, percent, time, words
 from dashboard.links import go, link, step
+from dashboard.listing import listing
 from dashboard.parts.turn_calls import cost_of, show_calls
 from dashboard.parts.turn_list import MEANT
 from dashboard.picked import picked
@@ -17,8 +18,6 @@ from dashboard.words import code, count, dollars, gained, plain
 from markets.model import MarketId
 from portfolio.model import Bet, Fill, Sale
 
-HIGH = 20
-"""So many rows of a table are seen at once."""
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 QUESTION = 450
@@ -126,7 +125,7 @@ def _claims(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", HIGH, to_read=True)
+    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", to_read=True)
     if place is not None:
         go("market", market=claims[place].seen.id)
 
@@ -166,7 +165,7 @@ def _wishes(page: TurnPage) -> None:
     rows = [_wish(page, wish) for wish in wishes]
     keys = [key for key in WISHES if key != "limit" or any(row["limit"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = picked(table, "wishes", WISHES, "Wishes: one row each", HIGH, to_read=True)
+    place = picked(table, "wishes", WISHES, "Wishes: one row each", to_read=True)
     if place is not None and wishes[place].market_id in page.questions:
         go("market", market=wishes[place].market_id)
 
@@ -217,7 +216,7 @@ def _fills(page: TurnPage) -> None:
         st.caption(f"Held until now or their end, its purchases would have made {plain(gained(sum(known)))}.")
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
-    place = picked(table, "fills", FILLS, "Fills: one row a price", most=HIGH)
+    place = picked(table, "fills", FILLS, "Fills: one row a price")
     if place is not None:
         go("market", market=str(rows[place]["market"]))
 
@@ -244,7 +243,7 @@ def _rejections(page: TurnPage) -> None:
         return
     st.subheader("Rejected", anchor=False)
     st.caption("Items of the answer that made no sense, and wishes against the rules.")
-    st.dataframe(
+    listing(
         {
             "Why": [refused.message for refused in page.rejections],
             "Market": [
@@ -253,11 +252,8 @@ def _rejections(page: TurnPage) -> None:
             ],
             "Code": [refused.code for refused in page.rejections],
         },
-        hide_index=True,
-        placeholder="–",
-        height="content" if len(page.rejections) <= HIGH else 35 * (HIGH + 1) + 3,
-        column_config={"Why": words("Why", "The reason, in words.", width="large")},
-        alt="Rejected: one row each",
+        "Rejected: one row each",
+        {"Why": words("Why", "The reason, in words.", width="large")},
     )
 
 
@@ -267,12 +263,10 @@ def _evidence(page: TurnPage) -> None:
     st.subheader("Evidence", anchor=False)
     st.caption(f"{count(len(page.evidence), 'article')}, shown to every agent of the round alike.")
     rows = [_article(page, market, article) for market, article in page.evidence]
-    st.dataframe(
+    listing(
         {key: [row[key] for row in rows] for key in EVIDENCE},
-        hide_index=True,
-        height="content" if len(rows) <= HIGH else 35 * (HIGH + 1) + 3,
-        column_config=EVIDENCE,
-        alt="Evidence: one row an article",
+        "Evidence: one row an article",
+        EVIDENCE,
     )
 
 

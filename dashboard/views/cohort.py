@@ -7,6 +7,7 @@ import streamlit as st
 
 from arena.model import Cohort
 from arena.prepared.cohorts import Calibrated, Calibrations
+from dashboard.chart import draw
 from dashboard.choice import choice
 from dashboard.columns import BRIEF, COLUMNS
 from dashboard.drawn.calibration import PANEL, calibration
@@ -14,6 +15,7 @@ from dashboard.drawn.curves import Unit, pnl_curves
 from dashboard.frozen import rules, settings
 from dashboard.lead import cohort_label, freshness, progress, stamps
 from dashboard.links import go, link
+from dashboard.listing import listing
 from dashboard.model import Line
 from dashboard.order import MEANT, READINGS
 from dashboard.palette import Look, looks
@@ -70,7 +72,7 @@ def _curves(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None
         "Click names in the legend to see only these, and again to leave them out."
     )
     chart = pnl_curves(found.points, found.rounds, drawn, unit, found.settled)
-    st.altair_chart(chart, alt="Profit and loss of each agent over time")
+    draw(chart, alt="Profit and loss of each agent over time")
 
 
 def _standings(page: CohortPage, drawn: Mapping[str, Look]) -> None:
@@ -86,7 +88,7 @@ def _standings(page: CohortPage, drawn: Mapping[str, Look]) -> None:
     figures = cells(lines, columns)
     data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(page.rows, drawn)} | figures
     said = "Standings of the cohort: one row an agent, which leads to the agent's page"
-    row = picked(data, "standings", config(columns), said, most=25)
+    row = picked(data, "standings", config(columns), said)
     link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
     if row is not None and names[row] in drawn:
         go("agent", agent=names[row])
@@ -116,7 +118,7 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
     with st.container(horizontal=True, gap="small"):
         for agent in drawn_now:
             panel = _panel(record, page.line.number, reading, agent.agent, drawn[agent.agent])
-            st.vega_lite_chart(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+            draw(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
 
 
 @cached
@@ -147,21 +149,19 @@ def _frozen(cohort: Cohort, drawn: Mapping[str, Look]) -> None:
     st.caption("Frozen when the cohort started.")
     st.markdown("\n".join(f"- {sentence}" for sentence in rules(cohort)))
     entrants = cohort.entrants
-    st.dataframe(
+    listing(
         {
             "look": [drawn[entrant.name].badge for entrant in entrants],
             "Agent": [entrant.name for entrant in entrants],
             "Kind": [entrant.kind for entrant in entrants],
             "Settings": [settings(entrant) for entrant in entrants],
         },
-        hide_index=True,
-        height="content",
-        column_config={
+        "Line-up of the cohort",
+        {
             "look": st.column_config.ImageColumn("", width=28, pinned=True),
             "Agent": st.column_config.TextColumn(pinned=True),
             "Settings": st.column_config.TextColumn(width="large"),
         },
-        alt="Line-up of the cohort",
     )
 
 

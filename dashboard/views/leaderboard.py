@@ -6,6 +6,7 @@ from typing import cast
 import streamlit as st
 
 from arena.slices import Slice
+from dashboard.chart import draw
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
 from dashboard.drawn.skill import Spot, skill_and_return, spots_of
@@ -100,7 +101,7 @@ def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
         if key == "pnl" and briefed:
             data["luck"] = bands(lines, drawn)
     said = "Leaderboard: one row an agent, which leads to the agent's page"
-    _follow(names, picked(data, "board", config(COLUMNS), said, most=25), drawn)
+    _follow(names, picked(data, "board", config(COLUMNS), said), drawn)
 
 
 def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, Look]) -> None:
@@ -138,7 +139,7 @@ def _part(record: Source, by: str, shown: Board, drawn: Mapping[str, Look]) -> N
     agents = [part.gain.agent for part in rows]
     data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)
     said = "One row an agent, in this part of the season"
-    row = picked(data, "part of the board", config(PART_COLUMNS), said, most=25)
+    row = picked(data, "part of the board", config(PART_COLUMNS), said)
     _follow(agents, row, drawn)
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
@@ -173,6 +174,6 @@ def _drawn(spots: Sequence[Spot], drawn: Mapping[str, Look], of: str, said: str)
     known = [spot for spot in spots if spot.agent in drawn]
     if known:
         st.caption(said)
-        st.altair_chart(skill_and_return(known, drawn, of), alt="Skill against return, a point an agent")
+        draw(skill_and_return(known, drawn, of), alt="Skill against return, a point an agent")
     else:
         st.info("It appears with the first resolved market.", icon=":material/hourglass_empty:")
