@@ -20,6 +20,7 @@ def listing(
     st.dataframe(
         arrow(data),
         hide_index=True,
+        lazy=False,
         placeholder="–",
         height=height(data, most),
         column_config=dict(columns),

@@ -22,6 +22,13 @@ class Served:
     def port(self) -> int:
         return int(re.findall(r":(\d+)", self.address)[-1])
 
+    def libraries(self) -> str:
+        """What the server has loaded from compiled files, as Linux tells; nothing elsewhere."""
+        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        children = own.read_text(encoding="utf-8").split() if own.exists() else []
+        maps = (Path(f"/proc/{child}/maps").read_text(encoding="utf-8") for child in children)
+        return "\n".join(maps)
+
     def end(self, by: signal.Signals = signal.SIGINT) -> str:
         """Tell it to end; what it said by then."""
         self.process.send_signal(by)
