@@ -72,3 +72,7 @@ def long_text(text: str, name: str) -> None:
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
         st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")
+
+
+QUESTION = words("Question", "As the market's page read then.", width=450)
+"""A market's question as a turn saw it."""

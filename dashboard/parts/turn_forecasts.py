@@ -1,0 +1,67 @@
+"""What a turn stated of each market, and how close that came."""
+
+from collections.abc import Iterator, Sequence
+
+import streamlit as st
+
+from dashboard.figures import QUESTION, number, outcome, percent, words
+from dashboard.links import go
+from dashboard.picked import picked
+from dashboard.queries.turn import Claim, TurnPage
+from dashboard.words import count
+
+CLAIMS = {
+    "question": QUESTION,
+    "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
+    "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
+    "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
+    "outcome": words("Outcome", "What a share of YES paid in the end."),
+    "gain": number(
+        "Gain, Brier points",
+        "%+.4f",
+        "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
+    ),
+    "reason": words("Reason", "In its own words.", width="medium"),
+}
+
+
+def show_forecasts(page: TurnPage) -> None:
+    """Every market on offer: what was said of it, blind and in the end, and what came."""
+    st.subheader("Forecasts", anchor=False)
+    claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    if not claims:
+        st.caption("No market was on offer.")
+        return
+    st.caption(" ".join(_judged(claims)))
+    rows = [_claim(claim) for claim in claims]
+    keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
+    table = {key: [row[key] for row in rows] for key in keys}
+    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", to_read=True)
+    if place is not None:
+        go("market", market=claims[place].seen.id)
+
+
+def _judged(claims: Sequence[Claim]) -> Iterator[str]:
+    gains = [claim.gain for claim in claims if claim.gain is not None]
+    if gains:
+        better = sum(gain > 0 for gain in gains)
+        mean = sum(gains) / len(gains)
+        yield (
+            f"{count(len(gains), 'forecast')} can be judged: {better} closer than the price, "
+            f"by {mean:+.4f} Brier points on average."
+        )
+    else:
+        yield "None can be judged yet."
+    yield "The box at the start of a row leads to its market."
+
+
+def _claim(claim: Claim) -> dict[str, object]:
+    return {
+        "question": claim.seen.question,
+        "final": percent(claim.said.final),
+        "blind": percent(claim.said.blind),
+        "price": percent(claim.seen.mid),
+        "outcome": outcome(claim.ended, claim.payout),
+        "gain": claim.gain,
+        "reason": claim.said.reason or None,
+    }
