@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched
 from tests.dashboard.seasons import play, worked_out
@@ -31,15 +31,22 @@ def browser(chromium: str) -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """What the browser keeps, for a file of tests: Streamlit's own scripts are loaded once."""
+    kept = browser.new_context(viewport={"width": 1440, "height": 1000})
+    kept.set_default_timeout(PATIENCE)
+    yield kept
+    kept.close()
+
+
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Watched]:
+def watched(context: BrowserContext) -> Iterator[Watched]:
     """A fresh page that must come to its end without an error and without a call to a stranger."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000})
-    context.set_default_timeout(PATIENCE)
     found = Watched(context.new_page()).watch()
     yield found
     found.page.wait_for_load_state("networkidle")
-    context.close()
+    found.page.close()
     assert found.errors == []
     assert found.requests
     assert found.strangers() == []

@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.watching import LOOKS, PATIENCE, Watched, back, follow, open_at, settled
+from tests.browser.watching import FEW_LOOKS, PATIENCE, Watched, back, follow, in_look, open_at, settled
 from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
@@ -86,15 +86,13 @@ def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -
         assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), FEW_LOOKS)
 def test_nothing_sticks_out_at_any_width_in_either_theme(
-    worked: Served, browser: Browser, width: int, theme: str
+    worked: Served, context: BrowserContext, width: int, theme: str
 ) -> None:
-    scheme = "dark" if theme == "dark" else "light"
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    watched = Watched(context.new_page()).watch()
+    watched = in_look(context, width, theme)
     for path, title in PAGES.items():
         open_at(watched.page, f"{worked.address}/{path}", title)
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    watched.page.close()
     assert (watched.errors, watched.strangers()) == ([], [])

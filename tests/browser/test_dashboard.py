@@ -4,10 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import BrowserContext, expect
 
 from arena.cli.leaderboard import read
-from tests.browser.watching import LOOKS, PATIENCE, Watched, back, choose, open_at, rows_of, settled
+from tests.browser.watching import (
+    FEW_LOOKS,
+    PATIENCE,
+    Watched,
+    back,
+    choose,
+    in_look,
+    open_at,
+    rows_of,
+    settled,
+)
 from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served
 
@@ -37,7 +47,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     expect(sentence).to_have_text(said)
 
 
-def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched, browser: Browser) -> None:
+def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/cohort", "Cohort")
     choose(page, "Cohort 1")
@@ -88,19 +98,17 @@ def test_a_name_from_elsewhere_is_text_and_nothing_else(served: Served, watched:
     assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), FEW_LOOKS)
 def test_nothing_sticks_out_at_any_width_in_either_theme(
-    served: Served, browser: Browser, width: int, theme: str
+    served: Served, context: BrowserContext, width: int, theme: str
 ) -> None:
-    scheme = "dark" if theme == "dark" else "light"
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    watched = Watched(context.new_page()).watch()
+    watched = in_look(context, width, theme)
     for path, title in PAGES.items():
         open_at(watched.page, f"{served.address}/{path}", title)
         wide = watched.page.evaluate("document.documentElement.scrollWidth")
         ground = watched.page.get_by_test_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
         assert wide <= width
-        assert sum(map(int, re.findall(r"\d+", ground)[:3])) > 600 or scheme == "dark"
-        assert sum(map(int, re.findall(r"\d+", ground)[:3])) < 150 or scheme == "light"
-    context.close()
+        assert sum(map(int, re.findall(r"\d+", ground)[:3])) > 600 or theme == "dark"
+        assert sum(map(int, re.findall(r"\d+", ground)[:3])) < 150 or theme == "light"
+    watched.page.close()
     assert (watched.errors, watched.strangers()) == ([], [])

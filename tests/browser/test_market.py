@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.words import JOINER
-from tests.browser.watching import LOOKS, PATIENCE, Watched, back, follow, open_at, settled
+from tests.browser.watching import FEW_LOOKS, PATIENCE, Watched, back, follow, in_look, open_at, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.spoiled import spoiled
 
@@ -103,17 +103,15 @@ def test_bad_texts_do_nothing_but_be_read(hostile: tuple[Served, str], watched: 
         assert page.locator("a[href*='203.0.113.9'], img[src*='203.0.113.9'], .katex").count() == 0
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), FEW_LOOKS)
 def test_nothing_sticks_out_at_any_width_in_either_theme(
-    hostile: tuple[Served, str], browser: Browser, width: int, theme: str
+    hostile: tuple[Served, str], context: BrowserContext, width: int, theme: str
 ) -> None:
     served, market = hostile
-    scheme = "dark" if theme == "dark" else "light"
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    watched = Watched(context.new_page()).watch()
+    watched = in_look(context, width, theme)
     paths = ("market", f"market?market={market}", "turn", "turn?cohort=1&round=1&agent=constant")
     for path in paths:
         open_at(watched.page, f"{served.address}/{path}", path.split("?")[0].capitalize())
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    watched.page.close()
     assert (watched.errors, watched.strangers()) == ([], [])

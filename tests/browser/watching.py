@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from playwright.sync_api import ConsoleMessage, Page, Request, expect
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, expect
 
 FLAGS = [
     "--no-sandbox",
@@ -22,6 +23,11 @@ LOOKED_AT = 500
 CLICKS = 3
 """How often a row of a table is clicked that leads nowhere."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
+FEW_LOOKS = [
+    pytest.param(*look, marks=() if look in ((1440, "light"), (390, "dark")) else pytest.mark.thorough)
+    for look in LOOKS
+]
+"""Two of them always, all with THOROUGH=1."""
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 
@@ -52,6 +58,14 @@ class Watched:
         """Requests for anything but this machine's own."""
         own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(own)]
+
+
+def in_look(context: BrowserContext, width: int, theme: str) -> Watched:
+    """A fresh watched page of some width in one of the two themes."""
+    found = Watched(context.new_page()).watch()
+    found.page.set_viewport_size({"width": width, "height": 900})
+    found.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    return found
 
 
 def open_at(page: Page, address: str, title: str) -> None:
