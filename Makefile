@@ -20,7 +20,7 @@ demo: setup ## play a whole season offline, then open the dashboard
 	@.venv/bin/arena demo
 
 test: setup ## run the tests (THOROUGH=1: all of them, HISTORIES=10000: more histories of money; longer)
-	@.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 check: setup ## run every static check
 	@$(MAKE) --keep-going $(checks)

@@ -95,7 +95,7 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     tmp_path: Path, thorough: bool, forked: Forks
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
-    kills, chance, log = 200 if thorough else 20, Random("when to kill"), tmp_path / "requests"
+    kills, chance, log = 200 if thorough else 10, Random("when to kill"), tmp_path / "requests"
     long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2)
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")

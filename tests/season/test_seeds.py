@@ -5,11 +5,11 @@ from pathlib import Path
 from benchmarks.skill import gaps, play
 
 SEEDS = range(1, 21)
-SAMPLE = range(1, 3)
+SAMPLE = range(1, 2)
 
 
 def test_who_knows_more_scores_better(tmp_path: Path, thorough: bool) -> None:
-    """At least 18 of 20 worlds must agree; with THOROUGH=1 all are played, two of them otherwise."""
+    """At least 18 of 20 worlds must agree; with THOROUGH=1 all are played, the first otherwise."""
     boards = [play(seed, tmp_path) for seed in (SEEDS if thorough else SAMPLE)]
     for title, found in gaps(boards).items():
         assert sum(gap > 0 for gap in found) >= 0.9 * len(found), (title, found)
