@@ -34,7 +34,7 @@ def show(found: Profile, questions: Mapping[str, str], name: str, look: Look) ->
     st.subheader("What it states", anchor=False)
     if any(found.histogram):
         st.caption("How often it stated which probability of YES, resolved or not.")
-        draw(histogram(found.histogram, look), alt="Histogram of the stated probabilities")
+        draw(histogram(found.histogram, look), says="Histogram of the stated probabilities")
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
@@ -52,7 +52,7 @@ def _skill(found: Profile, by: str, look: Look) -> None:
     few = sum(one.gain.low is None for one in some)
     hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
     st.caption(f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}")
-    draw(skill_in_parts(some, look), alt=f"Skill by {by}")
+    draw(skill_in_parts(some, look), says=f"Skill by {by}")
 
 
 def _reliability(found: Profile, look: Look) -> None:
@@ -69,7 +69,7 @@ def _reliability(found: Profile, look: Look) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for title, one in drawn.items():
-            draw(reliability(one, title, look), width=PANEL[0], alt=f"Calibration, {title}")
+            draw(reliability(one, title, look), width=PANEL[0], says=f"Calibration, {title}")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:

@@ -29,7 +29,7 @@ def split(found: Profile) -> None:
         st.info("It has made no bet yet, so there is no profit to split.", icon=WAITING)
         return
     st.caption("Each part starts where the one above it ended; together they are the profit, to the cent.")
-    draw(waterfall(money.split), alt="The parts of the profit, and their sum")
+    draw(waterfall(money.split), says="The parts of the profit, and their sum")
     st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
     with st.expander("What the parts say"):
         lines = [f"- **{label}**, {gained(getattr(money.split, key))}: {said}" for key, label, said in PARTS]

@@ -31,7 +31,7 @@ def show(page: AgentPage, points: Sequence[Point], found: Profile | None, look: 
             "The grey bar at the end is what luck alone makes of 95 seasons in 100."
         )
         chart = profit_curve(points, None if money is None else money.luck, look)
-        draw(chart, alt="Profit and loss over all cohorts, with the luck band")
+        draw(chart, says="Profit and loss over all cohorts, with the luck band")
     if money is not None:
         st.markdown(escaped(_luck(money.luck.percentile, money.luck.low, money.luck.high, money.luck.reason)))
     st.subheader("Cohort by cohort", anchor=False)

@@ -98,7 +98,7 @@ def _history(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> Non
     times = [at for at, _ in events] + [place.at for place in page.offered]
     last = max([price.at for price in drawn.prices.points] + times)
     chart = over_time(drawn.prices.points, last, drawn.said, dealt, page.offered, events, looks)
-    draw(chart, alt="The market's price over time, with what agents stated and traded")
+    draw(chart, says="The market's price over time, with what agents stated and traded")
 
 
 LEGEND = (

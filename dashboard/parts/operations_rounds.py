@@ -83,7 +83,7 @@ def show_spending(page: Workings, budgets: Sequence[Limit]) -> None:
     if not budgets:
         st.caption("No budget is known here: they stand in the config, and its `budget` sets them.")
     if any(spent for _, spent in page.daily):
-        draw(daily_cost(page.daily), alt="Cost of calls on each of the last days")
+        draw(daily_cost(page.daily), says="Cost of calls on each of the last days")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:

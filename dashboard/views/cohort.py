@@ -72,7 +72,7 @@ def _curves(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None
         "Click names in the legend to see only these, and again to leave them out."
     )
     chart = pnl_curves(found.points, found.rounds, drawn, unit, found.settled)
-    draw(chart, alt="Profit and loss of each agent over time")
+    draw(chart, says="Profit and loss of each agent over time")
 
 
 def _standings(page: CohortPage, drawn: Mapping[str, Look]) -> None:
@@ -118,7 +118,7 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
     with st.container(horizontal=True, gap="small"):
         for agent in drawn_now:
             panel = _panel(record, page.line.number, reading, agent.agent, drawn[agent.agent])
-            draw(panel, width=PANEL[0], alt=f"Calibration of {agent.agent}")
+            draw(panel, width=PANEL[0], says=f"Calibration of {agent.agent}")
 
 
 @cached

@@ -115,14 +115,14 @@ def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
     st.subheader("The gap", anchor=False)
     span = "The bar is its 95% interval: where it covers 0, either may be the better one."
     st.caption(span if duel.low is not None else "Too few events for an interval.")
-    draw(gap_line(duel, drawn[duel.a if duel.gap >= 0 else duel.b]), alt="The gap and its interval")
+    draw(gap_line(duel, drawn[duel.a if duel.gap >= 0 else duel.b]), says="The gap and its interval")
     if sum(found.differences):
         st.subheader("Event by event", anchor=False)
         even = duel.events - sum(found.differences)
         rest = f" In {count(even, 'event')} they came out even." if even else ""
         st.caption(f"How many events lay how far apart; right of the line {code(duel.a)} was closer.{rest}")
         chart = differences(found.edges, found.differences, drawn[duel.a], drawn[duel.b])
-        draw(chart, alt="Common events by their difference")
+        draw(chart, says="Common events by their difference")
 
 
 def _deciders(found: Fought) -> None:

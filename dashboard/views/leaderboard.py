@@ -174,6 +174,6 @@ def _drawn(spots: Sequence[Spot], drawn: Mapping[str, Look], of: str, said: str)
     known = [spot for spot in spots if spot.agent in drawn]
     if known:
         st.caption(said)
-        draw(skill_and_return(known, drawn, of), alt="Skill against return, a point an agent")
+        draw(skill_and_return(known, drawn, of), says="Skill against return, a point an agent")
     else:
         st.info("It appears with the first resolved market.", icon=":material/hourglass_empty:")

@@ -76,7 +76,7 @@ def sides(chart: object) -> None:  # run as a script of its own: it imports what
     from dashboard.chart import draw
 
     st.altair_chart(chart, alt="theirs")
-    draw(chart, alt="ours")
+    draw(chart, says="ours")
 
 
 SPOTS = [Spot("ann", 0.02, 0.01, 0.03, 12.5, 40), Spot("ben", -0.01, None, None, -3.0, 4)]
