@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from arena.store.database import connect, reading, url_of
+from arena.store.database import check_schema, lasting, reading, url_of
 from arena.store.frame import Connection
 from arena.store.version import read_version
 
@@ -29,7 +29,8 @@ class Source:
 
 
 def source(address: str) -> Source:
-    """The record at an address, as it is now."""
+    """The record at an address, as it is now; an error that says what to do where it can't be read."""
+    check_schema(lasting(address, _file(address)))
     return Source(address, (_file(address), *ask(Source(address, ()), read_version)))
 
 
@@ -42,7 +43,7 @@ def _file(address: str) -> str:
 
 def ask(record: Source, question: Callable[[Connection], Answer]) -> Answer:
     """What the record answers to a question, read in one consistent look."""
-    engine = connect(record.address, read_only=True)
+    engine = lasting(record.address, _file(record.address))
     try:
         with reading(engine) as connection:
             return question(connection)

@@ -4,7 +4,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,14 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
             engine.dispose()
             raise
     return engine
+
+
+@lru_cache(maxsize=8)
+def lasting(database: str, _file: str) -> Engine:
+    """For who looks at a record again and again: an engine that has been asked keeps what each question is
+    in SQL, which takes longer to make than most answers. Another file under the same name has another.
+    """
+    return connect(database, read_only=True)
 
 
 def _sqlite(url: URL, read_only: bool) -> Engine:

@@ -1,6 +1,9 @@
 """Both pages on every state of a record: what they show, and what they say where there is nothing."""
 
 import hashlib
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -166,3 +169,19 @@ def test_what_an_arena_adds_is_seen_on_the_next_run(
         connection.exec_driver_sql("UPDATE cohort SET ended_at = '2026-02-01T00:00:00Z'")
     assert "ended 1 Feb 2026" in words(healthy(page.run()))
     writer.dispose()
+
+
+def test_a_record_that_is_upgraded_or_replaced_under_an_open_page_is_noticed(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Path(shutil.copy(season, tmp_path / "record.db"))
+    page = opened("leaderboard", record, monkeypatch)
+    assert page.dataframe
+    with closing(sqlite3.connect(record)) as by_a_newer_arena:
+        by_a_newer_arena.execute("UPDATE alembic_version SET version_num = '9999'")
+        by_a_newer_arena.commit()
+    assert "written by a newer arena" in words(healthy(page.run()))
+    record.unlink()
+    assert "The record can't be shown" in words(healthy(page.run()))
+    shutil.copy(season, record)
+    assert healthy(page.run()).dataframe
