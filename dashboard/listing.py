@@ -17,15 +17,21 @@ def listing(
     data: Mapping[str, Sequence[Any]], alt: str, columns: Mapping[str, Any], most: int = MOST
 ) -> None:
     """A table, of which so many rows are seen at once and the others by scrolling."""
-    st.dataframe(
-        arrow(data),
-        hide_index=True,
-        lazy=False,
-        placeholder="–",
-        height=height(data, most),
-        column_config=dict(columns),
-        alt=alt,
-    )
+    st.dataframe(**laid_out(data, alt, columns, most), lazy=False)
+
+
+def laid_out(
+    data: Mapping[str, Sequence[Any]], alt: str, columns: Mapping[str, Any], most: int
+) -> dict[str, Any]:
+    """What every table is told: its data, and how they stand in it."""
+    return {
+        "data": arrow(data),
+        "hide_index": True,
+        "placeholder": "–",
+        "height": height(data, most),
+        "column_config": dict(columns),
+        "alt": alt,
+    }
 
 
 def height(data: Mapping[str, Sequence[Any]], most: int) -> int | Literal["content"]:

@@ -5,8 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.arrow import arrow
-from dashboard.listing import MOST, height
+from dashboard.listing import MOST, laid_out
 
 
 def picked(
@@ -48,17 +47,7 @@ def _chosen(
     most: int,
     by: Sequence[Any],
 ) -> int | None:
-    event = st.dataframe(
-        arrow(data),
-        key=key,
-        on_select="rerun",
-        selection_mode=by,
-        hide_index=True,
-        placeholder="–",
-        height=height(data, most),
-        column_config=dict(columns),
-        alt=alt,
-    )
+    event = st.dataframe(**laid_out(data, alt, columns, most), key=key, on_select="rerun", selection_mode=by)
     places: list[int] = [*event["selection"]["rows"], *(row for row, _ in event["selection"]["cells"])]
     rows = len(next(iter(data.values()), ()))
     return places[0] if places and places[0] < rows else None
