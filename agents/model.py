@@ -154,7 +154,7 @@ class Unreadable(ValueError):
 class Settings(BaseModel):
     """What a kind's block in the config may hold. Each kind adds its own fields, and a line on each."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
         """What would fail every turn, seen before the first: which setting, and words with the mend."""
@@ -182,7 +182,7 @@ class Given:
 class Price(BaseModel):
     """Dollars per million tokens, where the library's table does not know the model."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     input: float = Field(ge=0, le=1_000_000)
     """For what the model is sent."""

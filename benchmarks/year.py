@@ -15,10 +15,9 @@ from datetime import timedelta
 from math import ceil
 from pathlib import Path
 
-from sqlmodel import SQLModel
-
 from arena.model import Cohort, Entrant
 from arena.store.record import Record
+from arena.store.tables import METADATA
 from benchmarks.year_ledger import Account
 from benchmarks.year_play import LAST, LIFE, ROUNDS, Pages, Team, look_at, mark
 from benchmarks.year_sql import WORK
@@ -144,7 +143,7 @@ def played(world: World, teams: list[Team]) -> Iterator[Pages]:
 
 def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
     """Rows of a table. Those without their number get one."""
-    columns = [column.name for column in SQLModel.metadata.tables[table].columns]
+    columns = [column.name for column in METADATA.tables[table].columns]
     if table in NUMBERED:
         columns.remove("id")
     names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))

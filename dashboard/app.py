@@ -2,20 +2,16 @@
 
 import os
 from functools import partial
-from pathlib import Path
-from types import ModuleType
 
 import streamlit as st
-from altair.utils import schemapi
 
-import dashboard.views
 from arena.errors import ArenaError
 from dashboard.links import FIRST, arrive, page_of
 from dashboard.live import follow
+from dashboard.pages import Page, pages
 from dashboard.queries.season import season
 from dashboard.source import source
 from dashboard.words import code
-from markets.registry import load, names
 
 # No string under it: Streamlit would show it, as all that stands alone in the file that it runs.
 ADDRESS = "ARENA_DATABASE"
@@ -26,27 +22,21 @@ BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64
 <path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
 
 
-def views() -> dict[str, ModuleType]:
-    """The pages by name, in their order."""
-    found = {name: load("dashboard.views", name) for name in names(Path(dashboard.views.__path__[0]))}
-    return dict(sorted(found.items(), key=lambda item: item[1].ORDER))
-
-
-def open_page(view: ModuleType) -> None:
+def open_page(page: Page) -> None:
     """A page on the record that is there, or a sentence on how to get one."""
-    st.set_page_config(page_title=f"{view.TITLE} · Paper Arena")
-    arrive(view.__name__.rpartition(".")[2])
-    st.title(view.TITLE, anchor=False)
+    st.set_page_config(page_title=f"{page.title} · Paper Arena")
+    arrive(page.name)
+    st.title(page.title, anchor=False)
     address = os.environ.get(ADDRESS)
     if not address:
         _say("No record was named.", "`arena dashboard --database PATH` opens one, `arena demo` makes one.")
         return
     try:
         record = source(address)
-        if view.NEEDS_A_COHORT and not season(record).cohorts:
+        if page.needs_a_cohort and not season(record).cohorts:
             _say("The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
         else:
-            view.show(record)
+            page.view().show(record)
         follow(record)
     except ArenaError as error:
         _say(f"The record can't be shown: {code(error.message)}.", error.mend)
@@ -62,12 +52,10 @@ def main(first: str = FIRST) -> None:
     The first page stands at the root, and also under its name, for those who type it.
     """
     st.set_page_config(page_icon=BADGE, layout="wide")
-    found = views()
-    pages = [page_of(name, partial(open_page, view), first) for name, view in found.items()]
-    again = partial(open_page, found[first])
-    pages.append(st.Page(again, title=found[first].TITLE, url_path=first, visibility="hidden"))
-    with schemapi.debug_mode(False):  # charts are held against their schema by the tests, not by each page
-        st.navigation(pages, position="top").run()
+    shown = [page_of(name, partial(open_page, page), first) for name, page in pages().items()]
+    again = partial(open_page, pages()[first])
+    shown.append(st.Page(again, title=pages()[first].title, url_path=first, visibility="hidden"))
+    st.navigation(shown, position="top").run()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Literal, NoReturn
 
 import streamlit as st
 
-from markets.registry import load
+from dashboard.pages import pages
 
 To = Literal["leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
 FIRST = "leaderboard"
@@ -18,9 +18,9 @@ OPEN, LEFT = "page that is open", "pages that were left"
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     """The page of a file in dashboard/views/, as Streamlit knows it."""
-    view, is_first = load("dashboard.views", name), name == first
+    page, is_first = pages()[name], name == first
     path = ROOT if is_first else name
-    return st.Page(run, title=view.TITLE, icon=view.ICON, url_path=path, default=is_first)
+    return st.Page(run, title=page.title, icon=page.icon, url_path=path, default=is_first)
 
 
 def link(label: str, to: To, help: str | None = None, **shown: str | int) -> None:

@@ -1,9 +1,10 @@
-"""What `arena dashboard` starts: Streamlit, and its pages are loaded while the browser is on its way."""
+"""What `arena dashboard` starts: Streamlit, and the first page is loaded while the browser is on its way."""
 
 import threading
 import time
 
 from streamlit import runtime
+from streamlit.components.v2 import manifest_scanner
 from streamlit.web.cli import main
 
 from markets.collector import searched_seldom, undisturbed
@@ -12,17 +13,28 @@ SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
 
 
-def load_pages() -> None:
+def load_first_page() -> None:
     """Load what the first page would have to load, as soon as Streamlit can take it."""
     while not runtime.exists():
         time.sleep(SOON)
-    from dashboard.app import views
-
     with undisturbed():
-        views()
+        import dashboard.app  # noqa: F401
+        from dashboard.links import FIRST
+        from dashboard.pages import pages
+
+        pages()[FIRST].view()
+
+
+def seek_no_components() -> None:
+    """Spare Streamlit its search for components.
+
+    It reads what each installed package says of itself, a quarter of a second of the start; no page has any.
+    """
+    manifest_scanner.scan_component_manifests = lambda *_: []
 
 
 if __name__ == "__main__":
-    threading.Thread(target=load_pages, daemon=True).start()
+    seek_no_components()
+    threading.Thread(target=load_first_page, daemon=True).start()
     with searched_seldom():
         main(prog_name="streamlit")

@@ -40,7 +40,7 @@ CENTURY = timedelta(days=36_525)
 class Section(BaseModel):
     """A block of the config: no key but its own, and no change once read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
 
 class Markets(Section):

@@ -10,7 +10,7 @@ from arena.scoring.money.luck import Luck
 from arena.scoring.money.split import Split
 from arena.slices import Slice
 from arena.verdict import chance
-from dashboard.drawn.frame import Chart, data, money_axis, percent, rule
+from dashboard.drawn.frame import Chart, data, money_axis, percent, rule, unchecked
 from dashboard.model import Point
 from dashboard.palette import MARKET, Look
 from dashboard.thin import thin
@@ -36,6 +36,7 @@ PARTS = (
 """The parts of a profit, in the order in which they are told."""
 
 
+@unchecked
 def profit_curve(points: Sequence[Point], band: Luck | None, look: Look) -> Chart:
     """What all accounts had made over time; at its end what luck alone would make of 95 seasons in 100."""
     x = alt.X(
@@ -69,6 +70,7 @@ def _luck(at: str, band: Luck) -> alt.Chart:
     return bar.encode(x="at:T", y=alt.Y("low:Q", title="Profit or loss, $"), y2="high:Q", tooltip=said)
 
 
+@unchecked
 def reliability(found: Diagram, title: str, look: Look) -> Chart:
     """How often YES came against how likely it was called, and the band in which chance alone would lie."""
     scale = alt.Scale(domain=[0, 1])
@@ -114,6 +116,7 @@ def _parts(found: Diagram) -> str:
     return f"off by {own:.4f}, {chance(null.p_value)}"
 
 
+@unchecked
 def histogram(counts: Sequence[int], look: Look) -> alt.Chart:
     """How often it stated which probability, in bins of equal width."""
     width = 1 / max(len(counts), 1)
@@ -145,6 +148,7 @@ def histogram(counts: Sequence[int], look: Look) -> alt.Chart:
     return chart.properties(height=200)
 
 
+@unchecked
 def skill_in_parts(found: Sequence[Slice], look: Look) -> Chart:
     """Its skill on each part with the interval; hollow where there are too few events for one."""
     rows = [
@@ -184,6 +188,7 @@ def skill_in_parts(found: Sequence[Slice], look: Look) -> Chart:
     ).properties(height=ROW * max(len(rows), 2) + 20)
 
 
+@unchecked
 def waterfall(found: Split) -> Chart:
     """The parts of a profit, each starting where the one before it ended, and their sum."""
     rows, total = list[dict[str, Any]](), 0

@@ -6,7 +6,7 @@ import altair as alt
 
 from arena.prepared.cohorts import Calibrated
 from arena.verdict import chance
-from dashboard.drawn.frame import Chart, data, percent
+from dashboard.drawn.frame import Chart, data, percent, unchecked
 from dashboard.palette import MARKET, MARKET_DASH, Look
 from dashboard.words import count
 
@@ -16,6 +16,7 @@ BIGGEST = 160
 """The area of the largest point of a calibration panel, in square pixels."""
 
 
+@unchecked
 def calibration(agent: Calibrated, market: Calibrated, look: Look) -> Chart:
     """How often YES came against how likely it was called; shaded what chance makes of one who is right."""
     own = _points(agent)

@@ -7,7 +7,7 @@ from typing import Literal
 import altair as alt
 
 from arena.store.ends import Settled
-from dashboard.drawn.frame import Chart, colours, dashes, data, legend, money_axis, rule
+from dashboard.drawn.frame import Chart, colours, dashes, data, legend, money_axis, rule, unchecked
 from dashboard.model import Decided, Point
 from dashboard.palette import MARKET, Look
 
@@ -21,6 +21,7 @@ SHORT = timedelta(days=3)
 """A time span whose axis needs hours."""
 
 
+@unchecked
 def pnl_curves(
     points: Sequence[Point],
     rounds: Sequence[Decided],

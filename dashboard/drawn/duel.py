@@ -6,7 +6,7 @@ from itertools import pairwise
 import altair as alt
 
 from arena.scoring.comparing.duel import Duel
-from dashboard.drawn.frame import Chart, data, rule
+from dashboard.drawn.frame import Chart, data, rule, unchecked
 from dashboard.palette import Look
 
 AXIS = "Brier points"
@@ -14,6 +14,7 @@ NAME = 24
 """So much of a name stands beside an axis."""
 
 
+@unchecked
 def gap_line(found: Duel, look: Look) -> Chart:
     """The gap with its interval, and 0, where neither is ahead."""
     row = {"gap": found.gap, "low": found.low, "high": found.high}
@@ -41,6 +42,7 @@ def _sides(right: str, left: str) -> str:
     return f"← {left[:NAME]} closer · {AXIS} · {right[:NAME]} closer →"
 
 
+@unchecked
 def differences(edges: Sequence[float], counts: Sequence[int], one: Look, other: Look) -> Chart:
     """Common events by how much closer one was than the other, in the colour of who was; 0 is an edge.
 

@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from dashboard.palette import MARKET, Look
 
 Chart = alt.LayerChart | alt.FacetChart
+unchecked = debug_mode(False)
+"""Stands over what makes a chart: charts are held against their schema by the tests, not by each page."""
 
 
 def rule(**at: float) -> alt.Chart:

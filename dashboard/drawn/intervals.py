@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from arena.ranking import Ranked
-from dashboard.drawn.frame import Chart, colours, data, rule
+from dashboard.drawn.frame import Chart, colours, data, rule, unchecked
 from dashboard.palette import Look
 
 ROW = 26
 """Pixels a line."""
 
 
+@unchecked
 def skill_intervals(rows: Sequence[Ranked], looks: Mapping[str, Look]) -> Chart:
     """A point, and a bar from the low end of the skill to the high one; right of the line beats the price."""
     known = [row for row in rows if row.skill is not None]

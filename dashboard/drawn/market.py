@@ -8,7 +8,7 @@ import altair as alt
 
 from arena.store.onemarket import Dealt, Offered, Said
 from arena.store.pricing import Priced
-from dashboard.drawn.frame import Chart, colours, data, legend
+from dashboard.drawn.frame import Chart, colours, data, legend, unchecked
 from dashboard.palette import MARKET, Look
 from markets.millionths import ONE
 
@@ -29,6 +29,7 @@ Events = Sequence[tuple[datetime, str]]
 """What happened to the market, and when: a thin upright line each."""
 
 
+@unchecked
 def over_time(
     prices: Sequence[Priced],
     until: datetime,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from arena.ranking import Ranked
-from dashboard.drawn.frame import Chart, colours, data, legend, rule
+from dashboard.drawn.frame import Chart, colours, data, legend, rule, unchecked
 from dashboard.palette import Look
 
 AXES = {
@@ -38,6 +38,7 @@ def spots_of(rows: Iterable[Ranked], of: str = "skill") -> list[Spot]:
     return found
 
 
+@unchecked
 def skill_and_return(spots: Sequence[Spot], looks: Mapping[str, Look], of: str = "skill") -> Chart:
     """Each agent's score against its return, with its interval; better stands further to the right."""
     names = [spot.agent for spot in spots]

@@ -127,7 +127,7 @@ def _panel(record: Source, number: int, reading: str, agent: str, look: Look) ->
     kept = calibrations(record, number)
     assert kept is not None
     [mine] = [one for one in _in_reading(kept.value, reading) if one.agent == agent]
-    return calibration(mine, kept.value.market, look).to_dict()
+    return calibration(mine, kept.value.market, look).to_dict(validate=False)
 
 
 def _some(agents: Sequence[Calibrated]) -> Sequence[Calibrated]:

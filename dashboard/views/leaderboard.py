@@ -1,15 +1,12 @@
 """All agents against the price: over every cohort, in one, or in a part of the season."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import streamlit as st
 
 from arena.slices import Slice
-from dashboard.chart import draw
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
-from dashboard.drawn.skill import Spot, skill_and_return, spots_of
 from dashboard.lead import cohort_label, freshness, leading, stamps
 from dashboard.links import go
 from dashboard.model import Line, Season
@@ -87,7 +84,10 @@ def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     with st.expander("What the columns say"):
         st.markdown("\n".join(f"- **{column.label}**: {column.help}" for column in COLUMNS))
-    _scatter(lines, drawn, reading)
+    # Loaded here: charts take a while to load, and the table is on its way by now.
+    from dashboard.parts.leaderboard_plane import show_all
+
+    show_all([line.row for line in lines], drawn, reading)
 
 
 def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
@@ -143,12 +143,9 @@ def _part(record: Source, by: str, shown: Board, drawn: Mapping[str, Look]) -> N
     _follow(agents, row, drawn)
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
-    spots = [
-        Spot(g.agent, g.skill, g.low, g.high, cast(float, returns[g.agent]), g.events)
-        for g in (part.gain for part in rows)
-        if g.skill is not None and returns.get(g.agent) is not None
-    ]
-    _drawn(spots, drawn, "skill", "Skill in this part; the return is that of the whole season.")
+    from dashboard.parts.leaderboard_plane import show_part
+
+    show_part([part.gain for part in rows], returns, drawn)
 
 
 def _surest(rows: Sequence[Slice]) -> list[Slice]:
@@ -159,21 +156,3 @@ def _surest(rows: Sequence[Slice]) -> list[Slice]:
         return low, skill, part.gain.agent
 
     return sorted(rows, key=key)
-
-
-def _scatter(lines: Sequence[Line], drawn: Mapping[str, Look], reading: str) -> None:
-    of = "skill" if reading == "stated" else reading
-    spots = spots_of((line.row for line in lines), of)
-    said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
-    other = "Further right is a better score, above the line earns money."
-    _drawn(spots, drawn, of, said if of == "skill" else other)
-
-
-def _drawn(spots: Sequence[Spot], drawn: Mapping[str, Look], of: str, said: str) -> None:
-    st.subheader("Skill against return" if of == "skill" else "Score against return", anchor=False)
-    known = [spot for spot in spots if spot.agent in drawn]
-    if known:
-        st.caption(said)
-        draw(skill_and_return(known, drawn, of), says="Skill against return, a point an agent")
-    else:
-        st.info("It appears with the first resolved market.", icon=":material/hourglass_empty:")

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 
 from sqlalchemy import BigInteger, Integer, Table, create_engine, insert
-from sqlmodel import SQLModel
 
 from arena.store.tables import (
     CALL,
@@ -18,6 +17,7 @@ from arena.store.tables import (
     LEVEL,
     MARK,
     MARKET,
+    METADATA,
     QUOTE,
     RESOLUTION,
     ROUND,
@@ -36,7 +36,7 @@ class SmallRecord:
     def __init__(self) -> None:
         self.engine = create_engine("sqlite://")
         self.connection = self.engine.connect()
-        SQLModel.metadata.create_all(self.connection)
+        METADATA.create_all(self.connection)
         self.entrants: dict[tuple[int, str], int] = {}
         self.rounds: dict[tuple[int, int], int] = {}
         self.turns: dict[tuple[int, int, str], int] = {}

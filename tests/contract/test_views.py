@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 import dashboard.views
 from arena.store.record import Record
-from dashboard.app import views
+from dashboard.pages import page as said_by
+from dashboard.pages import pages
 from markets.registry import load, names
 from tests.dashboard.opening import opened
 from tests.dashboard.seasons import play
@@ -39,18 +40,20 @@ def test_the_folder_holds_the_first_pages() -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_page_says_what_it_is(name: str) -> None:
-    page = load("dashboard.views", name)
-    assert page.TITLE
-    assert page.ICON.startswith(":material/")
-    assert isinstance(page.ORDER, int)
-    assert isinstance(page.NEEDS_A_COHORT, bool)
+    said, page = said_by(name), load("dashboard.views", name)
+    assert said.title
+    assert said.icon.startswith(":material/")
+    assert isinstance(said.order, int)
+    assert isinstance(said.needs_a_cohort, bool)
+    assert (said.title, said.icon) == (page.TITLE, page.ICON)
+    assert (said.order, said.needs_a_cohort) == (page.ORDER, page.NEEDS_A_COHORT)
     assert (page.__doc__ or "").strip().endswith(".")
 
 
 def test_no_two_pages_share_a_place_or_a_title() -> None:
-    pages = views().values()
-    assert len({page.ORDER for page in pages}) == len({page.TITLE for page in pages}) == len(VIEWS)
-    assert [page.ORDER for page in pages] == sorted(page.ORDER for page in pages)
+    found = pages().values()
+    assert len({page.order for page in found}) == len({page.title for page in found}) == len(VIEWS)
+    assert [page.order for page in found] == sorted(page.order for page in found)
 
 
 @pytest.mark.parametrize("state", ["none", "missing", "empty", "begun", "lonely", "whole"])

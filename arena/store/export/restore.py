@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, func, inspect, select
-from sqlmodel import SQLModel
 
 from arena.errors import ArenaError
 from arena.store.database import NoRecord, connect, looking, reading, upgrade_here, url_of, version_of
@@ -18,6 +17,7 @@ from arena.store.export.manifest import Manifest
 from arena.store.export.tables import PUT_BACK
 from arena.store.export.unpack import opened
 from arena.store.statehash import state_hash
+from arena.store.tables import METADATA
 from arena.store.troubles import name_of
 from arena.store.verify import find
 
@@ -107,7 +107,7 @@ def put_back(manifest: Manifest) -> int:
 
 def _must_be_empty(connection: Connection, name: str) -> None:
     there = set(inspect(connection).get_table_names())
-    for table in SQLModel.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         if table.name in there and connection.scalar(select(func.count()).select_from(table)):
             raise _not_empty(name, f"holds a record: its table {table.name} is not empty")
 

@@ -4,7 +4,6 @@ Revision: ${up_revision}, after ${down_revision | comma,n}
 """
 
 import sqlalchemy as sa
-import sqlmodel
 from alembic import op
 
 import arena.store.types

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import exists, select
-from sqlmodel import SQLModel
 
-from arena.store.tables import CLAIM, ENTRY, MARKET, RESERVATION
+from arena.store.tables import CLAIM, ENTRY, MARKET, METADATA, RESERVATION
 from arena.store.verify.difference import Difference
 from arena.store.verify.facts import Facts
 from arena.store.verify.naming import differs
@@ -32,7 +31,7 @@ def _orphans(column: Any, parent: Any, refers: Any) -> tuple[str, Any, Query]:
 ORPHANS = [
     *(
         _orphans(key.parent, key.column, key.parent.is_not(None))
-        for table in SQLModel.metadata.sorted_tables
+        for table in METADATA.sorted_tables
         for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name))
     ),
     _orphans(ENTRY.c.market_id, MARKET.c.id, ENTRY.c.market_id != ""),

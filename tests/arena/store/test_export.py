@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sqlmodel import SQLModel
 
 from arena.errors import ArenaError
 from arena.store.database import looking, reading
@@ -21,7 +20,7 @@ from arena.store.export.tables import FACTS
 from arena.store.record import Record
 from arena.store.rows import insert_lines
 from arena.store.statehash import state_hash
-from arena.store.tables import MARKET, QUOTE
+from arena.store.tables import MARKET, METADATA, QUOTE
 from markets.canonical import digest
 from tests.arena.store.build import AT_WORK, PROMPT, build
 from tests.arena.store.exports import contents, exported, lines, nothing_is_left
@@ -40,7 +39,7 @@ def test_every_column_of_every_fact_is_exported_and_nothing_of_who_is_at_work() 
     known = {(f.source.table.name, f.source.name) for each in FACTS for f in each.fields}
     missing = [
         f"{table.name}.{column.name}"
-        for table in SQLModel.metadata.sorted_tables
+        for table in METADATA.sorted_tables
         for column in table.c
         if table.name not in AT_WORK
         and (table.name, column.name) not in known

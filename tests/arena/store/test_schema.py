@@ -9,9 +9,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection, inspect
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
-from sqlmodel import SQLModel
 
 from arena.store.database import MIGRATIONS, connect, newest_version, upgrade, version_of, versions
+from arena.store.tables import METADATA
 
 
 def _opened(path: Path) -> Connection:
@@ -34,14 +34,14 @@ def test_the_versions_are_those_that_alembic_knows(tmp_path: Path) -> None:
 def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
     with _opened(tmp_path / "record.db") as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, SQLModel.metadata) == []
+        assert compare_metadata(context, METADATA) == []
         connection.engine.dispose()
 
 
 def test_migrations_make_the_checks_of_the_code(tmp_path: Path) -> None:
     """Alembic compares no checks, and no STRICT."""
     with _opened(tmp_path / "record.db") as connection:
-        for name, table in SQLModel.metadata.tables.items():
+        for name, table in METADATA.tables.items():
             ours = {str(check.sqltext) for check in table.constraints if isinstance(check, CheckConstraint)}
             there = {check["sqltext"] for check in inspect(connection).get_check_constraints(name)}
             assert there == ours, name
@@ -61,8 +61,8 @@ def test_a_record_that_is_opened_again_stays_as_it_is(copy: Path) -> None:
 
 def test_postgresql_takes_the_tables() -> None:
     dialect = postgresql.dialect()
-    made = [str(CreateTable(table).compile(dialect=dialect)) for table in SQLModel.metadata.sorted_tables]
-    indexes = [index for table in SQLModel.metadata.sorted_tables for index in table.indexes]
+    made = [str(CreateTable(table).compile(dialect=dialect)) for table in METADATA.sorted_tables]
+    indexes = [index for table in METADATA.sorted_tables for index in table.indexes]
     made += [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
     whole = "\n".join(made)
     assert "STRICT" not in whole

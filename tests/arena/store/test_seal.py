@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
-from sqlmodel import SQLModel
 
 from arena.store.database import connect, reading
 from arena.store.seal import heads
-from arena.store.tables import COHORT
+from arena.store.tables import COHORT, METADATA
 from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.older import old_record
 from tests.arena.store.test_statehash import changed, renumbered
 from tests.arena.store.test_verify import tamper
 from tests.oracles.heads import heads_by_the_page
 
-TABLES = SQLModel.metadata.tables
+TABLES = METADATA.tables
 DECIDED = "snapshot_id IN (SELECT snapshot_id FROM round)"
 PRICED = f"id IN (SELECT {{}} FROM snapshot_item WHERE {DECIDED})"
 SEALED = {

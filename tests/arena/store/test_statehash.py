@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Integer
-from sqlmodel import SQLModel
 
 from arena.store.database import connect, reading
 from arena.store.statehash import state_hash
+from arena.store.tables import METADATA
 from arena.store.types import UtcTime
 from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.test_verify import rows_of, tamper
 
-TABLES = SQLModel.metadata.tables
+TABLES = METADATA.tables
 
 SAME = {
     **{(name, "id"): "a row id" for name, table in TABLES.items() if "id" in table.c and name != "market"},

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import SQLModel
 
 from arena.errors import ArenaError
 from arena.store.database import connect
+from arena.store.tables import METADATA
 from tests.arena.store.build import AT_WORK
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""
 MAY_GO = {"quote": "once nothing refers to it, and it is said so"}
 PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.000000Z', 1, '')"
-FACTS = [name for name in SQLModel.metadata.tables if name not in FREE]
+FACTS = [name for name in METADATA.tables if name not in FREE]
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def connection(copy: Path) -> Iterator[Connection]:
     engine.dispose()
 
 
-COLUMNS = [(name, column.name) for name in FACTS for column in SQLModel.metadata.tables[name].c]
+COLUMNS = [(name, column.name) for name in FACTS for column in METADATA.tables[name].c]
 ONCE = {("cohort", "ended_at"), ("round", "done")}
 """Columns that change once, and only so."""
 
@@ -55,7 +55,7 @@ def test_a_fact_is_not_replaced_either(connection: Connection) -> None:
 @pytest.mark.parametrize("table", ["cohort", "entrant", "prompt"])
 def test_what_a_cohort_has_frozen_is_not_replaced_by_any_program(table: str, copy: Path) -> None:
     """Another program's connection does not have the setting by which the guard of deletes hears of it."""
-    columns = [column.name for column in SQLModel.metadata.tables[table].c]
+    columns = [column.name for column in METADATA.tables[table].c]
     for column in columns[table == "prompt" :]:
         values = ", ".join(f'"{name}" || 9' if name == column else f'"{name}"' for name in columns)
         database = sqlite3.connect(copy)

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
-from sqlmodel import SQLModel
 
 from arena.store import verify as package
 from arena.store.database import connect, reading
+from arena.store.tables import METADATA
 from arena.store.types import UtcTime
 from arena.store.verify import Difference, verify
 from tests.arena.store.build import AT_WORK, build
 
-TABLES = {table.name: table for table in SQLModel.metadata.sorted_tables}
+TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
 LEFT_OUT = {
     **{(name, "id"): "an id means nothing; rows that refer to one are checked" for name in OWN_IDS},

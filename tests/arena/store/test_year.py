@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlmodel import SQLModel
 
 from arena.expected import Expected
 from arena.standing import look
 from arena.store.database import looking, reading
+from arena.store.tables import METADATA
 from benchmarks.year import COHORTS, NOW, ROUNDS, make, size
 
 
@@ -50,7 +50,7 @@ def test_its_keys_and_chains_hold(base: sqlite3.Connection) -> None:
 
 
 def test_every_table_that_grows_has_something(base: sqlite3.Connection) -> None:
-    tables = set(SQLModel.metadata.tables) - {
+    tables = set(METADATA.tables) - {
         "article",
         "evidence",
         "gathering",
@@ -74,6 +74,6 @@ def test_its_status_is_that_of_an_arena_that_is_well(year: Path) -> None:
 def test_the_same_seed_makes_the_same_rows(year: Path, tmp_path: Path) -> None:
     make(tmp_path / "again.db", 0.002)
     with closing(sqlite3.connect(year)) as one, closing(sqlite3.connect(tmp_path / "again.db")) as other:
-        for table in SQLModel.metadata.tables:
+        for table in METADATA.tables:
             rows = f'SELECT * FROM "{table}" ORDER BY 1, 2'
             assert one.execute(rows).fetchall() == other.execute(rows).fetchall(), table

@@ -1,0 +1,32 @@
+"""What the server of the dashboard spares itself, and what it runs on."""
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.components.v2.component_manager import BidiComponentManager
+
+from dashboard.serve import seek_no_components
+from tests.dashboard.serving import serving
+
+
+@pytest.mark.parametrize("spared", [False, True])
+def test_no_package_is_asked_for_components(spared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(metadata, "distributions", lambda: asked.append(True) or [])
+    monkeypatch.setattr(
+        manifest_scanner, "scan_component_manifests", manifest_scanner.scan_component_manifests
+    )
+    if spared:
+        seek_no_components()
+    BidiComponentManager().discover_and_register_components(start_file_watching=False)
+    assert bool(asked) is not spared
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what a process has loaded")
+def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
+    """uvloop sends each answer at once; asyncio's loop leaves Streamlit's socket to collect small ones."""
+    with serving(tmp_path / "none.db") as served:
+        assert "/uvloop/" in served.libraries()
