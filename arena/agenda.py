@@ -10,10 +10,9 @@ from typing import Literal
 from arena.cohort import deciding, number_at
 from arena.model import JobState
 from arena.schedule import TICK, again_at
-from arena.season import WEEK, Plan
 from arena.store.courses import Begun, Course
 from arena.store.read import StoredCohort
-from arena.turns import WINDOW
+from arena.timetable import WEEK, WINDOW, Plan
 
 Step = Literal["start", "play", "close", "track"]
 STEPS: tuple[Step, Step] = ("play", "close")

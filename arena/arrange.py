@@ -15,7 +15,7 @@ from arena.config.model import RulesBlock
 from arena.errors import ArenaError
 from arena.model import Cohort
 from arena.plan import plan_of
-from arena.season import WEEK, Plan
+from arena.timetable import WEEK, Plan
 from markets.bundle import Bundle, read
 from markets.registry import UnknownExtension
 from markets.venue import VenueError

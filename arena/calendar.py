@@ -6,7 +6,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from arena.config.model import Cohorts
-from arena.season import WEEK
+from arena.timetable import WEEK
 
 MONTH = timedelta(days=30.4)
 DAY = timedelta(days=1)

@@ -8,13 +8,12 @@ from arena.cohort import State, newest, next_number, state
 from arena.due import SHORT
 from arena.errors import ArenaError
 from arena.model import Cohort
-from arena.season import WEEK, Plan
 from arena.store.accounts import read_profits
 from arena.store.asked import read_rounds
 from arena.store.frame import Connection
 from arena.store.overview import read_looked, read_open
 from arena.store.read import StoredCohort, StoredRound, cohorts
-from arena.turns import WINDOW
+from arena.timetable import WEEK, WINDOW, Plan
 
 MINUTE = timedelta(minutes=1)
 

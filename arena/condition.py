@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from arena.status import WORDS, Playing, Reason, RoundState, Status
-from arena.turns import WINDOW
+from arena.timetable import WINDOW
 from arena.wording import counted
 
 GRACE = timedelta(minutes=15)

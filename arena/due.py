@@ -1,14 +1,14 @@
 """Which decision time is to be played: what the record and the plan say is due."""
 
-from collections.abc import Collection
 from datetime import datetime
 
 from arena.cohort import number_at
 from arena.errors import ArenaError
-from arena.season import WEEK, Plan, as_begun, open_cohorts
+from arena.season import as_begun, open_cohorts
 from arena.store.read import StoredCohort
 from arena.store.record import Record
-from arena.turns import WINDOW, unfinished
+from arena.timetable import WEEK, WINDOW, Plan
+from arena.turns import unfinished
 
 SHORT = "%Y-%m-%dT%H:%MZ"
 
@@ -26,30 +26,6 @@ def next_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
     return following
-
-
-def next_start(
-    plan: Plan,
-    begun: Collection[datetime],
-    newest: datetime | None,
-    live: bool,
-    now: datetime,
-    catch_up: str = "none",
-) -> datetime | None:
-    """When the next cohort starts, None if none will. `begun` are earlier starts, `newest` was played last.
-
-    A live start is open for as long as its round may be played; of those that were missed after the last one,
-    all are made late, or the latest, or none.
-    """
-    start, last = plan.first, max(begun, default=None)
-    while plan.starting(start) is not None:
-        late = last is None or start > last
-        late = late and (catch_up == "all" or (catch_up == "latest" and now - start < WEEK))
-        to_come = late or now - start <= WINDOW if live else newest is None or start > newest
-        if to_come and start not in begun:
-            return start
-        start += WEEK
-    return None
 
 
 def latest_due(plan: Plan, now: datetime) -> datetime:

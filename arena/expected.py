@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
 
-from arena.config import Config
-from arena.due import next_start
-from arena.plan import plan_of, stamp_of
-from arena.schedule import Job, jobs
-from arena.season import Plan
+from arena.schedule import Job
 from arena.status import Playing
+from arena.timetable import Plan, next_start
 
 KEEP_DECIDING = 5
 """So many of the newest cohorts decide, where no config says otherwise."""
@@ -29,12 +26,6 @@ class Expected:
     limits: Mapping[str, int] = field(default_factory=dict)
     jobs: Sequence[Job] = ()
     me: str = ""
-
-
-def expected_of(config: Config, at: datetime, began: datetime | None, me: str = "") -> Expected:
-    """What a config expects of a record whose first cohort `began` then."""
-    plan, live = plan_of(config, at, began), stamp_of(config) == "live"
-    return Expected(plan, live, config.budget.limits, jobs(config.run), me)
 
 
 Starts = Sequence[tuple[int, datetime]]

@@ -1,4 +1,4 @@
-"""From a config to what a cohort freezes: the plan of a season."""
+"""From a config to what is to come: a season's plan, what a cohort freezes, what the arena is to do."""
 
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -6,8 +6,10 @@ from importlib.metadata import PackageNotFoundError, version
 from agents.registry import prompt_names
 from arena.cohort import seed_for
 from arena.config import Config
+from arena.expected import Expected
 from arena.model import Cohort, Entrant
-from arena.season import Plan
+from arena.schedule import jobs
+from arena.timetable import Plan
 from markets.canonical import digest
 from markets.registry import load
 
@@ -31,6 +33,12 @@ def plan_of(config: Config, at: datetime, began: datetime | None = None) -> Plan
         keep_deciding=cohorts.keep_deciding,
         freeze=freeze,
     )
+
+
+def expected_of(config: Config, at: datetime, began: datetime | None, me: str = "") -> Expected:
+    """What a config expects of a record whose first cohort `began` then."""
+    plan, live = plan_of(config, at, began), stamp_of(config) == "live"
+    return Expected(plan, live, config.budget.limits, jobs(config.run), me)
 
 
 def frozen(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:

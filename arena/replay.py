@@ -14,7 +14,6 @@ from arena.season import end_if_over, open_cohorts, play_time, stop_if_busy
 from arena.store.database import reading
 from arena.store.positions import read_marked
 from arena.store.record import Record
-from arena.turns import quote_age
 from arena.world import World
 from markets.bundle import Bundle, Recording
 from markets.collector import searched_seldom
@@ -65,7 +64,7 @@ def still_open(record: Record) -> dict[str, int]:
     with reading(record.engine) as connection:
         for stored in record.cohorts():
             marked = read_marked(connection, stored.id, None)
-            lots = positions(marked, quote_age(stored.cohort.rules)) if marked else []
+            lots = positions(marked, stored.cohort.rules.quote_age) if marked else []
             whole = together("all", [lot for lot in lots if lot.lot.shares])
             found = {"positions": found["positions"] + whole.held, "stale": found["stale"] + whole.stale}
     return found

@@ -11,7 +11,7 @@ from arena.lease import LEASE
 from arena.model import RoundReport, Turn
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
-from arena.turns import is_late, play_turns, quote_age, unfinished
+from arena.turns import is_late, play_turns, unfinished
 from arena.world import World
 from markets.canonical import canonical
 from markets.model import Listing, MarketId, Snapshot
@@ -180,6 +180,6 @@ def value(stored: StoredCohort, at: datetime, record: Record, over: int | None =
     if found is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
     snapshot_id, seen_at, quotes = found
-    age, accounts = quote_age(stored.cohort.rules), record.holdings(stored.id, until=at)
+    age, accounts = stored.cohort.rules.quote_age, record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
     record.keep_marks(snapshot_id, mark_at(held, at, quotes, age, seen_at), over)

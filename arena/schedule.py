@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from arena.config import Cadence
-from arena.config.model import Run
-from arena.config.units import DAYS
 from arena.model import JobState
+
+if TYPE_CHECKING:
+    from arena.config import Cadence
+    from arena.config.model import Run
 
 SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 """What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
@@ -23,7 +24,7 @@ class Job:
     """A job of `arena run`: its name, and how often it is due."""
 
     name: str
-    cadence: Cadence
+    cadence: "Cadence"
 
     def following(self, at: datetime) -> datetime:
         """The first time after an instant at which it is due."""
@@ -42,7 +43,7 @@ class Trigger(Protocol):
         ...
 
 
-def jobs(run: Run) -> list[Job]:
+def jobs(run: "Run") -> list[Job]:
     """The jobs that the config has turned on."""
     return [Job(name, cadence) for name in JOBS if (cadence := getattr(run, name))]
 
@@ -71,18 +72,18 @@ def again_at(last: JobState) -> datetime:
     return ended + min(FIRST_PAUSE * (1 << min(last.failures - 1, 16)), LONGEST_PAUSE)
 
 
-def _fires(cadence: Cadence, at: datetime) -> datetime:
+def _fires(cadence: "Cadence", at: datetime) -> datetime:
     return _trigger(cadence).get_next_fire_time(None, at).astimezone(UTC)
 
 
-def _trigger(cadence: Cadence) -> Trigger:
+def _trigger(cadence: "Cadence") -> Trigger:
     """APScheduler's trigger of a cadence: weekdays by name, for its numbers are not cron's, and in UTC."""
     if cadence.weekly is not None:
         from apscheduler.triggers.cron import CronTrigger
 
         start = cadence.weekly
-        day, hour, minute = DAYS[start.day], start.time.hour, start.time.minute
-        weekly: Trigger = CronTrigger(day_of_week=day, hour=hour, minute=minute, timezone=UTC)
+        hour, minute = start.time.hour, start.time.minute
+        weekly: Trigger = CronTrigger(day_of_week=start.weekday, hour=hour, minute=minute, timezone=UTC)
         return weekly
     if cadence.every is None:
         raise ValueError("a job that is turned off is never due")

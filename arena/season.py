@@ -1,8 +1,8 @@
 """Many decision times: cohorts started when due, each played or tracked, until all is over."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 
 from arena.answers import NoAnswer
 from arena.cohort import deciding, newest, number_at
@@ -11,62 +11,14 @@ from arena.model import Cohort, RoundReport
 from arena.round import busy, play_round, track
 from arena.store.read import StoredCohort
 from arena.store.record import Record
+from arena.timetable import WEEK, Plan
 from arena.turns import is_late
 from arena.world import World
 from markets.collector import searched_seldom
 from portfolio.ledger import open_account
 
-WEEK = timedelta(weeks=1)
 LONGEST_TAIL = 26
 """How many more times a season looks whether what is still open has ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The config's part in a season: when cohorts start, when they decide, and who they are.
-
-    A cohort starts every week from `first` on, `count` of them or without end. `freeze` makes the one
-    of a number and a time, with the texts of its prompts by hash. Those that have `begun` decide when they
-    have frozen it, whatever the config says by now, and so do those that were started by hand.
-    """
-
-    first: datetime
-    decide: timedelta
-    rounds: int
-    count: int | None
-    keep_deciding: int
-    freeze: Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
-    begun: tuple[Cohort, ...] = ()
-
-    def starting(self, at: datetime) -> int | None:
-        """The number of the cohort that starts at that time, if one does."""
-        passed = at - self.first
-        if passed < timedelta() or passed % WEEK:
-            return None
-        number = passed // WEEK + 1
-        return number if self.count is None or number <= self.count else None
-
-    def decision_times(self, until: datetime | None = None) -> list[datetime]:
-        """The times at which some cohort decides; a plan without end needs a bound."""
-        whole = self.count
-        if until is not None:
-            begun = max(0, (until - self.first) // WEEK + 1)
-            whole = begun if whole is None else min(whole, begun)
-        if whole is None:
-            raise ValueError("cohorts start without end here: say until when")
-        known = {cohort.starts_at for cohort in self.begun}
-        starts = (self.first + number * WEEK for number in range(whole))
-        fresh = [start for start in starts if start not in known]
-        times = {start + number * self.decide for start in fresh for number in range(self.rounds)}
-        times.update(x.decides_at(number) for x in self.begun for number in range(1, x.rounds + 1))
-        return sorted(at for at in times if until is None or at <= until)
-
-    def next_after(self, at: datetime) -> datetime | None:
-        """The first decision time after an instant, if there is one."""
-        longest = max([self.decide, *(cohort.every for cohort in self.begun)])
-        ahead = [cohort.starts_at for cohort in self.begun if cohort.starts_at > at]
-        until = max([at, self.first, *ahead]) + longest + WEEK
-        return next((time for time in self.decision_times(until) if time > at), None)
 
 
 async def play_season(

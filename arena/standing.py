@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.budget import midnight
 from arena.condition import Due, judged
-from arena.config import Config
-from arena.expected import KEEP_DECIDING, Expected, Starts, expected_of, next_cohort, next_round, rounds_of
+from arena.expected import KEEP_DECIDING, Expected, Starts, next_cohort, next_round, rounds_of
 from arena.incidents import Told
 from arena.lease import is_gone
 from arena.model import REHEARSAL, JobState
@@ -19,10 +18,11 @@ from arena.store.database import reading
 from arena.store.held import read_held
 from arena.store.incidents import recent
 from arena.store.jobs import read_jobs
-from arena.store.record import Record
 
 if TYPE_CHECKING:
+    from arena.config import Config
     from arena.store.frame import Connection
+    from arena.store.record import Record
 
 DAY = timedelta(days=1)
 NEWEST = 5
@@ -32,8 +32,8 @@ PRICES = ("quotes", "catalogue")
 
 
 def source_of(
-    record: Record,
-    config: Config,
+    record: "Record",
+    config: "Config",
     now: Callable[[], datetime],
     me: str = "",
 ) -> Callable[[], Status]:
@@ -48,12 +48,19 @@ def source_of(
 
 
 def look_by(
-    connection: "Connection", now: datetime, config: Config | None, me: str = "", pretended: bool = False
+    connection: "Connection", now: datetime, config: "Config | None", me: str = "", pretended: bool = False
 ) -> Status:
     """How an arena stands at a time by its config; by its record alone, where there is none."""
     began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
-    wanted = Expected() if config is None else expected_of(config, now, began, me)
-    return look(connection, now, wanted, pretended)
+    return look(connection, now, _wanted(config, now, began, me), pretended)
+
+
+def _wanted(config: "Config | None", now: datetime, began: datetime | None, me: str) -> Expected:
+    if config is None:
+        return Expected()
+    from arena.plan import expected_of  # with all that cohorts are made of: not for those who have no config
+
+    return expected_of(config, now, began, me)
 
 
 def look(connection: "Connection", now: datetime, expected: Expected, pretended: bool = False) -> Status:

@@ -11,7 +11,6 @@ from arena.store.frame import Connection
 from arena.store.positions import read_marked
 from arena.store.read import StoredCohort
 from arena.store.trades import Timed, read_pages, read_payouts, read_trades, read_values
-from arena.turns import quote_age
 from markets.model import MarketId
 from markets.shapes import Family
 from portfolio.model import Entry
@@ -45,7 +44,7 @@ def read_traded(connection: Connection, stored: StoredCohort, agent: str | None 
     marked = read_marked(connection, stored.id, agent)
     if marked is None:
         return []
-    found = positions(marked, quote_age(stored.cohort.rules))
+    found = positions(marked, stored.cohort.rules.quote_age)
     markets = sorted({position.market_id for position in found})
     events = {page.id: page.event_id for page in read_pages(connection, markets)}
     payouts = read_payouts(connection, markets)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import takewhile
 
@@ -21,6 +21,7 @@ from arena.reserving import Wish
 from arena.store.read import StoredCohort, StoredRound
 from arena.store.record import Record
 from arena.store.turns import Claimed
+from arena.timetable import WINDOW
 from arena.world import Mind, World
 from markets.model import MarketId, Snapshot
 from portfolio.execute import execute_on, is_out
@@ -28,14 +29,11 @@ from portfolio.floor import Floor
 from portfolio.ledger import post
 from portfolio.marks import mark_all
 from portfolio.model import Rejection
-from portfolio.rules import Rules
 
 NONE: Set[str] = frozenset()
 TOO_LATE = "closed_since"
 """The code of what is refused because its market closed while the agent was thinking."""
 CLOSED = "the market has closed since the snapshot was taken"
-WINDOW = timedelta(hours=6)
-"""How long after a live round's prices were looked at a turn may still be played on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +180,6 @@ def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[Marke
     return {listing.market.id for listing in snapshot if listing.market.closes_at <= now}
 
 
-def quote_age(rules: Rules) -> timedelta:
-    """How old a quote may be before what it values counts as stale."""
-    return timedelta(seconds=rules.max_quote_age)
-
-
 def take_seats(
     todo: list[Entrant],
     stored: StoredCohort,
@@ -205,7 +198,7 @@ def take_seats(
     accounts = record.holdings(stored.id)
     led = dict.fromkeys(name for entrant in todo for name in leaders(entrant.settings))
     stated = record.stated(round.id, list(led))
-    marks = mark_all({name: accounts[name] for name in ids}, snapshot, quote_age(cohort.rules))
+    marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
     calls = record.calls(round.id, [*ids.values()])
     evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)
     since = max((earlier.at for earlier in record.rounds(stored.id) if earlier.at < round.at), default=None)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.prepared.profiles import Brief
+from arena.prepared.briefs import Brief
 from arena.ranking import Ranked
 from arena.scoring.money.luck import Luck
 

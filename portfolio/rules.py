@@ -27,6 +27,11 @@ class Rules(BaseModel):
     max_gap: int = 50_000
     max_quote_age: int = int(timedelta(minutes=15).total_seconds())
 
+    @property
+    def quote_age(self) -> timedelta:
+        """How old a quote may be before what it values counts as stale."""
+        return timedelta(seconds=self.max_quote_age)
+
 
 REALISTIC = Rules(name="realistic", fill="book")
 REPLAY = Rules(name="replay", fill="spread", max_quote_age=int(timedelta(days=7).total_seconds()))

@@ -54,9 +54,8 @@ def read_begun(database: str) -> Begun:
 
 def next_cohort(config: "Config", begun: Begun, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
-    from arena.due import next_start
     from arena.plan import plan_of, stamp_of
-    from arena.turns import WINDOW
+    from arena.timetable import WINDOW, next_start
 
     plan = plan_of(config, at, min(begun.scheduled, default=None))
     starts = [cohort.starts_at for cohort in begun.cohorts]

@@ -69,7 +69,6 @@ def read_positions(
     from arena.positions import positions as lots
     from arena.store.positions import read_marked
     from arena.store.read import cohorts
-    from arena.turns import quote_age
 
     known = cohorts(connection)
     if not known:
@@ -77,7 +76,7 @@ def read_positions(
     (stored,) = of_agent(numbered(known, cohort)[-1:], agent)
     names = list(stored.entrant_ids)
     marked = read_marked(connection, stored.id, agent)
-    every = lots(marked, quote_age(stored.cohort.rules)) if marked else []
+    every = lots(marked, stored.cohort.rules.quote_age) if marked else []
     kept = [position for position in every if position.lot.shares or not only_open]
     lines: Sequence[Position | Group] = kept
     if by is By.MARKET:

@@ -83,8 +83,13 @@ class Start:
         start = today + timedelta(days=(self.day - today.weekday()) % 7)
         return start if start >= at else start + timedelta(days=7)
 
+    @property
+    def weekday(self) -> str:
+        """The name of its day, in short."""
+        return DAYS[self.day]
+
     def __str__(self) -> str:
-        return f"{DAYS[self.day]} {self.time:%H:%M}"
+        return f"{self.weekday} {self.time:%H:%M}"
 
 
 def start(text: object) -> Start:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from arena.prepared import duels, moves, profiles, slices
+from arena.prepared import briefs, duels, moves, profiles, slices
 from arena.prepared.boards import boards, stale_boards
 from arena.prepared.cohorts import calibrations, stale_calibrations
 from arena.prepared.kept import rolled
@@ -75,12 +75,12 @@ def _in_depth(connection: Connection, material: Material, at: datetime) -> Itera
     parts = {by: sliced(material.stated, by) for by in BY}
     for by, found in parts.items():
         yield rolled(slices.name_of(by), basis, at, slices.FORM, tuple(found))
-    basis, briefs = basis_of(connection, profiles.METHOD), list[profiles.Brief]()
+    basis, short = basis_of(connection, briefs.METHOD), list[briefs.Brief]()
     for agent in material.agents:
         one = profiles.profile(material, agent, parts, blind_of(connection, agent))
-        briefs.append(profiles.brief(one))
+        short.append(profiles.brief(one))
         yield rolled(profiles.name_of(agent), basis, at, profiles.FORM, one)
-    yield rolled(profiles.BRIEFS, basis, at, profiles.BRIEF_FORM, tuple(briefs))
+    yield rolled(briefs.NAME, basis, at, briefs.FORM, tuple(short))
     basis, fought = basis_of(connection, duels.METHOD), duels.fought(material)
     for agent in material.agents:
         yield rolled(duels.name_of(agent), basis, at, duels.FORM, fought.get(agent, ()))

@@ -10,19 +10,17 @@ from pydantic import TypeAdapter
 from arena.belief import stated as probability
 from arena.frame import Bets, Floats, Stated, of_agent, take
 from arena.portrait import Portrait, Sitting, drawn
+from arena.prepared.briefs import METHOD, Brief
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
 from arena.scoring.calibrating import slices as calibrating
 from arena.scoring.calibrating.reliability import Diagram, diagram
 from arena.scoring.calibrating.slices import Slice as Calibrated
-from arena.scoring.money.luck import Luck
 from arena.scoring.stating.blind import Blind
 from arena.slices import BY, Slice
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
 
-METHOD = "profiles 1"
-BRIEFS = "briefs"
 SLICES = ("category", "horizon", "price", "cohort")
 WORLDS = 250
 """The draws by which the calibration of a part is judged."""
@@ -71,28 +69,12 @@ class Profile:
     worst: tuple[Remark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What a board shows of an agent beside its scores; None where nothing can be said yet."""
-
-    agent: str
-    luck: Luck | None
-    miscalibration: float | None
-    miscalibration_p: float | None
-
-
 FORM = TypeAdapter(Profile)
-BRIEF_FORM = TypeAdapter(tuple[Brief, ...])
 
 
 def kept_profile(connection: Connection, agent: str) -> Kept[Profile] | None:
     """An agent's profile as it was worked out last."""
     return kept(connection, name_of(agent), basis_of(connection, METHOD), FORM)
-
-
-def kept_briefs(connection: Connection) -> Kept[tuple[Brief, ...]] | None:
-    """The brief of every agent, in line-up order, as they were worked out last."""
-    return kept(connection, BRIEFS, basis_of(connection, METHOD), BRIEF_FORM)
 
 
 def name_of(agent: str) -> str:

@@ -4,7 +4,7 @@ Nothing here reads a whole table that grows with prices, marks, calls, forecasts
 """
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, select
 
@@ -49,7 +49,7 @@ def read_playing(connection: Connection) -> list[Playing]:
     found = []
     for key, frozen, paused_at, stopped_at in connection.execute(PLAYING):
         cohort = cohort_of(frozen)
-        age = timedelta(seconds=cohort.rules.max_quote_age)
+        age = cohort.rules.quote_age
         place = (cohort.starts_at, cohort.every, cohort.rounds, cohort.stamp, cohort.venue)
         agents = len(cohort.entrants)
         found.append(Playing(key, cohort.number, *place, age, agents, paused_at, stopped_at))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.prepared.boards import kept_ranking
+from arena.prepared.briefs import Brief, kept_briefs
 from arena.prepared.kept import Kept
-from arena.prepared.profiles import Brief, kept_briefs
 from arena.prepared.slices import kept_slices
 from arena.ranking import Ranking
 from arena.slices import Slice

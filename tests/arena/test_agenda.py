@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from arena.agenda import Agenda, CatchUp, Due, Situation, agenda, blocked, coming
 from arena.model import Cohort, JobState
-from arena.season import Plan
 from arena.store.courses import Begun, Course
 from arena.store.read import StoredCohort
+from arena.timetable import Plan
 from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
 

@@ -9,8 +9,8 @@ import pytest
 from arena.calendar import MONTH, calendar
 from arena.cohort import deciding, number_at
 from arena.config.model import Cohorts
-from arena.season import WEEK
 from arena.store.read import StoredCohort
+from arena.timetable import WEEK
 from tests.arena.little_world import a_cohort
 from tests.builders import NOW
 

@@ -10,14 +10,15 @@ import pytest
 
 from agents.model import Agent
 from arena.cohorts import check_start, glances, start_by_hand
-from arena.due import next_start, next_time
+from arena.due import next_time
 from arena.errors import ArenaError
 from arena.model import Cohort
-from arena.season import Plan, as_begun, play_season, play_time, start
+from arena.season import as_begun, play_season, play_time, start
 from arena.store.database import reading
 from arena.store.read import StoredCohort
 from arena.store.record import Record
 from arena.store.verify import verify
+from arena.timetable import Plan, next_start
 from arena.world import World
 from tests.arena.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
 from tests.builders import NOW, RAIN, a_resolution

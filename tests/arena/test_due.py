@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.due import check_time, next_start, next_time
+from arena.due import check_time, next_time
 from arena.errors import ArenaError
 from arena.model import Cohort
-from arena.season import Plan, play_time
+from arena.season import play_time
 from arena.store.record import Record
+from arena.timetable import Plan, next_start
 from arena.world import World
 from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 from tests.builders import NOW, RAIN, a_resolution

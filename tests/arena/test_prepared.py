@@ -10,11 +10,12 @@ import pytest
 from arena.frame import of_agent
 from arena.portrait import portrait
 from arena.prepared.boards import kept_ranking
+from arena.prepared.briefs import kept_briefs
 from arena.prepared.duels import kept_duels
 from arena.prepared.material import gathered
 from arena.prepared.moves import kept_moves, moves
 from arena.prepared.prepare import is_stale, prepare, prepare_boards
-from arena.prepared.profiles import SLICES, kept_briefs, kept_profile
+from arena.prepared.profiles import SLICES, kept_profile
 from arena.prepared.slices import kept_slices
 from arena.scores import fight, ranking, slices
 from arena.slices import BY

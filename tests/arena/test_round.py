@@ -14,7 +14,7 @@ from arena import asking, lease
 from arena.errors import ArenaError
 from arena.model import RoundReport, Turn
 from arena.round import play_round, track, value
-from arena.season import Plan, play_time
+from arena.season import play_time
 from arena.store.database import reading
 from arena.store.read import StoredCohort
 from arena.store.record import Record
@@ -22,6 +22,7 @@ from arena.store.statehash import state_hash
 from arena.store.sync import Source
 from arena.store.turns import Claimed
 from arena.store.verify import verify
+from arena.timetable import Plan
 from arena.world import World
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import VenueError

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.season import Plan, season_times
+from arena.season import season_times
+from arena.timetable import Plan
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 WEEK = timedelta(weeks=1)

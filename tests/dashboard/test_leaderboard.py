@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.prepared.briefs import kept_briefs
 from arena.prepared.moves import kept_moves
-from arena.prepared.profiles import kept_briefs
 from arena.ranking import Ranked, Ranking
 from arena.scores import ranking, slices
 from arena.store.database import connect, reading

@@ -6,7 +6,6 @@ By the code of the arena's own commands, so the figures are theirs. They are not
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from datetime import timedelta
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -80,7 +79,7 @@ def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> It
     """Every lot of every agent at its cohort's newest mark, as `arena positions` has them."""
     for stored in cohorts:
         marked = read_marked(connection, stored.id)
-        age = timedelta(seconds=stored.cohort.rules.max_quote_age)
+        age = stored.cohort.rules.quote_age
         for found in positions(marked, age) if marked else ():
             lot, money = found.lot, found.lot.money
             key = (stored.cohort.number, found.agent, found.market_id, found.side, marked and marked.at)
