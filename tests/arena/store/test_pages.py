@@ -71,6 +71,20 @@ def test_few_prices_are_all_there(built: Path) -> None:
     assert [price.mid for price in found.points] == [mid for (mid,) in stored]
 
 
+def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> None:
+    """Beside them a record knows those of a venue's whole catalogue."""
+    seen = ask(copy, "SELECT DISTINCT market_id FROM snapshot_item ORDER BY 1")
+    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
+    with sqlite3.connect(copy) as plain:
+        for unseen in ("a:first", "m:amid", "z:last"):
+            plain.execute("INSERT INTO market SELECT ?, first_seen_at FROM market LIMIT 1", [unseen])
+            query = f"INSERT INTO market_version (market_id, hash, {page}) SELECT ?, hash, {page} "
+            plain.execute(query + "FROM market_version LIMIT 1", [unseen])
+    with looking(copy) as connection:
+        listed = read_directory(connection)
+    assert [(market.id,) for market in listed] == seen
+
+
 def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
     rows = ask(
         built,
