@@ -18,11 +18,13 @@ from arena.store.frame import Connection
 from arena.store.read import StoredCohort, cohorts
 from arena.store.rollups import Rollup, basis_of, read_rollup
 from arena.store.stated import read_latest, read_line_ups, read_stated
+from markets.collector import undisturbed
 
 NAME = "comparisons"
 BODY = TypeAdapter(Comparisons)
 
 
+@undisturbed()
 def ranking(connection: Connection, cohort: int | None = None, *, anew: bool = False) -> Ranking:
     """The leaderboard of a record or of one cohort, with intervals, ties and the sentence that leads it.
 
@@ -44,12 +46,14 @@ def _kept(connection: Connection, cohort: int | None) -> Comparisons | None:
     return BODY.validate_python(kept.body)
 
 
+@undisturbed()
 def slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
     """Every agent against the market, slice by slice."""
     numbered(cohorts(connection), cohort)
     return sliced(read_stated(connection, cohort), by)
 
 
+@undisturbed()
 def expected(connection: Connection, cohort: int | None = None) -> list[Provisional]:
     """Every agent's scores if the latest prices were right, best first."""
     numbered(cohorts(connection), cohort)
@@ -58,6 +62,7 @@ def expected(connection: Connection, cohort: int | None = None) -> list[Provisio
     return sorted(found, key=lambda one: (one.skill is None, -(one.skill or 0), one.agent))
 
 
+@undisturbed()
 def fight(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
     """Two agents on the rows that both have; by way of the market where they have none in common."""
     for name in (one, other):

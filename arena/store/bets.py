@@ -65,7 +65,7 @@ def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]
     levels = select(LEVEL.c.fill_id, LEVEL.c.price, LEVEL.c.shares).where(LEVEL.c.fill_id.in_(bought))
     paid: dict[int, int] = defaultdict(int)
     shares: dict[int, int] = defaultdict(int)
-    for row in connection.execute(levels):
-        paid[row.fill_id] += row.price * row.shares
-        shares[row.fill_id] += row.shares
+    for fill, price, bought_shares in connection.execute(levels).all():
+        paid[fill] += price * bought_shares
+        shares[fill] += bought_shares
     return {fill: paid[fill] / (shares[fill] * ONE) for fill in paid}
