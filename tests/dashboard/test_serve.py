@@ -1,5 +1,6 @@
 """What the server of the dashboard spares itself, and what it runs on."""
 
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -30,3 +31,14 @@ def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
     """uvloop sends each answer at once; asyncio's loop leaves Streamlit's socket to collect small ones."""
     with serving(tmp_path / "none.db") as served:
         assert "/uvloop/" in served.libraries()
+
+
+LATER = ("altair", "pandas", "sqlalchemy.orm", "arena.config.model", "arena.round", "dashboard.views.market")
+"""What a first page without a config can do without until it is there."""
+
+
+def test_the_first_page_waits_for_nothing_that_it_has_no_use_for() -> None:
+    asked = "import sys, dashboard.app; from dashboard.pages import pages; pages()['leaderboard'].view(); "
+    asked += f"print([name for name in {LATER} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
