@@ -23,7 +23,7 @@ PLUG_INS = {
     "arena/scoring": "scoring",
     "dashboard/views": "views",
 }
-SLOW = ("litellm", "streamlit", "pandas")
+SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm")
 CLOCK = {
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},

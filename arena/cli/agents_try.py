@@ -1,6 +1,5 @@
 """`arena agents try`: one agent's turn as it would be, without a trace in the record."""
 
-import asyncio
 import os
 import sys
 from contextlib import redirect_stdout
@@ -69,6 +68,8 @@ def try_agent(
 
 def tried(config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
     """Try an agent on what the record holds, or on a look at the venue."""
+    import asyncio
+
     from arena.store.rehearsal import onlooker
 
     try:

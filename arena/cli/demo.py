@@ -1,6 +1,5 @@
 """`arena demo`: a whole season, offline, without a key."""
 
-import asyncio
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -90,6 +89,8 @@ def prepare(address: str, resume: bool, default: bool) -> None:
 
 def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
+    import asyncio
+
     from arena.clock import timer
     from arena.plan import plan_of
     from arena.season import play_season

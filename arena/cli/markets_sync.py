@@ -1,6 +1,5 @@
 """`arena markets sync`: read the venue's whole catalogue into the record."""
 
-import asyncio
 import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,6 +51,8 @@ def sync(
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "Watched":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
+    import asyncio
+
     from arena.cli.instant import instant
     from arena.clock import now
     from arena.errors import ArenaError

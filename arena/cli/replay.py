@@ -1,6 +1,5 @@
 """`arena replay`: a season over a recording."""
 
-import asyncio
 import sys
 from contextlib import AsyncExitStack, redirect_stdout
 from dataclasses import replace
@@ -75,6 +74,8 @@ def replay(
 
 def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
+    import asyncio
+
     from arena.cli.demo import outcome
     from arena.clock import timer
     from arena.replay import NOTICE, market_brier, must_be_this, play_replay, still_open

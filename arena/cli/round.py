@@ -1,6 +1,5 @@
 """`arena round`: play one decision time."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -62,6 +61,8 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
 
     With it comes which models have reported themselves as others than before meanwhile.
     """
+    import asyncio
+
     from arena.clock import now
     from arena.dossier import changed_since
     from arena.due import check_time, next_time

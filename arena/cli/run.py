@@ -1,6 +1,5 @@
 """`arena run`: what is due, when it is due."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -18,6 +17,8 @@ from arena.cli.run_log import logger
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from arena.cli.run_log import Log
     from arena.clock import Clock
     from arena.config import Config
@@ -104,6 +105,8 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
 
 def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "Log") -> "Run":
     """Run the arena until it is over or stopped; how it went."""
+    import asyncio
+
     from arena.run import Run, run
     from arena.store.record import Record
     from markets.collector import searched_seldom
@@ -128,7 +131,7 @@ def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: 
     return running
 
 
-def _signalled(running: "Run", loop: asyncio.AbstractEventLoop) -> None:
+def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
     """Told to stop: the first time in good order, the second time at once, the third time as any program."""
     running.stop.signal()
     if running.stop.hurry.is_set():

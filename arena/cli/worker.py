@@ -1,6 +1,5 @@
 """`arena worker`: play turns that `arena run` delivers, on as many machines as wanted."""
 
-import asyncio
 import json
 import os
 import signal
@@ -45,6 +44,8 @@ def worker(
     chosen = options(context, config, database)
     settings = chosen.load(os.environ)
     _needs_postgres()
+    import asyncio
+
     asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, _as_json if as_json else _as_text))
 
 
@@ -58,6 +59,8 @@ def _needs_postgres() -> None:
 
 
 async def _serve(config: "Config", at_once: int, grace: float, told: "Told") -> None:
+    import asyncio
+
     from arena.worker import serve
 
     def stopping() -> None:
