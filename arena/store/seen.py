@@ -11,7 +11,7 @@ from arena.store.asof import known_markets, listings_as_of
 from arena.store.lookup import batches
 from arena.store.read import resolutions
 from arena.store.sync import gone_since
-from arena.store.tables import SNAPSHOT, SYNC
+from arena.store.tables import COHORT, SNAPSHOT, SYNC
 from markets.model import Listing, MarketId, Resolution
 
 Status = Literal["open", "waiting", "ended"]
@@ -50,9 +50,14 @@ def _status(listing: Listing, at: datetime, gone: bool, ends: dict[MarketId, lis
     return "waiting" if gone or listing.market.closes_at <= at else "open"
 
 
+# By cohort: the index has the times of each in their order, and a year has tens of thousands.
+OF_COHORT = select(func.max(SNAPSHOT.c.at)).where(SNAPSHOT.c.cohort_id == COHORT.c.id).scalar_subquery()
+NEWEST = (select(func.max(OF_COHORT)).select_from(COHORT), select(func.max(SYNC.c.at)))
+
+
 def latest(connection: Connection, now: datetime) -> datetime:
     """The newest instant of a record: now, unless a made-up world has been played further than that."""
-    found = [connection.scalar(select(func.max(table.c.at))) for table in (SNAPSHOT, SYNC)]
+    found = [connection.scalar(query) for query in NEWEST]
     times: list[datetime] = [now, *(at for at in found if at is not None)]
     return max(times)
 
