@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from arena.model import JobState
+from arena.timetable import WEEK
 
 if TYPE_CHECKING:
     from arena.config import Cadence
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 """What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
-WEEK = timedelta(weeks=1)
 TICK = timedelta(microseconds=1)
 JOBS = ("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "retention", "backup")
 """The jobs, in the order in which they are done where several are due at the same time."""

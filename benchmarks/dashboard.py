@@ -1,4 +1,6 @@
-"""What the dashboard costs on a record a year old: 1,000,000 marks of 50 agents, and on one of 10,000 marks.
+"""What the dashboard costs on a record a year old: 1,000,000 marks of 50 agents, and on one of 30,000 marks.
+
+Those are the fewest that as many cohorts of as many agents can have; of markets it has a thirtieth.
 
 Every question of every page, each by itself and with no answer kept from before; every page's script by
 Streamlit's own test runner, warm; the first page in a Chromium from the start of the server; the server's

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from importlib import import_module
 
 from streamlit import runtime
 from streamlit.components.v2 import manifest_scanner
@@ -18,7 +19,7 @@ def load_first_page() -> None:
     while not runtime.exists():
         time.sleep(SOON)
     with undisturbed():
-        import dashboard.app  # noqa: F401
+        import_module("dashboard.app")
         from dashboard.links import FIRST
         from dashboard.pages import pages
 

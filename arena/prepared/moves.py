@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -17,10 +17,10 @@ from arena.scoring.comparing.ranks import order
 from arena.scoring.comparing.rows import Season
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
+from arena.timetable import WEEK
 
 METHOD = "moves 1"
 NAME = "moves"
-WEEK = timedelta(days=7)
 MOST = 3
 """The events that are named of each agent: those that did most."""
 

@@ -1,8 +1,10 @@
 """Pages opened as Streamlit opens them, without a browser."""
 
+import json
 from pathlib import Path
 
 import pytest
+from altair.vegalite.v6.schema.core import Root
 from streamlit.testing.v1 import AppTest
 
 PAGE = "from dashboard.app import main\nmain({name!r})\n"
@@ -20,8 +22,10 @@ def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **ad
 
 
 def healthy(page: AppTest) -> AppTest:
-    """The page, if nothing on it went wrong."""
+    """The page, if nothing on it went wrong, and its charts are such as their schema allows."""
     assert [error.value for error in page.exception] == []
+    for chart in page.get("vega_lite_chart"):
+        Root.validate(json.loads(chart.proto.spec))
     return page
 
 
