@@ -86,8 +86,8 @@ def fought(rows: Stated, one: str, other: str, seed: int = 0) -> Duel:
 
 
 def season_of(rows: Stated) -> Season:
-    """The rows that agents are compared on. What was decided before a model's release is no evidence."""
-    kept = take(rows, np.flatnonzero(~rows.early))
+    """The rows that agents are compared on."""
+    kept = evidence(rows)
     instant = kept.cohort * (kept.round.max(initial=0) + 1) + kept.round
     return season(
         kept.agents,
@@ -95,14 +95,19 @@ def season_of(rows: Stated) -> Season:
         agent=kept.agent,
         instant=np.unique(instant, return_inverse=True)[1],
         market=kept.market,
-        event=_events(kept),
+        event=events_of(kept),
         forecast=probability(kept.forecast),
         reference=probability(kept.mid),
         outcome=kept.outcome,
     )
 
 
-def _events(rows: Stated) -> Ints:
+def evidence(rows: Stated) -> Stated:
+    """The rows that count. What was decided before a model's release is no evidence."""
+    return take(rows, np.flatnonzero(~rows.early))
+
+
+def events_of(rows: Stated) -> Ints:
     """The event of each row's market as it was shown last: a venue may have moved it."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")

@@ -1,14 +1,13 @@
 """Every duel of every agent, with the markets that decided it."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from arena.belief import stated as probability
-from arena.compared import season_of
+from arena.compared import events_of, evidence, season_of
 from arena.frame import Floats, Ints, Stated, take
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
@@ -101,16 +100,23 @@ class _Cells:
     """What counts, row by row. A cell is a market in a round; `of_agent` has places in the order of cells."""
 
     rows: Stated
+    event: Ints
     cell: Ints
     of_agent: dict[str, Ints]
 
     @classmethod
     def of(cls, stated: Stated) -> "_Cells":
-        rows = take(stated, np.flatnonzero((stated.outcome >= 0) & ~stated.early))
+        rows = evidence(stated)
+        rows = take(rows, np.flatnonzero(rows.outcome >= 0))
         size = rows.round.max(initial=0) + 1
         cell = (rows.market * (rows.cohort.max(initial=0) + 1) + rows.cohort) * size + rows.round
         order = np.argsort(cell, kind="stable")
-        return cls(rows, cell, {name: order[rows.agent[order] == k] for k, name in enumerate(rows.agents)})
+        return cls(
+            rows,
+            events_of(rows),
+            cell,
+            {name: order[rows.agent[order] == k] for k, name in enumerate(rows.agents)},
+        )
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:
         """The rows of both agents on the same markets in the same rounds, each in the order of cells."""
@@ -138,15 +144,15 @@ def _fought(duel: Duel, cells: _Cells, material: Material) -> Fought:
     return Fought(
         duel,
         events_needed(duel),
-        *_histogram(means[3], [page.event_id for page in pages]),
+        *_histogram(means[3], cells.event[a][first]),
         for_a=tuple(decider(k) for k in ranked[:MOST] if means[3][k] > 0),
         for_b=tuple(decider(k) for k in ranked[: -MOST - 1 : -1] if means[3][k] < 0),
     )
 
 
-def _histogram(gap: Floats, events: Iterable[str]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """The mean difference of each event, counted; 0 is an edge, so that a bar is on one side or the other."""
-    _, place = np.unique(np.array(list(events), dtype=np.str_), return_inverse=True)
+    _, place = np.unique(events, return_inverse=True)
     mean = np.bincount(place, gap) / np.bincount(place)
     mean = mean[mean != 0]
     reach = float(np.abs(mean).max(initial=0.0)) or 0.01

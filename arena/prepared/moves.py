@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.compared import season_of
+from arena.compared import events_of, evidence, season_of
 from arena.frame import OPEN, Floats, Stated
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
@@ -18,6 +18,7 @@ from arena.scoring.comparing.rows import Season
 from arena.store.frame import Connection
 from arena.store.rollups import basis_of
 from arena.timetable import WEEK
+from markets.model import Market
 
 METHOD = "moves 1"
 NAME = "moves"
@@ -71,7 +72,8 @@ def moves(material: Material, now: datetime) -> Moves:
     before, after = season_of(_as_of(material, since)), season_of(material.stated)
     ended = [market for market, at in material.learnt.items() if at > since and market in material.pages]
     places = _places(before), _places(after)
-    found = [_move(agent, places, before, after, material) for agent in places[1]]
+    about = _about(material)
+    found = [_move(agent, places, before, after, about) for agent in places[1]]
     events = {material.pages[market].event_id for market in ended}
     return Moves(since, len(ended), len(events), tuple(found))
 
@@ -87,6 +89,17 @@ def _was_known(learnt: Mapping[str, datetime], market: str, since: datetime) -> 
     return market in learnt and learnt[market] <= since
 
 
+def _about(material: Material) -> dict[str, Market]:
+    """A market of each event, as the season has them: a venue may have moved it to another since."""
+    rows = evidence(material.stated)
+    places, first = np.unique(events_of(rows), return_index=True)
+    markets = rows.market[first].tolist()
+    return {
+        rows.events[place]: material.pages[rows.markets[market]]
+        for place, market in zip(places.tolist(), markets, strict=True)
+    }
+
+
 Places = dict[str, tuple[int | None, Gain]]
 """Every agent's place on the board, if it has a skill, and its gain; the first one first."""
 
@@ -99,25 +112,24 @@ def _places(season: Season) -> Places:
 
 
 def _move(
-    agent: str, places: tuple[Places, Places], before: Season, after: Season, material: Material
+    agent: str, places: tuple[Places, Places], before: Season, after: Season, about: Mapping[str, Market]
 ) -> Move:
     place, gain = places[1][agent]
     was, earlier = places[0].get(agent, (None, None))
     skill = None if earlier is None else earlier.skill
     old, new = (sums_of(season, season.of(agent)) for season in (before, after))
-    movers = _movers(old, new, skill or 0.0, after.events, material) if gain.markets else ()
+    movers = _movers(old, new, skill or 0.0, after.events, about) if gain.markets else ()
     return Move(agent, was, place, skill, gain.skill, movers)
 
 
 def _movers(
-    old: Sums, new: Sums, skill: float, events: tuple[str, ...], material: Material
+    old: Sums, new: Sums, skill: float, events: tuple[str, ...], about: Mapping[str, Market]
 ) -> tuple[Mover, ...]:
     """The events that moved a mean most."""
     change = changes(old, new, skill)
     most = [place for place in np.argsort(-np.abs(change), kind="stable")[:MOST] if change[place]]
-    first = {page.event_id: page for page in material.pages.values()}
     named = [(events[place], float(change[place])) for place in most]
-    return tuple(Mover(event, first[event].id, first[event].question, by) for event, by in named)
+    return tuple(Mover(event, about[event].id, about[event].question, by) for event, by in named)
 
 
 def changes(old: Sums, new: Sums, mean: float) -> Floats:

@@ -1,5 +1,6 @@
 """What is worked out ahead is what would be worked out now, holds until something changes, and adds up."""
 
+import sqlite3
 from collections.abc import Iterator
 from math import isclose, isnan
 from pathlib import Path
@@ -172,6 +173,28 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
     assert prepare(record, NOW) > 0
     assert not stale(record)
     record.close()
+
+
+def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Path) -> None:
+    """It stays one of the event under which it was bet on: the figures are the same as before."""
+    database = play(tmp_path)
+    record = Record.open(str(database))
+    prepare(record, NOW)
+    page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
+    with reading(record.engine) as connection:
+        before = [kept_moves(connection), *(kept_duels(connection, name) for name in agents(connection))]
+    with sqlite3.connect(database) as plain:
+        plain.execute(
+            f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
+            f"SELECT market_id, max(version) + 1, '2026-06-01T00:00:00.000000Z', 'h', 'moved ' || {page} "
+            "FROM market_version WHERE market_id IN (SELECT market_id FROM resolution) GROUP BY 1"
+        )
+        plain.execute("DELETE FROM rollup")
+    assert prepare(record, NOW) > 0
+    with reading(record.engine) as connection:
+        after = [kept_moves(connection), *(kept_duels(connection, name) for name in agents(connection))]
+    record.close()
+    assert str(after) == str(before)  # as text: NaN is no other NaN
 
 
 def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
