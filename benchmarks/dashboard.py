@@ -56,6 +56,8 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("agent", {"agent": "agent-02"}),
     ("duel", {"a": "agent-02", "b": "agent-03"}),
     ("market", {}),
+    ("market", {"sort": "volume"}),
+    ("market", {"search": "nowhere to be found"}),
     ("market", {"market": "year:00005"}),
     ("turn", {}),
     ("turn", {"cohort": "30", "round": "2", "agent": "agent-02"}),
@@ -116,13 +118,16 @@ def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
 
 
 def questions(record: Path) -> dict[str, float]:
-    """The best time of each question of all pages."""
-    with listening() as asked:
-        for _ in range(3):
-            for name, address in PAGES:
+    """The best time of each question, on the page on which it takes longest."""
+    worst: dict[str, float] = defaultdict(float)
+    for name, address in PAGES:
+        with listening() as asked:
+            for _ in range(3):
                 st.cache_data.clear()
                 page(record, name, address)
-    return {question: min(times) for question, times in asked.items()}
+        for question, times in asked.items():
+            worst[question] = max(worst[question], min(times))
+    return worst
 
 
 def of_questions(large: Path, small: Path) -> list[Row]:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from arena.prepared import briefs, duels, moves, profiles, slices
 from arena.prepared.boards import boards, stale_boards
+from arena.prepared.categories import categories, stale_categories
 from arena.prepared.cohorts import calibrations, stale_calibrations
 from arena.prepared.kept import rolled
 from arena.prepared.material import Material, gathered
@@ -22,10 +23,14 @@ Told = Callable[[int, int | None], None]
 
 
 def prepare_boards(record: Record, at: datetime, told: Told | None = None) -> int:
-    """The leaderboards alone, which change with every look at a cohort; how many there were to do."""
+    """The leaderboards, which change with every look at a cohort; how many there were to do.
+
+    With them goes what takes no time: the categories of markets.
+    """
     with reading(record.engine) as connection:
-        compared = worked_out(connection, at) if stale(connection) else []
-    record.keep_rollups(compared)
+        found = worked_out(connection, at) if stale(connection) else []
+        found += [categories(connection, at)] if stale_categories(connection) else []
+    record.keep_rollups(found)
     with reading(record.engine) as connection:
         old = stale_boards(connection)
         return _kept(record, boards(connection, old, at), len(old), told)
@@ -52,7 +57,7 @@ def prepare(record: Record, at: datetime, told: Told | None = None) -> int:
 
 def is_stale(connection: Connection) -> bool:
     """Whether there is anything to be worked out, in a record that holds a cohort."""
-    parts = (stale_boards, stale_calibrations, _is_behind)
+    parts = (stale_boards, stale_categories, stale_calibrations, _is_behind)
     return bool(cohorts(connection)) and any(part(connection) for part in parts)
 
 

@@ -1,7 +1,7 @@
-"""Every market that agents were shown: what it asks, how it ended, and in which round it was shown last."""
+"""The markets that agents were shown: in which round last, what each asks and how it ended."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,14 +19,61 @@ from sqlalchemy import (
     values,
 )
 
-from arena.store.lookup import is_one_of_these, these
+from arena.store.lookup import is_one_of_these, newest, these
 from arena.store.tables import ENTRANT, ENTRY, FORECAST, ITEM, MARKET, RESOLUTION, ROUND, TURN, VERSION
 from arena.store.types import Whole
 from markets.model import MarketId
 
 IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
-FIRST = 16
+FIRST = 4
 """So many rounds are looked through at first; twice as many each time that these are not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A round that showed a market: its id and when it was decided."""
+
+    round_id: int
+    at: datetime
+
+
+ROUNDS = (
+    select(ROUND.c.id, ROUND.c.snapshot_id, ROUND.c.at)
+    .order_by(ROUND.c.at.desc(), ROUND.c.id.desc())
+    .limit(bindparam("most"))
+    .offset(bindparam("start"))
+)
+SHOWN = (
+    select(ITEM.c.snapshot_id, ITEM.c.market_id)
+    .where(ITEM.c.snapshot_id.in_(IDS), ITEM.c.shown == 1)
+    .order_by(ITEM.c.snapshot_id, ITEM.c.position)
+)
+ANY = select(ITEM.c.market_id).where(ITEM.c.shown == 1).limit(1)
+
+
+def was_any_shown(connection: Connection) -> bool:
+    """Whether a round has put any market before agents."""
+    return connection.scalar(ANY) is not None
+
+
+def last_shown(connection: Connection) -> Iterator[dict[MarketId, Shown]]:
+    """The markets that agents were shown, each with the newest round that did, newest first: some at a time.
+
+    Whoever needs the first of them reads a few rounds, however many the record has.
+    """
+    known, start, size = set[str](), 0, FIRST
+    while rounds := connection.execute(ROUNDS, {"most": size, "start": start}).all():
+        offered: dict[int, list[str]] = defaultdict(list)
+        for snapshot, market in connection.execute(SHOWN, {"ids": [row.snapshot_id for row in rounds]}).all():
+            offered[snapshot].append(market)
+        found = dict[MarketId, Shown]()
+        for round_id, snapshot, at in rounds:
+            for market in offered[snapshot]:
+                if market not in known:
+                    known.add(market)
+                    found[MarketId(market)] = Shown(round_id, at)
+        yield found
+        start, size = start + size, 2 * size
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,58 +89,17 @@ class Listed:
     payout: int | None
 
 
-# From each market to the next by the index: a record knows a hundred thousand, of which agents saw a few.
-first = select(func.min(ITEM.c.market_id).label("id")).cte("met", recursive=True)
-following = ITEM.alias("following")
-NEXT = select(func.min(following.c.market_id)).where(following.c.market_id > first.c.id).scalar_subquery()
-MET = first.union_all(select(NEXT).where(first.c.id.is_not(None)))
-newer = VERSION.alias("newer")
-NEWEST = select(func.max(newer.c.version)).where(newer.c.market_id == MET.c.id)
-PAGE = and_(VERSION.c.market_id == MET.c.id, VERSION.c.version == NEWEST.correlate(MET).scalar_subquery())
-PLAYED = (
-    select(MET.c.id, VERSION.c.event_id, VERSION.c.question, VERSION.c.category, VERSION.c.closes_at)
-    .select_from(MET.join(VERSION, PAGE))
-    .order_by(MET.c.id)
-)
-ENDS = select(RESOLUTION.c.market_id, RESOLUTION.c.payout).order_by(RESOLUTION.c.version)
+def read_listed(connection: Connection, ids: Sequence[MarketId]) -> list[Listed]:
+    """These markets, in the order given."""
+    pages = newest(connection, VERSION, ids, "version", "event_id", "question", "category", "closes_at")
+    ends = newest(connection, RESOLUTION, ids, "version", "payout")
+    return [_listed(pages[id], ends.get(id)) for id in ids]
 
 
-def read_directory(connection: Connection) -> list[Listed]:
-    """The markets that any snapshot of a cohort held, in the order of their ids."""
-    ends = dict(connection.execute(ENDS).all())
-    return [Listed(*row, row[0] in ends, ends.get(row[0])) for row in connection.execute(PLAYED)]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A round that showed a market: its id and when it was decided."""
-
-    round_id: int
-    at: datetime
-
-
-ROUNDS = select(ROUND.c.id, ROUND.c.snapshot_id, ROUND.c.at).order_by(ROUND.c.at.desc(), ROUND.c.id.desc())
-SHOWN = (
-    select(ITEM.c.snapshot_id, ITEM.c.market_id)
-    .where(ITEM.c.snapshot_id.in_(IDS), ITEM.c.shown == 1)
-    .order_by(ITEM.c.snapshot_id, ITEM.c.position)
-)
-
-
-def last_shown(connection: Connection, wanted: Collection[str], most: int) -> dict[MarketId, Shown]:
-    """The newest round that showed each of these markets, newest first, until `most` have been found."""
-    rounds, found, start, size = connection.execute(ROUNDS).all(), dict[MarketId, Shown](), 0, FIRST
-    while start < len(rounds) and len(found) < min(most, len(wanted)):
-        some = rounds[start : start + size]
-        offered: dict[int, list[str]] = defaultdict(list)
-        for snapshot, market in connection.execute(SHOWN, {"ids": [row.snapshot_id for row in some]}):
-            offered[snapshot].append(market)
-        for row in some:
-            for market in offered[row.snapshot_id]:
-                if market in wanted:
-                    found.setdefault(MarketId(market), Shown(row.id, row.at))
-        start, size = start + size, 2 * size
-    return dict(list(found.items())[:most])
+def _listed(page: Sequence[Any], end: Sequence[Any] | None) -> Listed:
+    id, _, event_id, question, category, closes_at = page
+    payout = None if end is None else end[-1]
+    return Listed(id, event_id, question, category, closes_at, end is not None, payout)
 
 
 @dataclass(frozen=True, slots=True)

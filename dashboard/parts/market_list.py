@@ -9,7 +9,7 @@ from dashboard.choice import choice, typed
 from dashboard.figures import money, number, outcome, percent, time, words
 from dashboard.links import go, step
 from dashboard.picked import picked
-from dashboard.queries.markets import COMPARED, MOST, Asked, Directory, Found, Line, Order, directory, found
+from dashboard.queries.markets import Asked, Found, Line, Menu, Order, found, menu
 from dashboard.source import Source
 from dashboard.words import count, plain
 
@@ -45,11 +45,11 @@ COLUMNS = {
 
 def show_list(record: Source) -> None:
     """The controls, and the markets that are so."""
-    known = directory(record)
-    if not known.markets:
+    offered = menu(record, st.query_params.get("event", ""))
+    if offered.is_empty:
         st.info("No market was put before an agent yet: `arena round` does it.", icon=":material/info:")
         return
-    asked = _asked(known)
+    asked = _asked(offered)
     result = found(record, asked)
     if not result.lines:
         st.info(_nothing(asked), icon=":material/search_off:")
@@ -61,30 +61,29 @@ def show_list(record: Source) -> None:
         go("market", market=result.lines[place].market.id)
 
 
-def _asked(known: Directory) -> Asked:
+def _asked(offered: Menu) -> Asked:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = typed("Search", "search", "Words of the question")
         order = choice("Order", "sort", ORDERS, "shown", "list")
         category = ANY
-        if len(known.categories) > 1:
-            named = {ANY: "All categories"} | {name: name for name in known.categories}
+        if len(offered.categories) > 1:
+            named = {ANY: "All categories"} | {name: name for name in offered.categories}
             category = choice("Category", "category", named, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
     return Asked(
         search=search,
         status="" if status == ANY else status,
         category="" if category == ANY else category,
-        event=_event(known),
+        event=_event(offered),
         order=cast(Order, order),
     )
 
 
-def _event(known: Directory) -> str:
+def _event(offered: Menu) -> str:
     """The event that the address names, and a way to be rid of it."""
     event = st.query_params.get("event", "")
     if event:
-        first = next((market.question for market in known.markets if market.event_id == event), event)
-        st.markdown(f"Only markets about the same event as “{plain(first)}”.")
+        st.markdown(f"Only markets about the same event as “{plain(offered.about or event)}”.")
         step("Markets of all events", "market")
     return event
 
@@ -96,13 +95,13 @@ def _nothing(asked: Asked) -> str:
 
 
 def _counted(result: Found, asked: Asked) -> str:
-    shown, all_ = len(result.lines), result.markets
-    if asked.order == "apart":
-        return (
-            f"{count(shown, 'market')}, among the {min(all_, COMPARED):,} shown last. Click a row to open it."
-        )
-    more = f" {all_ - shown:,} more: narrow the search." if all_ > shown else ""
-    return f"{count(min(shown, MOST), 'market')}.{more} Click a row to open it."
+    shown, click = len(result.lines), "Click a row to open it."
+    if asked.order == "apart" or (asked.order == "volume" and not result.whole):
+        return f"{count(shown, 'market')}, among the {result.markets:,} shown last. {click}"
+    if result.whole and result.markets == shown:
+        return f"{count(shown, 'market')}. {click}"
+    more = f"{result.markets - shown:,} more" if result.whole else "There are more"
+    return f"{count(shown, 'market')}. {more}: narrow the search. {click}"
 
 
 def data_of(lines: Sequence[Line]) -> dict[str, list[object]]:
@@ -126,5 +125,5 @@ def _row(line: Line) -> dict[str, object]:
         "volume": money(line.volume),
         "others": line.others,
         "category": market.category or None,
-        "shown": None if line.shown is None else line.shown.at,
+        "shown": line.shown.at,
     }

@@ -1,25 +1,28 @@
 """What the list of markets asks of the record."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from arena.prepared.categories import kept_categories
 from arena.store.directory import (
     Interest,
     Listed,
     Shown,
     Spread,
     last_shown,
-    read_directory,
     read_interest,
+    read_listed,
     read_spreads,
+    was_any_shown,
 )
 from arena.store.frame import Connection
 from arena.store.lookup import newest
+from arena.store.questions import read_events
 from arena.store.seen import BEGINNING, latest
 from arena.store.tables import QUOTE
+from arena.store.topics import count_by_event
 from dashboard.source import Source, ask, cached
 from markets.model import MarketId
 
@@ -28,8 +31,8 @@ Order = Literal["shown", "volume", "apart"]
 
 MOST = 50
 """So many rows a list has at most: the words to search for make it shorter."""
-COMPARED = 100
-"""Among so many markets, those shown last, agents are compared to see where they disagree most."""
+WEIGHED, COMPARED = 250, 100
+"""Among so many, those shown last, are the most traded looked for, and those where agents disagree most."""
 NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""
 
@@ -46,23 +49,12 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Directory:
-    """Every market that agents were shown, and the newest instant of the record."""
+class Menu:
+    """What the list can be narrowed to; `about` is what a market of the event asks, if one is named."""
 
-    markets: tuple[Listed, ...]
-    now: datetime
-
-    def status(self, market: Listed) -> Status:
-        """How it stands with a market."""
-        if market.ended:
-            return "resolved"
-        return "waiting" if market.closes_at <= self.now else "open"
-
-    @property
-    def categories(self) -> list[str]:
-        """The categories that there are, those with most markets first."""
-        counted = Counter(market.category for market in self.markets if market.category)
-        return [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
+    is_empty: bool
+    categories: tuple[str, ...]
+    about: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,103 +66,140 @@ class Line:
     others: int
     price: int | None
     volume: int | None
-    shown: Shown | None
+    shown: Shown
     interest: Interest
     spread: Spread | None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The first lines of a list, and how many markets are so in all."""
+    """The first lines of a list, and from how many markets they were chosen.
+
+    If it is `whole` those are all that are as asked for; else the newest of them.
+    """
 
     lines: tuple[Line, ...]
     markets: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A market that is as asked for."""
+
+    market: Listed
+    status: Status
+    shown: Shown
 
 
 Quotes = Mapping[str, Any]
+Matches = Mapping[MarketId, Match]
 
 
 @cached
-def directory(record: Source) -> Directory:
-    """The markets that can be listed."""
+def menu(record: Source, event: str) -> Menu:
+    """What can be chosen beside words to search for."""
     return ask(
         record,
-        lambda connection: Directory(tuple(read_directory(connection)), latest(connection, BEGINNING)),
+        lambda connection: Menu(
+            is_empty=not was_any_shown(connection),
+            categories=kept_categories(connection),
+            about=read_events(connection, [event]).get(event) if event else None,
+        ),
     )
 
 
 @cached
 def found(record: Source, asked: Asked) -> Found:
     """The markets that are as asked for, the first of them with all their figures."""
-    known = directory(record)
-    return ask(record, lambda connection: _read(connection, known, asked))
+    return ask(record, lambda connection: _read(connection, asked))
 
 
-def _read(connection: Connection, known: Directory, asked: Asked) -> Found:
-    matching = {market.id: market for market in known.markets if _matches(known, market, asked)}
-    if asked.status == "unpriced":
-        quotes = _quotes(connection, list(matching))
-        matching = {id: market for id, market in matching.items() if _price(quotes.get(id)) is None}
-    chosen = [matching[id] for id in ORDERS[asked.order](connection, matching)]
-    return Found(tuple(_lines(connection, known, chosen)), len(matching))
+def _read(connection: Connection, asked: Asked) -> Found:
+    matching, whole = _matching(connection, asked, ENOUGH[asked.order])
+    order = SORTED.get(asked.order)
+    chosen = list(matching) if order is None else order(connection, matching)
+    lines = _lines(connection, [matching[id] for id in chosen[:MOST]])
+    return Found(tuple(lines), len(matching), whole)
 
 
-def _matches(known: Directory, market: Listed, asked: Asked) -> bool:
-    question = market.question.casefold()
-    wanted = "" if asked.status == "unpriced" else asked.status
+def _matching(connection: Connection, asked: Asked, enough: int) -> tuple[dict[MarketId, Match], bool]:
+    """The markets that are as asked for, those shown last first, and whether there are no others."""
+    found, now = dict[MarketId, Match](), latest(connection, BEGINNING)
+    for shown in last_shown(connection):
+        for match in _of_some(connection, shown, asked, now):
+            found[match.market.id] = match
+        if len(found) > enough:
+            return dict(list(found.items())[:enough]), False
+    return found, True
+
+
+def _of_some(
+    connection: Connection, shown: Mapping[MarketId, Shown], asked: Asked, now: datetime
+) -> list[Match]:
+    listed = read_listed(connection, list(shown))
+    all_ = [Match(market, _status(market, now), shown[market.id]) for market in listed]
+    matching = [match for match in all_ if _matches(match, asked)]
+    if asked.status != "unpriced":
+        return matching
+    quotes = _quotes(connection, [match.market.id for match in matching])
+    return [match for match in matching if _price(quotes.get(match.market.id)) is None]
+
+
+def _status(market: Listed, now: datetime) -> Status:
+    if market.ended:
+        return "resolved"
+    return "waiting" if market.closes_at <= now else "open"
+
+
+def _matches(match: Match, asked: Asked) -> bool:
+    market, question = match.market, match.market.question.casefold()
+    is_so = match.status != "resolved" if asked.status == "unpriced" else asked.status in ("", match.status)
     return (
-        (wanted or known.status(market)) == known.status(market)
-        and not (asked.status == "unpriced" and market.ended)
+        is_so
         and asked.category in ("", market.category)
         and asked.event in ("", market.event_id)
         and all(word in question for word in asked.search.casefold().split())
     )
 
 
-Matching = Mapping[MarketId, Listed]
+def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
+    volumes = {id: quote.volume for id, quote in _quotes(connection, list(matching)).items()}
+    return sorted(matching, key=lambda id: (-volumes.get(id, -1), id))
 
 
-def _by_shown(connection: Connection, matching: Matching) -> list[MarketId]:
-    shown = list(last_shown(connection, matching, MOST))
-    return [*shown, *(id for id in matching if id not in shown)][:MOST]
-
-
-def _by_volume(connection: Connection, matching: Matching) -> list[MarketId]:
-    quotes = _quotes(connection, list(matching))
-    return sorted(matching, key=lambda id: (-(quotes[id].volume if id in quotes else -1), id))[:MOST]
-
-
-def _by_spread(connection: Connection, matching: Matching) -> list[MarketId]:
-    spreads = read_spreads(connection, last_shown(connection, matching, COMPARED), NULLS)
+def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
+    spreads = read_spreads(connection, {id: match.shown for id, match in matching.items()}, NULLS)
     apart = {id: spread.high - spread.low for id, spread in spreads.items() if spread.agents > 1}
-    return sorted(apart, key=lambda id: (-apart[id], id))[:MOST]
+    return sorted(apart, key=lambda id: (-apart[id], id))
 
 
-ORDERS: Mapping[Order, Callable[[Connection, Matching], list[MarketId]]] = {
-    "shown": _by_shown,
+ENOUGH: Mapping[Order, int] = {"shown": MOST, "volume": WEIGHED, "apart": COMPARED}
+"""From so many markets at most a list is made, those shown last."""
+SORTED: Mapping[Order, Callable[[Connection, Matches], list[MarketId]]] = {
     "volume": _by_volume,
     "apart": _by_spread,
 }
+"""Other orders than that in which markets are found."""
 
 
-def _lines(connection: Connection, known: Directory, chosen: Sequence[Listed]) -> list[Line]:
-    ids = [market.id for market in chosen]
-    shown = last_shown(connection, set(ids), len(ids))
+def _lines(connection: Connection, chosen: Sequence[Match]) -> list[Line]:
+    ids = [match.market.id for match in chosen]
     quotes, interest = _quotes(connection, ids), read_interest(connection, ids)
-    spreads = read_spreads(connection, shown, NULLS)
-    events = Counter(market.event_id for market in known.markets)
+    spreads = read_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
+    events = count_by_event(connection, [match.market.event_id for match in chosen])
     return [
         Line(
-            market,
-            known.status(market),
-            events[market.event_id] - 1,
-            _price(quotes.get(market.id)),
-            quotes[market.id].volume if market.id in quotes else None,
-            shown.get(market.id),
-            interest.get(market.id, Interest(0, 0)),
-            spreads.get(market.id),
+            match.market,
+            match.status,
+            events[match.market.event_id] - 1,
+            _price(quotes.get(match.market.id)),
+            quotes[match.market.id].volume if match.market.id in quotes else None,
+            match.shown,
+            interest.get(match.market.id, Interest(0, 0)),
+            spreads.get(match.market.id),
         )
-        for market in chosen
+        for match in chosen
     ]
 
 

@@ -11,14 +11,24 @@ import pytest
 
 from arena.store.database import connect, reading
 from arena.store.database import looking as opened
-from arena.store.directory import last_shown, read_directory, read_interest, read_spreads
+from arena.store.directory import (
+    Shown,
+    last_shown,
+    read_interest,
+    read_listed,
+    read_spreads,
+    was_any_shown,
+)
 from arena.store.frame import Connection
 from arena.store.move import move
 from arena.store.newturns import newest_turns
 from arena.store.onemarket import read_accounts, read_dealt, read_ends, read_marked, read_offered, read_said
 from arena.store.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
 from arena.store.pricing import read_prices
+from arena.store.questions import read_events
+from arena.store.topics import count_by_event, count_rounds, read_categories
 from markets.canonical import stamp
+from markets.model import MarketId
 from tests.builders import NOW
 
 
@@ -71,18 +81,53 @@ def test_few_prices_are_all_there(built: Path) -> None:
     assert [price.mid for price in found.points] == [mid for (mid,) in stored]
 
 
+def shown_last(connection: Connection) -> dict[MarketId, Shown]:
+    return {market: shown for some in last_shown(connection) for market, shown in some.items()}
+
+
+IN_SNAPSHOTS = "market_version JOIN (SELECT DISTINCT market_id FROM snapshot_item) USING (market_id)"
+
+
 def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> None:
     """Beside them a record knows those of a venue's whole catalogue."""
     seen = ask(copy, "SELECT DISTINCT market_id FROM snapshot_item ORDER BY 1")
-    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
-    with sqlite3.connect(copy) as plain:
-        for unseen in ("a:first", "m:amid", "z:last"):
-            plain.execute("INSERT INTO market SELECT ?, first_seen_at FROM market LIMIT 1", [unseen])
-            query = f"INSERT INTO market_version (market_id, hash, {page}) SELECT ?, hash, {page} "
-            plain.execute(query + "FROM market_version LIMIT 1", [unseen])
+    events = dict(ask(copy, f"SELECT event_id, count(*) FROM {IN_SNAPSHOTS} WHERE version = 1 GROUP BY 1"))
+    told = ask(copy, f"SELECT category FROM {IN_SNAPSHOTS} GROUP BY 1 ORDER BY count(*) DESC, 1")
+    unseen(copy, "a:first", "m:amid", "z:last")
     with looking(copy) as connection:
-        listed = read_directory(connection)
-    assert [(market.id,) for market in listed] == seen
+        assert sorted((market,) for market in shown_last(connection)) == seen
+        assert count_by_event(connection, [*events, "no such event"]) == events
+        assert [(category,) for category in read_categories(connection)] == told
+        assert count_rounds(connection) == ask(copy, "SELECT count(*) FROM round")[0][0]
+
+
+def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) -> None:
+    open_ = "SELECT id FROM market WHERE id NOT IN (SELECT market_id FROM resolution) ORDER BY id LIMIT 2"
+    first, second = (MarketId(market) for (market,) in ask(copy, open_))
+    page = "at, event_id, rules, opens_at, closes_at, tick, fee_rate, min_shares, hash"
+    with sqlite3.connect(copy) as plain:
+        new = f"SELECT market_id, 9, 'Anew?', 'anew', {page} FROM market_version WHERE market_id = ? LIMIT 1"
+        query = f"INSERT INTO market_version (market_id, version, question, category, {page}) {new}"
+        plain.execute(query, [first])
+        told = f"'{stamp(NOW)}', '{stamp(NOW)}', 'told', 'h'"
+        query = (
+            "INSERT INTO resolution (market_id, version, payout, known_at, learnt_at, source, hash) VALUES "
+        )
+        plain.execute(query + f"(?, 1, 1000000, {told}), (?, 2, NULL, {told})", [first, first])
+    with looking(copy) as connection:
+        other, one = read_listed(connection, [second, first])
+    assert (one.id, one.question, one.category, one.ended, one.payout) == (first, "Anew?", "anew", True, None)
+    assert (other.id, other.ended, other.payout) == (second, False, None)
+
+
+def unseen(record: Path, *markets: str) -> None:
+    """Markets that no agent was shown: the last page of another, under their ids."""
+    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
+    with sqlite3.connect(record) as plain:
+        for market in markets:
+            plain.execute("INSERT INTO market SELECT ?, first_seen_at FROM market LIMIT 1", [market])
+            query = f"INSERT INTO market_version (market_id, hash, {page}) SELECT ?, hash, {page} "
+            plain.execute(query + "FROM market_version LIMIT 1", [market])
 
 
 def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
@@ -93,21 +138,22 @@ def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
     )
     wanted = {market: datetime.fromisoformat(at).astimezone(UTC) for market, at in rows}
     with looking(built) as connection:
-        found = last_shown(connection, wanted, len(wanted))
-        one = last_shown(connection, wanted, 1)
+        found = shown_last(connection)
     assert {market: shown.at for market, shown in found.items()} == wanted
     times = [shown.at for shown in found.values()]
     assert times == sorted(times, reverse=True)
-    assert list(one) == list(found)[:1]
 
 
 def everything(record: str | Path) -> list[Any]:
     """Whatever the pages read, of every market and every turn."""
     with looking(record) as connection:
-        known = read_directory(connection)
-        ids = [market.id for market in known]
-        shown = last_shown(connection, ids, len(ids))
-        found: list[Any] = [known, list(shown), read_interest(connection, ids)]
+        shown = shown_last(connection)
+        ids = sorted(shown)
+        known = read_listed(connection, ids)
+        found: list[Any] = [known, list(shown), read_interest(connection, ids), was_any_shown(connection)]
+        found += [read_categories(connection), count_rounds(connection)]
+        found += [count_by_event(connection, [market.event_id for market in known])]
+        found.append(read_events(connection, [market.event_id for market in known]))
         found.append(read_spreads(connection, shown, ("market",)))
         for market in ids:
             rounds = [place.round_id for place in read_offered(connection, market)]

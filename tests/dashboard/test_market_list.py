@@ -1,0 +1,232 @@
+"""The list of markets holds what plain SQL finds, however it is narrowed, sorted and cut off."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from arena.store import directory
+from dashboard.queries import markets
+from dashboard.queries.markets import NULLS, Asked, Found, found, menu
+from dashboard.source import source
+from tests.dashboard.opening import healthy, opened, words
+from tests.dashboard.seasons import play, worked_out
+
+
+@dataclass(frozen=True)
+class Known:
+    """A market as plain SQL knows it, with the place at which the list has it."""
+
+    id: str
+    event: str
+    question: str
+    category: str
+    status: str
+    price: int | None
+    volume: int
+    apart: int | None
+
+
+PLAIN = f"""
+    WITH shown AS (
+        SELECT market_id, round.at, round.id AS round_id, position FROM snapshot_item
+        JOIN round USING (snapshot_id) WHERE shown = 1
+    ), price AS (
+        SELECT market_id, coalesce(mid, last) AS price, volume, max(quote.at) FROM quote GROUP BY market_id
+    )
+    SELECT shown.market_id, event_id, question, category, closes_at,
+        (SELECT count(*) FROM resolution WHERE market_id = shown.market_id), price, volume,
+        (SELECT CASE WHEN count(*) > 1 THEN max(probability) - min(probability) END
+         FROM forecast JOIN turn ON turn.id = turn_id JOIN entrant ON entrant.id = entrant_id
+         WHERE forecast.market_id = shown.market_id AND turn.round_id = shown.round_id AND stage = 'final'
+         AND verdict = 'played' AND kind NOT IN {NULLS})
+    FROM shown LEFT JOIN price USING (market_id)
+    JOIN market_version AS page ON page.market_id = shown.market_id
+    WHERE version = (SELECT max(version) FROM market_version WHERE market_id = shown.market_id)
+    ORDER BY shown.at DESC, round_id DESC, position
+"""
+PAGE = """
+    INSERT INTO market_version (market_id, version, at, event_id, question, rules, category, opens_at,
+        closes_at, tick, fee_rate, min_shares, hash)
+    SELECT market_id, version + 1, ?, 'event ' || ?, ? || ' ' || question, rules, ?, opens_at,
+        coalesce(?, closes_at), tick, fee_rate, min_shares, 'h' FROM market_version
+    WHERE market_id = ? ORDER BY version DESC LIMIT 1
+"""
+LATER, CLOSED = "2026-03-15T00:00:00.000000Z", ("2026-01-02T00:00:00.000000Z", None)
+LATEST = "SELECT max(at) FROM (SELECT at FROM snapshot UNION ALL SELECT at FROM sync)"
+
+
+def known(record: Path) -> list[Known]:
+    """All markets that agents were shown, those shown last first: each as in its newest round."""
+    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
+        ((now,),) = plain.execute(LATEST)
+        rows = plain.execute(PLAIN).fetchall()
+    seen = dict[str, Known]()
+    for id, event, question, category, closes, ends, price, volume, apart in rows:
+        status = "resolved" if ends else "waiting" if closes <= now else "open"
+        seen.setdefault(id, Known(id, event, question, category, status, price, volume or 0, apart))
+    return list(seen.values())
+
+
+def is_wanted(one: Known, asked: Asked) -> bool:
+    if asked.status == "unpriced":
+        is_so = one.status != "resolved" and one.price is None
+    else:
+        is_so = asked.status in ("", one.status)
+    words = asked.search.lower().split()
+    about = asked.category in ("", one.category) and asked.event in ("", one.event)
+    return is_so and about and all(word in one.question.lower().replace("ß", "ss") for word in words)
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three decision times; afterwards some markets closed, lost their price, or are about something else."""
+    record = play(tmp_path_factory.mktemp("mixed"), times=3)
+    with sqlite3.connect(record) as plain:
+        markets_ = [id for (id,) in plain.execute("SELECT id FROM market ORDER BY id")]
+        for place, market in enumerate(markets_):
+            if place % 3 == 0:
+                plain.execute(
+                    PAGE, (LATER, place % 2, "ÄÖÜ Straße", f"topic {place % 4}", CLOSED[place % 2], market)
+                )
+            if place % 4 == 0:
+                plain.execute(
+                    "INSERT INTO quote (market_id, at, volume, book, hash) VALUES (?, ?, ?, '{}', 'h')",
+                    (market, LATER, 1_000_000 * place),
+                )
+        plain.commit()
+    return worked_out(record)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A list that is cut off early, so that a small record has more than it holds."""
+    for name, most in (("MOST", 4), ("WEIGHED", 12), ("COMPARED", 8)):
+        monkeypatch.setattr(markets, name, most)
+    monkeypatch.setattr(markets, "ENOUGH", {"shown": 4, "volume": 12, "apart": 8})
+    monkeypatch.setattr(directory, "FIRST", 1)
+    st.cache_data.clear()
+    yield
+    st.cache_data.clear()
+
+
+def everything_asked(known: list[Known]) -> Iterator[Asked]:
+    """Every way to narrow a list, with every order."""
+    searches = ["", known[0].question.split()[1].upper(), "straSSE", "nowhere to be found"]
+    categories = ["", known[0].category, "topic 2"]
+    events = ["", known[-1].event]
+    statuses = ["", "open", "waiting", "resolved", "unpriced"]
+    for search, status, category, event in product(searches, statuses, categories, events):
+        for order in ("shown", "volume", "apart"):
+            yield Asked(search, status, category, event, order)
+
+
+def wanted(
+    known: list[Known], asked: Asked, most: int, weighed: int, compared: int
+) -> tuple[list[str], int, bool]:
+    """The ids of the list, from how many markets they were chosen, and whether there are no others."""
+    matching = [one for one in known if is_wanted(one, asked)]
+    enough = {"shown": most, "volume": weighed, "apart": compared}[asked.order]
+    some = matching[:enough]
+    if asked.order == "volume":
+        some = sorted(some, key=lambda one: (-one.volume, one.id))
+    if asked.order == "apart":
+        some = sorted(
+            (one for one in some if one.apart is not None), key=lambda one: (-(one.apart or 0), one.id)
+        )
+    return [one.id for one in some[:most]], min(len(matching), enough), len(matching) <= enough
+
+
+def listed(result: Found) -> tuple[list[str], int, bool]:
+    return [str(line.market.id) for line in result.lines], result.markets, result.whole
+
+
+@pytest.mark.parametrize("name", ["season", "first_round", "mixed"])
+def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest) -> None:
+    record: Path = request.getfixturevalue(name)
+    facts, there = known(record), source(str(record))
+    limits = markets.MOST, markets.WEIGHED, markets.COMPARED
+    for asked in everything_asked(facts):
+        assert listed(found(there, asked)) == wanted(facts, asked, *limits), asked
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("name", ["season", "mixed"])
+def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest) -> None:
+    record: Path = request.getfixturevalue(name)
+    facts, there = known(record), source(str(record))
+    asked_for = list(everything_asked(facts))
+    results = [listed(found(there, asked)) for asked in asked_for]
+    for asked, result in zip(asked_for, results, strict=True):
+        assert result == wanted(facts, asked, 4, 12, 8), asked
+    assert {whole for _, _, whole in results} == {True, False}
+
+
+def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
+    facts = {one.id: one for one in known(mixed)}
+    result = found(source(str(mixed)), Asked())
+    statuses, prices = set[str](), set[bool]()
+    for line in result.lines:
+        one = facts[line.market.id]
+        assert (line.market.question, line.market.category, line.status) == (
+            one.question,
+            one.category,
+            one.status,
+        )
+        assert (line.price, line.volume) == (one.price, one.volume)
+        assert line.others == sum(other.event == one.event for other in facts.values()) - 1
+        statuses.add(line.status)
+        prices.add(line.price is None)
+    assert (statuses, prices) == ({"open", "waiting", "resolved"}, {True, False})
+
+
+def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, empty: Path) -> None:
+    facts = known(mixed)
+    offered = menu(source(str(mixed)), facts[-1].event)
+    assert not offered.is_empty
+    assert set(offered.categories) == {one.category for one in facts}
+    counts = [sum(one.category == category for one in facts) for category in offered.categories]
+    assert counts == sorted(counts, reverse=True)
+    assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
+    assert menu(source(str(raw)), "") == markets.Menu(is_empty=False, categories=(), about=None)
+    assert menu(source(str(empty)), "").is_empty
+
+
+def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("market", mixed, monkeypatch, category="topic 2")
+    table = page.dataframe[0].value
+    assert set(table["category"]) == {"topic 2"}
+    assert len(table) == sum(one.category == "topic 2" for one in known(mixed))
+    (box,) = [box for box in page.selectbox if box.value == "topic 2"]
+    box.set_value("topic 0")
+    assert set(healthy(page.run()).dataframe[0].value["category"]) == {"topic 0"}
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    ("sort", "said"),
+    [
+        ("shown", "4 markets. There are more: narrow the search."),
+        ("volume", "4 markets, among the 12 shown last."),
+        ("apart", "4 markets, among the 8 shown last."),
+    ],
+)
+def test_the_page_says_that_there_are_more(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, sort: str, said: str
+) -> None:
+    assert said in words(opened("market", mixed, monkeypatch, sort=sort))
+
+
+@pytest.mark.usefixtures("short")
+def test_where_all_were_looked_through_it_says_how_many_are_left_out(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = known(mixed)
+    category = next(one.category for one in facts if 4 < sum(x.category == one.category for x in facts) <= 12)
+    left = sum(one.category == category for one in facts) - 4
+    page = opened("market", mixed, monkeypatch, category=category, sort="volume")
+    assert f"4 markets. {left} more: narrow the search." in words(page)
