@@ -53,7 +53,8 @@ def show_list(record: Source) -> None:
     result = found(record, asked)
     if not result.lines:
         st.info(_nothing(asked), icon=":material/search_off:")
-        step("Show all markets", "market")
+        if not asked.event:  # otherwise its line leads there
+            step("Show all markets", "market")
         return
     st.caption(_counted(result, asked))
     place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each")

@@ -230,3 +230,12 @@ def test_where_all_were_looked_through_it_says_how_many_are_left_out(
     left = sum(one.category == category for one in facts) - 4
     page = opened("market", mixed, monkeypatch, category=category, sort="volume")
     assert f"4 markets. {left} more: narrow the search." in words(page)
+
+
+@pytest.mark.parametrize("narrowed", [{"event": "no:such"}, {"search": "nowhere to be found"}])
+def test_where_nothing_is_so_one_way_leads_back_to_all_markets(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, str]
+) -> None:
+    page = opened("market", mixed, monkeypatch, **narrowed)
+    assert "No market is so." in words(page)
+    assert len(page.button) == 1
