@@ -1,4 +1,4 @@
-"""No page breaks, whatever its address says: what it knows, what others know, and nonsense, in any combination."""
+"""No page breaks, whatever its address says: what it knows, what others know and nonsense, in any mixture."""
 
 from pathlib import Path
 
