@@ -37,6 +37,7 @@ from arena.store.database import looking, reading
 from arena.store.record import Record
 from benchmarks import year
 from benchmarks.measure import Row, Timed, options, report, row, timed
+from dashboard.serve import seek_no_components
 from dashboard.source import ask
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
@@ -228,6 +229,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--records", type=Path, help="a folder in which the two records are kept")
     chosen = parser.parse_args()
+    seek_no_components()
     with tempfile.TemporaryDirectory() as name:
         folder = chosen.records or Path(name)
         large, small = prepared(folder, "year.db", 1.0), prepared(folder, "small.db", 0.01)
