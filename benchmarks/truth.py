@@ -76,7 +76,7 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: floa
         found = played(place, {"a": seer(place, SHARP, rng)})
         said = found.said[0]
         sums = sums_of(found, said)
-        span = intervals(turned(found.events, [sums], number))[0]
+        span = intervals(turned(found.events, [sums], number), [True])[0]
         held["wild"] += span.low <= truth <= span.high
         for name, (low, high) in {
             "i.i.d. rows": by_rows(said.reference - said.error),

@@ -67,7 +67,7 @@ def duel(season: Season, a: str, b: str, seed: int = 0) -> Duel:
     rows, sums = _common(season, season.of(a), season.of(b))
     drawn = wild.turned(season.events, [sums], seed)
     found = _duel(a, b, rows, sums, float(wild.p_values(drawn)[0]))
-    return _spanned([found], interval.intervals(drawn))[0]
+    return _spanned([found], drawn)[0]
 
 
 def duels(
@@ -94,11 +94,12 @@ def _duels(season: Season, pairs: Sequence[tuple[str, str]], seed: int, spans: b
     drawn = wild.turned(season.events, [x for _, x in common], seed, shifts=spans)
     ps = wild.p_values(drawn)
     found = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
-    return _spanned(found, interval.intervals(drawn)) if spans else found
+    return _spanned(found, drawn) if spans else found
 
 
-def _spanned(found: Sequence[Duel], spans: Sequence[interval.Interval]) -> list[Duel]:
+def _spanned(found: Sequence[Duel], drawn: wild.Turned) -> list[Duel]:
     """Those of which something can be inferred, with the intervals of their gaps."""
+    spans = interval.intervals(drawn, [one.reason is None for one in found])
     both = zip(found, spans, strict=True)
     return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
 

@@ -63,7 +63,8 @@ def _gains(season: Season, agents: Sequence[str], seed: int) -> list[Gain]:
     said = [season.of(agent) for agent in agents]
     sums = [sums_of(season, rows) for rows in said]
     drawn = wild.turned(season.events, sums, seed)
-    parts = zip(agents, said, sums, wild.p_values(drawn), interval.intervals(drawn), strict=True)
+    told = [reason_of(effective(x.count)) is None for x in sums]
+    parts = zip(agents, said, sums, wild.p_values(drawn), interval.intervals(drawn, told), strict=True)
     return [_gain(agent, rows.cell.size, x, float(p), span) for agent, rows, x, p, span in parts]
 
 

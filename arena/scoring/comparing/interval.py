@@ -10,12 +10,14 @@
   often it holds the true value.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
 from arena.scoring._columns import Floats
-from arena.scoring.comparing.wild import LEVEL, Turned, p_at
+from arena.scoring.comparing.wild import LEVEL, Turned, p_at, some
 
 HALVINGS = 30
 
@@ -28,10 +30,14 @@ class Interval:
     high: float
 
 
-def intervals(given: Turned) -> list[Interval]:
-    """The 95% interval of each mean; NaN without a market."""
-    with np.errstate(invalid="ignore"):
-        low, high = _end(given, -1.0), _end(given, 1.0)
+def intervals(given: Turned, wanted: Sequence[bool]) -> list[Interval]:
+    """The 95% interval of each mean that is wanted; NaN of the others, and without a market."""
+    low, high = np.full((2, len(wanted)), nan)
+    which = np.array(wanted, dtype=np.bool_)
+    if which.any():
+        part = some(given, which)
+        with np.errstate(invalid="ignore"):
+            low[which], high[which] = _end(part, -1.0), _end(part, 1.0)
     return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 

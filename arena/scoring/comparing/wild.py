@@ -18,14 +18,14 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import compress
 from math import inf, nan, sqrt
 from typing import TypeVar
 
 import numpy as np
 
-from arena.scoring._columns import Floats
+from arena.scoring._columns import Flags, Floats
 from arena.scoring.comparing._tail import BEYOND, tail
 from arena.scoring.comparing.events import Sums
 
@@ -131,6 +131,18 @@ def turned(events: Sequence[str], sums: Sequence[Sums], seed: int, *, shifts: bo
             v=np.array([spread(x) for x in sums]),
             events=np.count_nonzero(n, axis=0).astype(np.float64),
         ),
+    )
+
+
+def some(given: Turned, which: Flags) -> Turned:
+    """Some of the columns."""
+    plain = Plain(*(getattr(given.plain, field.name)[which] for field in fields(Plain)))
+    return Turned(
+        total=given.total[:, which],
+        cross=given.cross[:, which],
+        counts=given.counts[:, which],
+        squares=given.squares[:, which],
+        plain=plain,
     )
 
 

@@ -64,7 +64,7 @@ def test_p_comes_near_to_that_of_all_4096_sign_patterns() -> None:
 def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
     found = sums(seed)
     signs = wild.signs(NAMES, seed).T.tolist()
-    span = intervals(wild.turned(NAMES, [found], seed))[0]
+    span = intervals(wild.turned(NAMES, [found], seed), [True])[0]
     columns = found.total.tolist(), found.count.tolist()
     for end, outward in ((span.low, -1e-6), (span.high, 1e-6)):
         assert p_value(*columns, end + outward, signs) <= wild.LEVEL < p_value(*columns, end - outward, signs)
@@ -73,7 +73,7 @@ def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
 def test_with_many_equal_events_the_interval_is_that_of_the_normal_distribution() -> None:
     rng = np.random.default_rng(1)
     found = Sums(rng.normal(0.02, 0.1, 800), np.ones(800))
-    span = intervals(wild.turned(names(found), [found], 0))[0]
+    span = intervals(wild.turned(names(found), [found], 0), [True])[0]
     half = 1.96 * wild.error(found)
     assert (span.low, span.high) == pytest.approx((found.mean - half, found.mean + half), abs=0.08 * half)
 
@@ -91,7 +91,7 @@ def test_a_mean_of_exactly_nothing_is_no_surprise() -> None:
 def test_values_that_are_all_the_same_leave_no_doubt() -> None:
     found = Sums(np.full(30, 0.5), np.full(30, 5.0))
     assert p(found) == pytest.approx(2.0**-29)
-    span = intervals(wild.turned(names(found), [found], 0))[0]
+    span = intervals(wild.turned(names(found), [found], 0), [True])[0]
     assert (span.low, span.high) == pytest.approx((0.1, 0.1), abs=1e-9)
 
 
@@ -125,7 +125,7 @@ def test_p_is_never_rarer_than_all_coins_falling_alike(events: int) -> None:
 
 def test_without_a_market_nothing_is_said() -> None:
     empty = Sums(np.zeros(3), np.zeros(3))
-    span = intervals(wild.turned(NAMES[:3], [empty], 0))[0]
+    span = intervals(wild.turned(NAMES[:3], [empty], 0), [True])[0]
     assert np.isnan([p(empty), span.low, span.high, wild.error(empty)]).all()
 
 
@@ -141,7 +141,7 @@ def test_events_without_markets_change_nothing() -> None:
 def test_turned_round_everything_is_the_same_on_the_other_side(seed: int) -> None:
     found = sums(seed, shift=0.02)
     back = Sums(-found.total, found.count)
-    one, other = (intervals(wild.turned(NAMES, [x], seed))[0] for x in (found, back))
+    one, other = (intervals(wild.turned(NAMES, [x], seed), [True])[0] for x in (found, back))
     assert p(found, seed) == p(back, seed)
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
 
@@ -150,9 +150,19 @@ def test_turned_round_everything_is_the_same_on_the_other_side(seed: int) -> Non
 @given(st.integers(0, 10**6), st.floats(-0.1, 0.1))
 def test_p_and_interval_say_the_same_of_nought(seed: int, shift: float) -> None:
     found = sums(seed, shift=shift)
-    span = intervals(wild.turned(NAMES, [found], seed))[0]
+    span = intervals(wild.turned(NAMES, [found], seed), [True])[0]
     if min(abs(span.low), abs(span.high)) > 1e-6:
         assert (p(found, seed) > wild.LEVEL) is (span.low < 0 < span.high)
+
+
+@pytest.mark.parametrize("wanted", [[True, False, True, True, False], [False] * 5, [True] * 5])
+def test_only_the_intervals_that_are_wanted_are_looked_for(wanted: list[bool]) -> None:
+    several = [sums(seed, shift=0.03) for seed in range(5)]
+    found = intervals(wild.turned(NAMES, several, 7), wanted)
+    for one, span, is_wanted in zip(several, found, wanted, strict=True):
+        alone = intervals(wild.turned(NAMES, [one], 7), [True])[0]
+        assert np.isnan([span.low, span.high]).all() != is_wanted
+        assert not is_wanted or (span.low, span.high) == pytest.approx((alone.low, alone.high), abs=1e-9)
 
 
 def test_columns_worked_on_together_are_as_if_alone() -> None:
