@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import a_server, database
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.program import command, environment
+from tests.season.forked import Forked, Forks
 from tests.season.rehearsal import clock_at, content, rehearse
 from tests.season.running import arena, arena_json
 
@@ -55,18 +54,14 @@ AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0
 
 
 @contextmanager
-def process(folder: Path, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process of the arena, whose words go to a file of the folder; it is gone at the end."""
-    with (folder / f"{words[0]}.log").open("ab") as log:
-        running = subprocess.Popen(
-            command(*words), cwd=folder, env=environment(), stdout=log, stderr=subprocess.STDOUT
-        )
+def workers(forked: Forks, folder: Path, address: str, count: int) -> Iterator[list[Forked]]:
+    """So many workers on a record; they are gone at the end."""
+    found = [forked.start(folder, "worker", "--database", address) for _ in range(count)]
     try:
-        yield running
+        yield found
     finally:
-        running.send_signal(signal.SIGCONT)
-        running.kill()
-        running.wait()
+        for each in found:
+            each.kill()
 
 
 def until(is_so: Callable[[], bool], what: str) -> None:
@@ -89,7 +84,7 @@ def expire(address: str, pid: str, *tables: str) -> None:
         connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 h'")
 
 
-def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> None:
+def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, forked: Forks) -> None:
     """Four workers: one is stopped past its lease and woken, one is killed, and the database starts again."""
     with a_server() as server, faulty(LATENCY) as there:
         agents = "\n".join(AGENT.format(n=n, url=there.url) for n in range(AGENTS))
@@ -98,19 +93,12 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> 
         address = database(server.get_uri(), "arena")
         plain = make_url(address).set(drivername="postgresql").render_as_string(hide_password=False)
         Record.open(address).close()
-        here = ("--database", address)
-        with (
-            process(tmp_path, "worker", *here) as stopped,
-            process(tmp_path, "worker", *here) as killed,
-            process(tmp_path, "worker", *here),
-            process(tmp_path, "worker", *here),
-            process(tmp_path, "run", *here, "--log", "json") as run,
-        ):
+        with workers(forked, tmp_path, address, 4) as (stopped, killed, *_):
+            run = forked.start(tmp_path, "run", "--database", address, "--log", "json")
             until(lambda: there.at_once == PER_PROVIDER, "as many calls as there may be")
             # Nobody is between a reservation and its call now: that one would go out when it is woken.
-            stopped.send_signal(signal.SIGSTOP)
+            stopped.signal(signal.SIGSTOP)
             killed.kill()
-            killed.wait()
             dead = timer()
             time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not
             expire(plain, str(stopped.pid), "claim", "reservation")
@@ -120,9 +108,9 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path) -> 
             time.sleep(6 * LATENCY)  # what was under way is kept by now
             expire(plain, "%", "claim")  # turns that were broken off; calls keep their places
             until(lambda: len(there.log) >= 3 * PER_PROVIDER, "calls after the database was back")
-            stopped.send_signal(signal.SIGCONT)
-            until(lambda: run.poll() is not None, "the end of the season")
-        assert run.returncode == 0, (tmp_path / "run.log").read_text("utf-8")[-2000:]
+            stopped.signal(signal.SIGCONT)
+            until(lambda: not run.runs, "the end of the season")
+        assert run.status == 0, run.said()[-2000:]
         # Until it notices, the provider goes on with what the dead one had asked.
         alive = [call.at_once for call in there.log if not dead <= call.at <= dead + LATENCY]
         assert max(alive) <= PER_PROVIDER
@@ -161,19 +149,20 @@ def check(address: str, there: FaultyProvider) -> None:
     assert not answered - asked
 
 
-def test_a_replay_by_workers_is_the_replay(tmp_path: Path, new_database: Callable[[], str]) -> None:
+def test_a_replay_by_workers_is_the_replay(
+    tmp_path: Path, new_database: Callable[[], str], forked: Forks
+) -> None:
     """The workers need not have the recording."""
     folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_database()
     (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
     Record.open(there).close()
     words = ("replay", str(folder), "--agents", "market,random")
     here = arena_json(tmp_path, *words, "--database", "here.db")
-    with process(tmp_path, "worker", "--database", there), process(tmp_path, "worker", "--database", there):
+    with workers(forked, tmp_path, there, 2) as both:
         found = arena_json(tmp_path, *words, "--database", there, "--workers")
     assert found["state_hash"] == here["state_hash"]
     assert found["turns"] == here["turns"] > 0
-    played = (tmp_path / "worker.log").read_text("utf-8").count(": played")
-    assert played == found["turns"]
+    assert sum(each.said().count(": played") for each in both) == found["turns"]
 
 
 def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_says_so(
