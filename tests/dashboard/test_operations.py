@@ -18,7 +18,7 @@ from arena.store.workings import read_daily, read_failed, read_spenders, size_of
 from dashboard.words import JOINER
 from markets.venue import SetAside
 from tests.dashboard.opening import opened, words
-from tests.dashboard.records import made
+from tests.dashboard.records import made, shared
 
 AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)
 PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
@@ -96,8 +96,10 @@ def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("name", ["all_failed", "demo"])
-def test_failures_and_spending_are_those_of_plain_sql(name: str, tmp_path: Path) -> None:
-    record = made(name, tmp_path)
+def test_failures_and_spending_are_those_of_plain_sql(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    record = shared(name, tmp_path_factory)
     plain = create_engine(f"sqlite:///{record}")
     engine = connect(record, read_only=True)
     with plain.connect() as sql, engine.connect() as connection:
