@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from agents.evidence import Found, ResearchError
-from agents.research.gdelt import Settings, research
+from agents.research.gdelt import Gdelt, Settings, research
 from markets.model import Market
 from markets.venue import SetAside
+from markets.wire.http import Http
 from tests.builders import NOW, a_market
 from tests.venue_server.server import CUT, HTML, TRUNCATED, Reply, VenueServer, reply, status, venue_server
 
@@ -43,13 +44,32 @@ def ask(server: VenueServer, market: Market = FED, **settings: Any) -> tuple[lis
 
     async def asked() -> list[Found]:
         quick = {"url": server.url, "per_second": 1_000, "timeout": 1.0}
-        source = research(Settings.model_validate(quick | settings), asides.append)
+        chosen = Settings.model_validate(quick | settings)
+        http = Http(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=_at_once)
+        source = Gdelt(chosen, http, asides.append)
         try:
             return await source.articles(market, NOW)
         finally:
             await source.close()
 
     return asyncio.run(asked()), asides
+
+
+async def _at_once(_: float) -> None:
+    """A wait between two tries that takes no time."""
+    await asyncio.sleep(0)
+
+
+def test_a_source_is_made_from_its_settings(server: VenueServer) -> None:
+    source = research(Settings(url=server.url))
+
+    async def asked() -> list[Found]:
+        try:
+            return await source.articles(FED, NOW)
+        finally:
+            await source.close()
+
+    assert asyncio.run(asked()) == [FOUND]
 
 
 def test_it_is_asked_for_the_questions_words_over_the_days_before(server: VenueServer) -> None:
