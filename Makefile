@@ -32,7 +32,8 @@ check-format: setup
 	@.venv/bin/ruff format --check --quiet --output-format concise && echo "format: ok"
 
 check-types: setup
-	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages)) && echo "types: ok"
+	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages) benchmarks) && \
+		.venv/bin/mypy --no-error-summary scripts && echo "types: ok"
 
 check-imports: setup
 	@said=$$(.venv/bin/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }; echo "imports: ok"

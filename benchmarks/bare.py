@@ -12,7 +12,7 @@ import random
 import sqlite3
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -202,8 +202,12 @@ class Season:
         dice = random.Random(f"{cohort.number}/{at}/{agent}")
         beliefs = {market: {"market": quote[3], "constant": p, "random": dice.random()}[kind]
                    for market, quote in shown.items()}  # fmt: skip
-        bets = {"market": list, "constant": lambda: kelly(beliefs, account, shown),
-                "random": lambda: thrown(dice, account, shown)}[kind]()  # fmt: skip
+        ways: dict[str, Callable[[], list[tuple[str, str, float]]]] = {
+            "market": list,
+            "constant": lambda: kelly(beliefs, account, shown),
+            "random": lambda: thrown(dice, account, shown),
+        }
+        bets = ways[kind]()
         self.base.execute("BEGIN")
         wishes = json.dumps([{"market": m, "side": s, "amount": a, "reason": kind} for m, s, a in bets])
         turn = self.put("turn", [(cohort.number, stamp, agent, account.cash, wishes)])

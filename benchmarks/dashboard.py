@@ -98,13 +98,13 @@ def listening() -> Iterator[Asked]:
     ]
     for module in modules:
         if hasattr(module, "ask"):
-            module.ask = heard
+            vars(module)["ask"] = heard
     try:
         yield found
     finally:
         for module in modules:
             if hasattr(module, "ask"):
-                module.ask = ask
+                vars(module)["ask"] = ask
 
 
 def page(record: Path, name: str, address: dict[str, str]) -> AppTest:

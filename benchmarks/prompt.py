@@ -18,7 +18,7 @@ from agents.trim import tokens_of
 from benchmarks.measure import Timed, options, report, row, timed
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
-from portfolio.model import Holdings, Lot, Mark
+from portfolio.model import Holdings, Lot, Mark, Side
 from portfolio.rules import REALISTIC
 
 MARKETS, MOST_WORDS = 500, 250
@@ -42,7 +42,9 @@ def a_view() -> View:
     rng = random.Random("prompts")
     now = datetime(2026, 1, 4, tzinfo=UTC)
     listings = tuple(_listing(number, now, rng) for number in range(MARKETS))
-    lots = {(listing.market.id, "YES"): Lot(100 * ONE, 40 * ONE) for listing in listings[:20]}
+    lots: dict[tuple[MarketId, Side], Lot] = {
+        (listing.market.id, "YES"): Lot(100 * ONE, 40 * ONE) for listing in listings[:20]
+    }
     mark = Mark(now, 9_000 * ONE, 820 * ONE, 800 * ONE, 800 * ONE, 0, 0, 0)
     return View(Snapshot(now, listings), Holdings(cash=9_000 * ONE, lots=lots), mark, REALISTIC, seed=1)
 

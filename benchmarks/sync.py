@@ -151,7 +151,8 @@ def pages() -> list[bytes]:
 
 def serve(folder: str) -> None:
     """Serve the pages in a folder until standard input ends."""
-    from tests.venue_server.server import Asked, Reply, venue_server
+    from tests.serving import Reply
+    from tests.venue_server.server import Asked, venue_server
 
     sent = [path.read_bytes() for path in sorted(Path(folder).glob("*.json"))]
 
@@ -181,7 +182,7 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
     """The whole catalogue, read and parsed."""
 
     async def read() -> list[Listing]:
-        found = venue(Settings(url=url, book_url=url, per_second=1e9))
+        found = venue(Settings.model_validate({"url": url, "book_url": url, "per_second": 1e9}))
         try:
             return await found.catalogue(at)
         finally:

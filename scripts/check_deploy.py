@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from arena.clock import now
 from arena.prepared.prepare import prepare
-from arena.store.directory import read_directory, read_interest
+from arena.store.directory import last_shown, read_interest
 from arena.store.record import Record
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -88,7 +88,7 @@ def every(taken: list[Shot]) -> Iterator[Shot]:
 def most_dealt(record: Record) -> str:
     """The market in which there was most trade, of those that agents were shown."""
     with record.engine.connect() as connection:
-        markets = [market.id for market in read_directory(connection)]
+        markets = [market for some in last_shown(connection) for market in some]
         interest = read_interest(connection, markets)
     return max(sorted(interest), key=lambda market: interest[market].trades)
 
