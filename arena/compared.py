@@ -8,7 +8,7 @@ import numpy as np
 
 from arena.belief import stated as probability
 from arena.errors import ArenaError
-from arena.frame import Ints, Stated, take
+from arena.frame import Ints, Stated, evidence
 from arena.scoring.comparing.apart import apart
 from arena.scoring.comparing.duel import Duel, duel
 from arena.scoring.comparing.gain import Gain
@@ -100,11 +100,6 @@ def season_of(rows: Stated) -> Season:
         reference=probability(kept.mid),
         outcome=kept.outcome,
     )
-
-
-def evidence(rows: Stated) -> Stated:
-    """The rows that count. What was decided before a model's release is no evidence."""
-    return take(rows, np.flatnonzero(~rows.early))
 
 
 def events_of(rows: Stated) -> Ints:

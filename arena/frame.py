@@ -123,3 +123,8 @@ def places(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     index: dict[str, int] = {}
     found = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int64)
     return tuple(index), found
+
+
+def evidence(rows: Stated) -> Stated:
+    """The rows that count. What was decided before a model's release is no evidence."""
+    return take(rows, ~rows.early)

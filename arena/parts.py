@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.frame import of_agent, take
+from arena.frame import evidence, of_agent
 from arena.prepared.profiles import calibrated, kept_profile
 from arena.scoring.calibrating.slices import Slice as Calibrated
 from arena.scoring.comparing.gain import Gain
@@ -32,7 +32,7 @@ def in_parts(connection: Connection, agent: str, by: str) -> list[Part]:
     stated = read_stated(connection)
     rows = of_agent(stated, agent)
     skills = [one for one in sliced(stated, by) if one.gain.agent == agent]
-    return _together(skills, calibrated(take(rows, ~rows.early), by))
+    return _together(skills, calibrated(evidence(rows), by))
 
 
 def _together(skills: Sequence[Slice], found: Sequence[Calibrated]) -> list[Part]:

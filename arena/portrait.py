@@ -8,7 +8,7 @@ import numpy as np
 from arena.belief import stated as probability
 from arena.chosen import numbered, of_agent
 from arena.compared import gains
-from arena.frame import Stated, take
+from arena.frame import Stated, evidence, take
 from arena.frame import of_agent as rows_of
 from arena.scoring.calibrating.reliability import Diagram, diagram
 from arena.scoring.comparing.gain import Gain
@@ -87,7 +87,7 @@ def portrait(connection: Connection, agent: str, cohort: int | None = None, seed
 def drawn(sitting: Sitting, seed: int = 0) -> Portrait:
     """The portrait that comes of a sitting."""
     agent, rows, accounts, found = sitting.agent, sitting.rows, sitting.accounts, sitting.families
-    counted = take(rows, ~rows.early)
+    counted = evidence(rows)
     coherence = coherence_of(rows, agent, found)
     return Portrait(
         agent=agent,

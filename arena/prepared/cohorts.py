@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from arena.belief import stated as probability
 from arena.chosen import numbered
-from arena.frame import Floats, Ints, Stated, of_agent, take
+from arena.frame import Floats, Ints, Stated, evidence, of_agent, take
 from arena.leaderboard import MARKET
 from arena.prepared.kept import Kept, kept, rolled
 from arena.scoring.calibrating.reliability import Diagram, diagram
@@ -91,7 +91,7 @@ def calibrations_of(connection: Connection, number: int, seed: int = 0) -> Calib
 def of_agents(shown: Stated, names: Sequence[str], seed: int = 0) -> tuple[Calibrated, ...]:
     """These agents' calibrations as they stated their probabilities."""
     said = [of_agent(shown, name) for name in names]
-    counted = [take(rows, ~rows.early) for rows in said]
+    counted = [evidence(rows) for rows in said]
     return tuple(
         _drawn(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))

@@ -7,8 +7,8 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.belief import stated as probability
-from arena.compared import events_of, evidence, season_of
-from arena.frame import Floats, Ints, Stated, take
+from arena.compared import events_of, season_of
+from arena.frame import Floats, Ints, Stated, evidence, take
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
 from arena.scoring.comparing.duel import Duel, duels

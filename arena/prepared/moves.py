@@ -7,8 +7,8 @@ from datetime import datetime
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.compared import events_of, evidence, season_of
-from arena.frame import OPEN, Floats, Stated
+from arena.compared import events_of, season_of
+from arena.frame import OPEN, Floats, Stated, evidence
 from arena.prepared.kept import Kept, kept
 from arena.prepared.material import Material
 from arena.scoring.comparing.events import Sums

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.belief import stated as probability
-from arena.frame import Bets, Floats, Stated, of_agent, take
+from arena.frame import Bets, Floats, Stated, evidence, of_agent, take
 from arena.portrait import Portrait, Sitting, drawn
 from arena.prepared.briefs import METHOD, Brief
 from arena.prepared.kept import Kept, kept
@@ -87,7 +87,7 @@ def profile(material: Material, agent: str, parts: Parts, blind: Blind, seed: in
     rows, bets = of_agent(material.stated, agent), of_agent(material.bets, agent)
     accounts = material.traded.get(agent, ())
     sitting = Sitting(agent, rows, accounts, material.families, blind)
-    counted = take(rows, ~rows.early)
+    counted = evidence(rows)
     said = probability(rows.forecast[rows.stated])
     best, worst = _remarks(take(counted, counted.stated & (counted.outcome >= 0)), bets, material)
     return Profile(

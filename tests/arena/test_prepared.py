@@ -12,6 +12,7 @@ from arena.frame import of_agent
 from arena.portrait import portrait
 from arena.prepared.boards import kept_ranking
 from arena.prepared.briefs import kept_briefs
+from arena.prepared.categories import kept_categories
 from arena.prepared.duels import kept_duels
 from arena.prepared.material import gathered
 from arena.prepared.moves import kept_moves, moves
@@ -149,6 +150,24 @@ def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Recor
     assert not stale(record)
     with reading(record.engine) as connection:
         assert state_hash(connection) == before
+
+
+def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tmp_path: Path) -> None:
+    database = play(tmp_path, times=2)
+    record = Record.open(str(database))
+    prepare(record, NOW)
+    with reading(record.engine) as connection:
+        before = kept_categories(connection)
+    with sqlite3.connect(database) as plain:
+        plain.execute("DELETE FROM rollup WHERE name = 'categories'")
+    with reading(record.engine) as connection:
+        assert kept_categories(connection) == ()
+    assert stale(record)
+    assert prepare_boards(record, NOW) == 0
+    with reading(record.engine) as connection:
+        assert kept_categories(connection) == before != ()
+    assert not stale(record)
+    record.close()
 
 
 def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -54,14 +55,13 @@ AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0
 
 
 @contextmanager
-def workers(forked: Forks, folder: Path, address: str, count: int) -> Iterator[list[Forked]]:
-    """So many workers on a record; they are gone at the end."""
-    found = [forked.start(folder, "worker", "--database", address) for _ in range(count)]
+def process(forked: Forks, folder: Path, *words: str) -> Iterator[Forked]:
+    """A process of the arena; it is gone at the end."""
+    running = forked.start(folder, *words)
     try:
-        yield found
+        yield running
     finally:
-        for each in found:
-            each.kill()
+        running.kill()
 
 
 def until(is_so: Callable[[], bool], what: str) -> None:
@@ -93,8 +93,15 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
         address = database(server.get_uri(), "arena")
         plain = make_url(address).set(drivername="postgresql").render_as_string(hide_password=False)
         Record.open(address).close()
-        with workers(forked, tmp_path, address, 4) as (stopped, killed, *_):
-            run = forked.start(tmp_path, "run", "--database", address, "--log", "json")
+        start = partial(process, forked, tmp_path)
+        here = ("--database", address)
+        with (
+            start("worker", *here) as stopped,
+            start("worker", *here) as killed,
+            start("worker", *here),
+            start("worker", *here),
+            start("run", *here, "--log", "json") as run,
+        ):
             until(lambda: there.at_once == PER_PROVIDER, "as many calls as there may be")
             # Nobody is between a reservation and its call now: that one would go out when it is woken.
             stopped.signal(signal.SIGSTOP)
@@ -158,11 +165,12 @@ def test_a_replay_by_workers_is_the_replay(
     Record.open(there).close()
     words = ("replay", str(folder), "--agents", "market,random")
     here = arena_json(tmp_path, *words, "--database", "here.db")
-    with workers(forked, tmp_path, there, 2) as both:
+    start = partial(process, forked, tmp_path)
+    with start("worker", "--database", there) as one, start("worker", "--database", there) as other:
         found = arena_json(tmp_path, *words, "--database", there, "--workers")
     assert found["state_hash"] == here["state_hash"]
     assert found["turns"] == here["turns"] > 0
-    assert sum(each.said().count(": played") for each in both) == found["turns"]
+    assert (one.said() + other.said()).count(": played") == found["turns"]
 
 
 def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_says_so(

@@ -10,7 +10,7 @@ from markets.venue import SetAside
 from markets.venues.polymarket import Polymarket, Settings
 from markets.wire.http import Http
 from tests.venue_server.server import Asked, VenueServer, status
-from tests.venue_server.visit import Answer
+from tests.venue_server.visit import Answer, at_once
 
 T = TypeVar("T")
 
@@ -196,8 +196,7 @@ class Wires:
     def __init__(self, url: str):
         self._runner = asyncio.Runner()
         self._gamma, self._clob = (
-            Http(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=_at_once)
-            for root in (GAMMA, CLOB)
+            Http(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once) for root in (GAMMA, CLOB)
         )
 
     def __enter__(self) -> "Wires":
@@ -216,10 +215,6 @@ class Wires:
             return await question(Polymarket(Settings(**settings), self._gamma, self._clob, aside.append))
 
         return Answer(self._runner.run(asked()), aside)
-
-
-async def _at_once(_seconds: float) -> None:
-    await asyncio.sleep(0)
 
 
 def polymarket(url: str, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:

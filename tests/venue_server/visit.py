@@ -34,7 +34,7 @@ class Line:
 
     def __init__(self, url: str):
         self.url, self._runner = url, asyncio.Runner()
-        self.http = Http(url, per_second=1e6, timeout=5.0, attempts=2, sleep=_at_once)
+        self.http = Http(url, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once)
 
     def __enter__(self) -> "Line":
         return self
@@ -62,10 +62,6 @@ class Line:
         return Answer(self._runner.run(asked()), aside)
 
 
-async def _at_once(_seconds: float) -> None:
-    await asyncio.sleep(0)
-
-
 def kalshi(url: str, question: Callable[[Kalshi], Awaitable[T]], **settings: Any) -> Answer[T]:
     """What Kalshi answers from there, without a pause between two attempts."""
     with Line(url) as line:
@@ -76,3 +72,8 @@ def manifold(url: str, question: Callable[[Manifold], Awaitable[T]], **settings:
     """What Manifold answers from there, without a pause between two attempts."""
     with Line(url) as line:
         return line.manifold(question, **settings)
+
+
+async def at_once(_seconds: float) -> None:
+    """A wait that takes no time."""
+    await asyncio.sleep(0)

@@ -14,6 +14,7 @@ from markets.venue import SetAside
 from markets.wire.http import Http
 from tests.builders import NOW, a_market
 from tests.venue_server.server import CUT, HTML, TRUNCATED, Reply, VenueServer, reply, status, venue_server
+from tests.venue_server.visit import at_once
 
 FED = a_market(
     "sim:fed", question="Will the Fed cut interest rates by March 2026?", closes_at=NOW + timedelta(days=60)
@@ -45,7 +46,7 @@ def ask(server: VenueServer, market: Market = FED, **settings: Any) -> tuple[lis
     async def asked() -> list[Found]:
         quick = {"url": server.url, "per_second": 1_000, "timeout": 1.0}
         chosen = Settings.model_validate(quick | settings)
-        http = Http(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=_at_once)
+        http = Http(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once)
         source = Gdelt(chosen, http, asides.append)
         try:
             return await source.articles(market, NOW)
@@ -53,11 +54,6 @@ def ask(server: VenueServer, market: Market = FED, **settings: Any) -> tuple[lis
             await source.close()
 
     return asyncio.run(asked()), asides
-
-
-async def _at_once(_: float) -> None:
-    """A wait between two tries that takes no time."""
-    await asyncio.sleep(0)
 
 
 def test_a_source_is_made_from_its_settings(server: VenueServer) -> None:
