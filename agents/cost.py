@@ -11,15 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agents.model import ModelSettings, Price, Prompt
-from agents.schema import schema
-from agents.trim import MESSAGE_TOKENS
+from agents.answers.json_text import answer_schema
+from agents.model import ModelSettings, Prompt, TokenPrice
+from agents.text import MESSAGE_TOKENS
 
 TABLE = "model_prices_and_context_window_backup.json"
 _STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
 
 
-def price_of(model: str, tokens_in: int = 0) -> Price | None:
+def price_of(model: str, tokens_in: int = 0) -> TokenPrice | None:
     """The price in litellm's own table, read without importing it; None for a model it doesn't know.
 
     A model is there by its whole name, or without its provider if the entry names the same one. Some ask
@@ -41,18 +41,18 @@ def price_of(model: str, tokens_in: int = 0) -> Price | None:
     names = ("input_cost_per_token", "output_cost_per_token")
     sent, got = (entry.get(name + above) or entry[name] for name in names)
     thought = entry.get("output_cost_per_reasoning_token") or 0.0
-    return Price(input=_per_million(sent), output=_per_million(max(got, thought)))
+    return TokenPrice(input=_per_million(sent), output=_per_million(max(got, thought)))
 
 
-def price_for(settings: ModelSettings, tokens_in: int = 0) -> Price | None:
+def price_for(settings: ModelSettings, tokens_in: int = 0) -> TokenPrice | None:
     """The price of a call in which so much is sent: that which the settings name, else that of the table."""
     return settings.price or price_of(settings.model, tokens_in)
 
 
-def cost(price: Price | None, tokens_in: int, tokens_out: int) -> int | None:
+def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | None:
     """Usage times price in millionths of a dollar, rounded up; None where no price is known.
 
-    >>> cost(Price(input=2.5, output=10), 1_001, 200)
+    >>> cost(TokenPrice(input=2.5, output=10), 1_001, 200)
     4503
     >>> cost(None, 1, 1)
     """
@@ -77,7 +77,7 @@ def most_tokens(prompt: Prompt) -> int:
 @cache
 def _form_size(bets: bool) -> int:
     """Bytes of the answer's schema: providers that hold a model to one count it as sent."""
-    return len(json.dumps(schema(bets)).encode())
+    return len(json.dumps(answer_schema(bets)).encode())
 
 
 @cache

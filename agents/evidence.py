@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Protocol
 
 from markets.model import Market
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 
-Report = Callable[[SetAside], None]
+Report = Callable[[QuarantinedRecord], None]
 """Where a source tells what it has set aside."""
 
 

@@ -3,6 +3,10 @@
 The rule is that of the forecasting competition in whose way the arena simulates forecasting: nothing counts
 that was published after the end of the day before a market closes. A time that is not whole is read as
 the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites are no sources.
+
+The words of a question that an article about it is likely to have.
+
+Sources that may not be used: what they say is a forecast itself.
 """
 
 import re
@@ -11,17 +15,109 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Literal
+from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import Found
-from agents.keywords import letters
 from agents.model import Article
-from agents.restricted import is_restricted
 from agents.text import one_line, printable
 from markets.model import Market
 
-Reason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
+_PLAIN = """
+about above after again all and any are before below between both but can could does during each either
+ever every for from get had has have hit how into its last least less made make many more most much next
+not off once one only other out over per reach same than that the their them then there these they this
+those through under until was what when where which while who whom whose will win with within would yes
+january february march april may june july august september october november december jan feb mar apr jun
+jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday day days week weeks
+month months year years end start by
+"""
+PLAIN = frozenset(_PLAIN.split())
+"""Words that any question may have."""
+SHORTEST = 3
+_WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, as they stand.
+
+    >>> words("Will it rain in São Paulo?")
+    ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
+    """
+    return _WORD.findall(text)
+
+
+def letters(text: str) -> str:
+    """A name or title without anything that two people might write differently.
+
+    >>> letters("Good Judgment: Open")
+    'goodjudgmentopen'
+    """
+    return "".join(words(text)).casefold()
+
+
+def keywords(question: str, most: int) -> tuple[str, ...]:
+    """The telling words of a question, in small letters, names before others, each once.
+
+    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
+    ('fed', 'cut', 'rates')
+    >>> keywords("Will rain fall on Lisbon in May?", 2)
+    ('lisbon', 'rain')
+    """
+    found = [word for word in words(question) if _tells(word)]
+    first = words(question)[:1]
+    named = [word for word in found if not word.islower() and [word] != first]
+    return tuple(dict.fromkeys(word.casefold() for word in (*named, *found)))[:most]
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
+
+
+SITES = (
+    "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
+    "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
+)  # fmt: skip
+"""Forecasting sites and markets: what they publish is a forecast itself, or the price."""
+
+_ADDRESS = re.compile(r"//[^/?#\s]+")
+
+
+def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
+    """Whether an article is from a forecasting site, or from one of those named beside them.
+
+    A name with a dot is a domain, with all below it; one without stands for every source whose name,
+    or a part of whose address, begins so. An address inside another one counts too.
+
+    >>> is_restricted("Good Judgment Open", ""), is_restricted("", "https://www.metaculus.com/questions/1/")
+    (True, True)
+    >>> is_restricted("", "https://archive.example/2026/https://manifold.markets/x")
+    True
+    >>> is_restricted("Example", "https://news.example.com/metaculus", ["example.org"])
+    False
+    """
+    hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
+    if "." in source and " " not in source.strip():
+        hosts.append(_host(source))
+    names = [letters(part) for host in hosts for part in (*host.split("."), *re.split("[.-]", host))]
+    return any(_is_at(site, hosts, [letters(source), *names]) for site in (*SITES, *more))
+
+
+def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
+    place, wanted = _host(site), letters(site)
+    if "." in place:
+        return any(f".{host}".endswith(f".{place}") for host in hosts)
+    return bool(wanted) and any(name.startswith(wanted) for name in names)
+
+
+def _host(address: str) -> str:
+    """The name of a host in an address, without user, port, a last dot and www."""
+    host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
+    return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
+
+
+DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
 """Why an article is dropped, in the order in which the reasons are looked for."""
 
 ANYWHERE = timezone(timedelta(hours=-12))
@@ -48,11 +144,11 @@ class Guard(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedArticles:
     """The articles that may be shown, newest first, and how many others were dropped for which reason."""
 
     articles: tuple[Article, ...]
-    dropped: Mapping[Reason, int]
+    dropped: Mapping[DropReason, int]
 
 
 def cutoff(closes_at: datetime) -> datetime:
@@ -94,17 +190,17 @@ def dated(published: str) -> tuple[datetime, str] | None:
         return None  # the 31st of February, or a day beyond the calendar
 
 
-def guarded(
+def guard_articles(
     found: Iterable[Found], market: Market, at: datetime, fetched_at: datetime, rule: Guard
-) -> Guarded:
+) -> GuardedArticles:
     """What of the articles found may be shown for a market in a round at an instant.
 
     Of articles at one address, or with one title, the newest is kept; the order they come in says nothing.
     """
-    dropped: Counter[Reason] = Counter()
+    dropped: Counter[DropReason] = Counter()
     good: list[Article] = []
     for item in found:
-        article = _judged(item, market, at, fetched_at, rule)
+        article = _judge_article(item, market, at, fetched_at, rule)
         if isinstance(article, Article):
             good.append(article)
         else:
@@ -120,10 +216,12 @@ def guarded(
         else:
             kept.append(article)
         seen.update(keys)
-    return Guarded(tuple(kept), dict(sorted(dropped.items())))
+    return GuardedArticles(tuple(kept), dict(sorted(dropped.items())))
 
 
-def _judged(item: Found, market: Market, at: datetime, fetched_at: datetime, rule: Guard) -> Article | Reason:
+def _judge_article(
+    item: Found, market: Market, at: datetime, fetched_at: datetime, rule: Guard
+) -> Article | DropReason:
     """The article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
         return "restricted"

@@ -1,23 +1,135 @@
-"""Asking a language model: one call by litellm, told whole. The only file that knows litellm."""
+"""Asking a language model: one call by litellm, told whole. The only file that knows litellm.
+
+Why a call brought no answer: what providers and libraries raise, told apart.
+
+Errors are known by the names of their classes and by their HTTP status, so that no client
+library has to be imported for it.
+"""
 
 import asyncio
 import logging
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 
+from agents.answers.json_text import MOST_TEXT, answer_schema
 from agents.cost import cost, price_for
-from agents.faults import fault, is_free
-from agents.jsontext import MOST_TEXT
-from agents.model import Ask, Call, CallError, ModelSettings, Price, Prompt, Rung
-from agents.redact import secrets_in, without
-from agents.schema import schema
-from agents.text import printable
-from markets.collector import for_good, stay
+from agents.model import Ask, Call, CallError, ErrorCode, ModelSettings, Prompt, Rung, TokenPrice
+from agents.text import one_line, printable, redact, remove_secrets, secrets_in
+from markets.garbage_collection import freeze_gc, gc_frozen
+
+MOST_WORDS = 500
+MOST_READ = 20_000
+_NO_KEY = re.compile(
+    r"(?i)missing credentials|api_key client option must be set|no api key|missing .{0,40}api[ _-]?key"
+    r"|api[ _-]?key .{0,40}(?:missing|not set|not found|required)"
+)
+_UNREACHED = re.compile(
+    r"(?i)connection error|cannot connect|connection refused|connection reset|server disconnected"
+)
+_TOO_LONG = re.compile(r"(?i)context[ _](?:length|window)|maximum context|prompt is too long|too many tokens")
+_FILTERED = re.compile(r"(?i)content[ _](?:filter|policy|management)")
+_GARBLED = re.compile(
+    r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
+    r"|invalid response|jsondecodeerror"
+)
+_NEVER_ARRIVED = ("ClientConnectorError", "ConnectionRefusedError", "ConnectTimeout")
+_NAMED: dict[str, tuple[ErrorCode, bool]] = {
+    "ContextWindowExceededError": ("too_long", False),
+    "ContentPolicyViolationError": ("filtered", False),
+    "Timeout": ("timeout", True),
+    "TimeoutError": ("timeout", True),
+    "RateLimitError": ("rate_limit", True),
+}
+
+
+def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
+    """The error as it is recorded: its code, its words without keys, and whether to try again.
+
+    >>> call_error(TimeoutError("no answer after 5 s"))
+    CallError(code='timeout', message='no answer after 5 s', retry=True, wait=None)
+    """
+    said = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
+    code, retry = _error_code(error, said)
+    wait = _retry_wait(error) if retry else None
+    return CallError(code, one_line(redact(said, secrets), MOST_WORDS), retry, wait)
+
+
+def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
+    """Whether nobody can have charged for a call: it was turned down, or never arrived.
+
+    What was answered into the void, or can't be read, may have been paid for all the same.
+    """
+    return code not in ("timeout", "other") or any(
+        type(cause).__name__ in _NEVER_ARRIVED for cause in _causes(error)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        yield error
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+
+
+def _retry_wait(error: BaseException) -> float | None:
+    """For how many seconds the provider asks to be left alone, by its Retry-After."""
+    for headers in _headers(error):
+        said = headers.get("retry-after")
+        if isinstance(said, str) and said.strip():
+            return _seconds(said.strip(), headers.get("date"))
+    return None
+
+
+def _headers(error: BaseException) -> Iterator[Mapping[str, Any]]:
+    """The headers of the answer that an error was made from, wherever its client keeps them."""
+    response = getattr(error, "response", None)
+    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+        if isinstance(headers, Mapping):
+            yield {str(name).lower(): value for name, value in headers.items()}
+
+
+def _seconds(said: str, date: object) -> float | None:
+    """Seconds as they stand, or from the server's own clock to the moment that it names."""
+    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", said):
+        return float(said)
+    try:
+        until, now = parsedate_to_datetime(said), parsedate_to_datetime(str(date))
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):  # neither form, or one moment with a zone and one without
+        return None
+
+
+def _error_code(error: BaseException, said: str) -> tuple[ErrorCode, bool]:
+    for name in (cls.__name__ for cls in type(error).__mro__):
+        if name in _NAMED:
+            return _NAMED[name]
+    if _NO_KEY.search(said):
+        return "no_key", False
+    if _UNREACHED.search(said) or _GARBLED.search(said):
+        return "other", True
+    status = getattr(error, "status_code", None)
+    return _by_status(status, said) if isinstance(status, int) else ("other", False)
+
+
+def _by_status(status: int, said: str) -> tuple[ErrorCode, bool]:
+    if status == 408:
+        return "timeout", True
+    if status == 429:
+        return "rate_limit", True
+    if status == 413 or (status == 400 and _TOO_LONG.search(said)):
+        return "too_long", False
+    if 400 <= status < 500:
+        return ("filtered" if _FILTERED.search(said) else "refused"), False
+    return ("overloaded", True) if status >= 500 else ("other", True)
+
 
 OPENAI = "openai/"
 NEEDS_NO_KEY = "none"
@@ -79,7 +191,7 @@ def _litellm() -> Any:
     """The library, told to stay at home: no price list from the network, no telemetry, no advice."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env it finds upwards
-    with for_good():
+    with gc_frozen():
         import litellm
 
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)  # they quote answers
@@ -92,7 +204,7 @@ def _litellm() -> Any:
 @cache
 def _stay_loaded() -> None:
     """What the first answer made the library load and build is kept out of the collector's way too."""
-    stay()
+    freeze_gc()
 
 
 @cache
@@ -129,12 +241,12 @@ async def _call(
     except TimeoutError:
         error = CallError("timeout", f"no answer within {settings.timeout:g} seconds", retry=True)
     except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all
-        error = fault(raised, secrets)
-        free = is_free(raised, error.code)
+        error = call_error(raised, secrets)
+        free = is_uncharged(raised, error.code)
     latency = round((timer() - start) * 1000)
     if error is None:
         _stay_loaded()
-        return _answered(prompt, settings, rung, answer, latency, secrets)
+        return _call_answered(prompt, settings, rung, answer, latency, secrets)
     return Call(prompt, None, rung=rung, cost=0 if free else None, latency_ms=latency, error=error)
 
 
@@ -173,12 +285,12 @@ def _wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[st
 def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:
     """The form of answer that is asked for, beside what the prompt says of it."""
     if rung == "schema":
-        wanted = {"name": "answer", "strict": True, "schema": schema(prompt.bets)}
+        wanted = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
         return {"type": "json_schema", "json_schema": wanted}
     return {"type": "json_object"} if rung == "json" else None
 
 
-def _answered(
+def _call_answered(
     prompt: Prompt, settings: ModelSettings, rung: Rung, answer: Any, latency: int, secrets: Sequence[str]
 ) -> Call:
     """The call as the provider tells it: its own name for the model, its own count of tokens."""
@@ -191,10 +303,10 @@ def _answered(
     tokens_in, tokens_out = _counted(getattr(answer, "usage", None))
     return Call(
         prompt,
-        _told(reply, secrets),
+        _call_record(reply, secrets),
         finish=finish,
-        model=_told(answer.model, secrets),
-        fingerprint=_told(getattr(answer, "system_fingerprint", None), secrets),
+        model=_call_record(answer.model, secrets),
+        fingerprint=_call_record(getattr(answer, "system_fingerprint", None), secrets),
         rung=rung,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
@@ -204,9 +316,9 @@ def _answered(
     )
 
 
-def _told(said: object, secrets: Sequence[str]) -> str:
+def _call_record(said: object, secrets: Sequence[str]) -> str:
     """What a provider says in a field for a text, in which a server of one's own may put anything."""
-    return without(printable(said if isinstance(said, str) else ""), secrets)
+    return remove_secrets(printable(said if isinstance(said, str) else ""), secrets)
 
 
 def _counted(usage: object) -> tuple[int, int]:
@@ -226,7 +338,7 @@ def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str)
     """The cost by the provider's count of tokens; unknown where that is not whole, unless they are free."""
     price = price_for(settings, tokens_in)
     whole = tokens_in > 0 and (tokens_out > 0 or not reply)
-    counted = whole or price == Price(input=0, output=0)
+    counted = whole or price == TokenPrice(input=0, output=0)
     return cost(price, tokens_in, tokens_out) if counted else None
 
 

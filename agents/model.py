@@ -14,7 +14,7 @@ from portfolio.rules import Rules
 
 Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
-Verdict = Literal["played", "malformed", "failed", "out"]
+DecisionStatus = Literal["played", "malformed", "failed", "out"]
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ErrorCode = Literal[
     "no_key",
@@ -83,7 +83,7 @@ class Decision:
     bets: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
     rejections: tuple[Rejection, ...] = ()
-    verdict: Verdict = "played"
+    verdict: DecisionStatus = "played"
     note: str = ""
 
 
@@ -161,7 +161,7 @@ class Settings(BaseModel):
         yield from ()
 
 
-def _nothing_beside(name: str) -> Any:
+def _no_folder(name: str) -> Any:
     raise Unreadable(f"{name} can't be had: there is no folder that it could be in")
 
 
@@ -175,11 +175,11 @@ class Given:
 
     truth: Truth | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
-    read: Callable[[str], str] = _nothing_beside
-    load: Callable[[str], Any] = _nothing_beside
+    read: Callable[[str], str] = _no_folder
+    load: Callable[[str], Any] = _no_folder
 
 
-class Price(BaseModel):
+class TokenPrice(BaseModel):
     """Dollars per million tokens, where the library's table does not know the model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
@@ -190,7 +190,7 @@ class Price(BaseModel):
     """For what it answers."""
 
 
-OURS = (
+OWN_PARAMETERS = (
     "api_base", "api_key", "base_url", "extra_headers", "headers", "max_completion_tokens", "max_retries",
     "max_tokens", "messages", "model", "n", "num_retries", "reasoning_effort", "response_format", "seed",
     "stream", "temperature", "timeout", "tool_choice", "tools",
@@ -222,7 +222,9 @@ class ModelSettings(Settings):
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
     """How long an answer is waited for."""
-    price: Price | None = Field(default=None, json_schema_extra={"meant": "a block with input and output"})
+    price: TokenPrice | None = Field(
+        default=None, json_schema_extra={"meant": "a block with input and output"}
+    )
     """Dollars per million tokens, where litellm knows none: `{input: 1, output: 4}`."""
     released: date | None = None
     """The day from which the model could be had."""
@@ -233,12 +235,12 @@ class ModelSettings(Settings):
     @classmethod
     def _not_ours(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
         for name in extra:
-            if name.lower() in OURS:
+            if name.lower() in OWN_PARAMETERS:
                 words = "it has a key of its own here, or changes what comes back"
                 raise ValueError(f"{name} is no extra parameter: {words}")
         return extra
 
 
-def asked(settings: Settings) -> ModelSettings | None:
+def model_settings(settings: Settings) -> ModelSettings | None:
     """How the model of an agent is reached; None where it has none."""
     return settings if isinstance(settings, ModelSettings) and settings.model else None

@@ -1,22 +1,61 @@
-"""Kinds and prompts by name: a file in the folder here, or in a folder beside the config."""
+"""Kinds and prompts by name: a file in the folder here, or in a folder beside the config.
+
+What a config names beside itself: files of text, and Python of one's own.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from agents.model import Agent, Given, Settings
-from markets.registry import UnknownExtension, find, load, names
+from agents.model import Agent, Given, Settings, Unreadable
+from markets.registry import UnknownExtension, find, load, load_file, names
+
+MOST_BYTES = 10_000_000
+
+
+def read_file(folder: Path, name: str) -> str:
+    """The text of a file; its path starts from the config's folder."""
+    path = folder / name
+    if not path.is_file():
+        raise Unreadable(f"there is no file {name} beside the config. Put it there, or name another one")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise Unreadable(f"{name} can't be read: {error.strerror}. Make it readable") from error
+    if len(data) > MOST_BYTES:
+        raise Unreadable(f"{name} has more than {MOST_BYTES:,} bytes. Take out what is long past")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unreadable(f"{name}:{line}: this is not text in UTF-8. Save the file as UTF-8") from error
+
+
+def load_module(folder: Path, name: str) -> ModuleType:
+    """The module of that name in the config's folder, or in `extensions/` there."""
+    paths = [folder / f"{name}.py", folder / "extensions" / f"{name}.py"]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        words = f"there is no {name}.py beside the config, nor in extensions/ there"
+        raise Unreadable(f"{words}. Put the function there, or name another module")
+    try:
+        return load_file(path)
+    except (Exception, SystemExit) as error:
+        raise Unreadable(f"{name}.py can't be loaded: {type(error).__name__}: {error}. Mend it") from error
+
 
 HOME = Path(__file__).parent
 
 
-class NotAKind(LookupError):
+class NotAnAgentKind(LookupError):
     """A file of that name is there, but it makes no agents."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AgentKind:
     """A kind of agent: what its block in the config may hold, and how one is made from that."""
 
     name: str
@@ -30,16 +69,16 @@ def kinds(extra: Iterable[Path] = ()) -> list[str]:
     return names(HOME / "kinds", extra)
 
 
-def kind(name: str, extra: Iterable[Path] = ()) -> Kind:
+def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     """The kind of that name."""
     module = load("agents.kinds", name, extra)
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
-        raise NotAKind(f"{name}.py is no kind of agent: it needs a class Settings and a function agent")
-    return Kind(name, (module.__doc__ or "").strip(), settings, agent)
+        raise NotAnAgentKind(f"{name}.py is no kind of agent: it needs a class Settings and a function agent")
+    return AgentKind(name, (module.__doc__ or "").strip(), settings, agent)
 
 
-def sources(settings: Settings) -> tuple[str, ...]:
+def agents_needed(settings: Settings) -> tuple[str, ...]:
     """The agents whose stated forecasts an agent needs: the names in its `of`."""
     of = getattr(settings, "of", ())
     return (of,) if isinstance(of, str) else tuple(of)

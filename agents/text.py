@@ -1,7 +1,24 @@
-"""Text from outside, made safe to store and to quote."""
+"""Text from outside, made safe to store and to quote.
 
+Keys taken out of text before it is stored or shown.
+
+A budget of tokens for a prompt: long texts are cut to one common length, so that all of it fits.
+
+No tokenizer is asked, since every model has its own. A byte of plain letters and spaces is taken for a
+third of a token, any other byte (figures, signs, other scripts) for two thirds. A prompt full of real
+market texts has about a fifth fewer than that.
+"""
+
+import json
 import re
+import string
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from html import escape
+from urllib.parse import quote
+
+from agents.model import Message
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """What a database or an encoder may choke on: control characters and lone surrogates."""
@@ -39,21 +56,188 @@ def one_line(text: str, limit: int = 500) -> str:
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
-def tidy(text: str) -> str:
+def tidy_lines(text: str) -> str:
     r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
 
-    >>> tidy(" one\r\n\x85two \n")
+    >>> tidy_lines(" one\r\n\x85two \n")
     'one\n\ntwo'
     """
     return "\n".join([line.strip() for line in printable(text).strip().splitlines()])
 
 
-def barred(text: str) -> str:
+def quoted_lines(text: str) -> str:
     """A tidy text with a bar before each of its lines: nothing escapes.
 
-    >>> print(barred("one\\n\\ntwo"))
+    >>> print(quoted_lines("one\\n\\ntwo"))
     | one
     |
     | two
     """
     return ("| " + text.replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
+
+
+HIDDEN = "[hidden]"
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST = 8
+_LOOKS_SECRET = (
+    re.compile(r"(?i)(\bauthorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:bearer|basic)\s+)?[^\s'\",}]+"),
+    re.compile(r"(?i)(\bbearer\s+)[^\s'\",}]{6,}"),
+    re.compile(r"(?i)(\b(?:x-)?api[-_ ]?key(?:\s+provided)?['\"]?\s*[:=]\s*['\"]?)[^\s'\",}&]{6,}"),
+    re.compile(r"(?i)([?&](?:key|api_key|token|access_token)=)[^&\s'\"]+"),
+    re.compile(r"()\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_A-Za-z0-9*.]{12,}"),
+)
+
+
+def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
+    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
+
+    Secret is what its name says to be, and what is `named`.
+    """
+    found = {
+        form
+        for name, value in environ.items()
+        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
+        for form in _secret_forms(value)
+    }
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def _secret_forms(secret: str) -> Iterator[str]:
+    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(raw)
+    yield quote(raw, safe="")
+    yield escape(secret)
+    yield repr(secret)[1:-1]
+    yield b64encode(raw).decode().rstrip("=")
+
+
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text without these secrets.
+
+    >>> remove_secrets("my key is canary-key-1", ["canary-key-1"])
+    'my key is [hidden]'
+    """
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without these secrets, nor anything else that looks like a key.
+
+    >>> redact("Incorrect API key provided: sk-abcd1234****wxyz. Authorization: Bearer abcdefgh")
+    'Incorrect API key provided: [hidden] Authorization: [hidden]'
+    """
+    text = remove_secrets(text, secrets)
+    for pattern in _LOOKS_SECRET:
+        text = pattern.sub(rf"\g<1>{HIDDEN}", text)
+    return text
+
+
+TOKEN = 3
+"""What a token weighs: three plain bytes, or one and a half of the others, at 2 each."""
+PLAIN = (string.ascii_letters + " \n").encode()
+MESSAGE_TOKENS = 32
+"""More than any provider adds to a message for its role and its bounds."""
+MARK = 50
+"""Characters that the mark of a cut may take: a text that is longer by no more than this stays whole."""
+UNUSED = 50
+"""A part of the room that may be left unused, one in so many."""
+GUESSES = 3
+"""How often the length is worked out before it is searched for by halves."""
+_SAMPLE = " … [cut: 400 of 800 characters]"
+_PARTS = 1_000
+
+MakeMessages = Callable[[int | None], tuple[Message, ...]]
+
+
+class TooLong(ValueError):
+    """A prompt that has no room in its budget, even without its long texts."""
+
+    def __init__(self, needed: int, allowed: int):
+        super().__init__(
+            f"the prompt takes about {needed:,} tokens with all long texts cut away, and {allowed:,} are "
+            f"allowed: raise prompt_tokens, or ask in smaller batches"
+        )
+        self.needed, self.allowed = needed, allowed
+
+
+def tokens_of(messages: Iterable[Message]) -> int:
+    """About how many tokens these messages take, rather too many than too few.
+
+    >>> tokens_of([Message("user", "Will it rain?")]), tokens_of([Message("user", "明日は雨か")])
+    (37, 42)
+    """
+    return -(-_weight_of(messages) // TOKEN)
+
+
+def cut_text(text: str, longest: int | None) -> str:
+    """The text with tidy lines, cut to a length if it is longer; then it says so.
+
+    >>> cut_text("a" * 8_400, 3)
+    'aaa … [cut: 3 of 8,400 characters]'
+    """
+    text = tidy_lines(text)
+    if longest is None or len(text) <= longest + MARK:
+        return text
+    return f"{text[:longest].rstrip()} … [cut: {longest:,} of {len(text):,} characters]".lstrip()
+
+
+def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -> tuple[Message, ...]:
+    """The messages, made with a common length of these texts that keeps them within the tokens.
+
+    The length is worked out from what the texts weigh. That is right at once where each of them is shown
+    once, as it stands; else it is searched for, until little of the room is left.
+    """
+    messages = make(None)
+    if tokens is None or (excess := _weight_of(messages) - tokens * TOKEN) <= 0:
+        return messages
+    room = tokens * TOKEN
+    saved, margin, guesses = excess, room // UNUSED // 2, GUESSES
+    low, high, found = 0, max(map(len, texts), default=0) + 1, None
+    while low < high:
+        saved, guesses = saved + margin, guesses - 1
+        length = _common_length(texts, saved) if guesses >= 0 else -1
+        if not low <= length < high:
+            length = (low + high) // 2
+        messages = make(length)
+        excess = _weight_of(messages) - room
+        saved += excess
+        if excess > 0:
+            high = length
+        else:
+            low, found = length + 1, messages
+            if -excess * UNUSED <= room:
+                break
+    if found is None:
+        raise TooLong(tokens_of(messages), tokens)
+    return found
+
+
+def _common_length(texts: Sequence[str], excess: int) -> int:
+    """The length to which the longest texts are cut to save a weight; 0 where it can't be saved."""
+    tidied = filter(None, map(tidy_lines, texts))
+    sizes = sorted(
+        ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True
+    )
+    spare = rate = 0
+    for place, (length, weight) in enumerate(sizes):
+        spare, rate = spare + length * weight - _weight(_SAMPLE) * _PARTS, rate + weight
+        longest = (spare - excess * _PARTS) // rate
+        following = sizes[place + 1][0] if place + 1 < len(sizes) else 0
+        if longest >= max(following - MARK, 0):
+            return longest
+    return 0
+
+
+def _weight_of(messages: Iterable[Message]) -> int:
+    return sum(_weight(message.content) + MESSAGE_TOKENS * TOKEN for message in messages)
+
+
+def _weight(text: str) -> int:
+    sent = text.encode("utf-8", "replace")
+    return len(sent) + len(sent.translate(None, PLAIN))

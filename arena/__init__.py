@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.api import Change, open_record
+    from arena.exports.api import Change, open_record
 
 __all__ = ["Change", "open_record"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("arena.api"), name)
+        return getattr(import_module("arena.exports.api"), name)
     raise AttributeError(f"module 'arena' has no attribute {name!r}")

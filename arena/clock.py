@@ -36,7 +36,7 @@ class Clock(Protocol):
         ...
 
 
-class Real:
+class SystemClock:
     """This machine's clock."""
 
     def now(self) -> datetime:
@@ -45,10 +45,10 @@ class Real:
 
     async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
         """Wait until then, until told to stop, or for a minute."""
-        await rest(min(at - now(), LONGEST_SLEEP), stop)
+        await sleep_unless_stopped(min(at - now(), LONGEST_SLEEP), stop)
 
 
-async def rest(length: timedelta, stop: asyncio.Event) -> None:
+async def sleep_unless_stopped(length: timedelta, stop: asyncio.Event) -> None:
     """Wait for so long by the machine, whatever time it is taken to be; less when told to stop."""
     if length > timedelta():
         try:
@@ -58,7 +58,7 @@ async def rest(length: timedelta, stop: asyncio.Event) -> None:
 
 
 @dataclass
-class Pretended:
+class PretendedClock:
     """A time that is only pretended, kept in a file: who sleeps until then is there at once.
 
     While anything is done no time passes. A start goes on from what the file says.

@@ -1,4 +1,7 @@
-"""What can go wrong in ways that a user can mend."""
+"""What can go wrong in ways that a user can mend.
+
+How many of something, in words.
+"""
 
 from typing import Any
 
@@ -21,3 +24,12 @@ class ArenaError(Exception):
         {'code': 'no_record', 'message': 'there is no record yet', 'mend': 'run `arena demo`'}
         """
         return {"code": self.code, "message": self.message, "mend": self.mend}
+
+
+def count_text(number: int, name: str) -> str:
+    """So many of something.
+
+    >>> count_text(1, "cohort"), count_text(2_000, "row"), count_text(0, "turn")
+    ('1 cohort', '2,000 rows', '0 turns')
+    """
+    return f"{number:,} {name}{'' if number == 1 else 's'}"

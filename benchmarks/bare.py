@@ -37,7 +37,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass
-class World:
+class BareWorld:
     """What the files say: pages, prices and ends by market, each with the time from which it counts."""
 
     pages: dict[str, tuple[list[datetime], list[Any]]]
@@ -46,7 +46,7 @@ class World:
 
 
 @dataclass
-class Account:
+class BareAccount:
     """Cash, and shares with their cost by market and side."""
 
     cash: float = BANKROLL
@@ -54,12 +54,12 @@ class Account:
 
 
 @dataclass
-class Cohort:
+class BareCohort:
     """One start with fresh bankrolls."""
 
     number: int
     starts_at: datetime
-    accounts: list[Account]
+    accounts: list[BareAccount]
     over: bool = False
 
 
@@ -69,7 +69,7 @@ def known(history: tuple[list[datetime], list[Any]], at: datetime) -> Any:
     return history[1][place - 1] if place else None
 
 
-def read(folder: Path) -> World:
+def read(folder: Path) -> BareWorld:
     """The recording, as far as it matters here."""
     pages, prices = defaultdict[str, Any](lambda: ([], [])), defaultdict[str, Any](lambda: ([], []))
     with (folder / "markets.jsonl").open(encoding="utf-8") as file:
@@ -84,7 +84,7 @@ def read(folder: Path) -> World:
     with (folder / "resolutions.csv").open(encoding="utf-8", newline="") as file:
         ends = {row["market"]: (datetime.fromisoformat(row["known_at"]), _payout(row["payout"]))
                 for row in csv.DictReader(file)}  # fmt: skip
-    return World(pages, prices, ends)
+    return BareWorld(pages, prices, ends)
 
 
 def _add(history: tuple[list[datetime], list[Any]], at: datetime, what: Any) -> None:
@@ -103,12 +103,12 @@ def play(folder: Path, database: Path, agents: Sequence[tuple[str, float]], week
     base.execute("PRAGMA synchronous = NORMAL")
     for table, columns in TABLES.items():
         base.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, {columns})")
-    season = Season(base, world, agents)
+    season = BareSeason(base, world, agents)
     first = min(times[0] for times, _ in world.prices.values())
     last = max(times[-1] for times, _ in world.prices.values())
     for week in range(weeks):
         at = first + week * WEEK
-        season.cohorts.append(Cohort(week + 1, at, [Account() for _ in agents]))
+        season.cohorts.append(BareCohort(week + 1, at, [BareAccount() for _ in agents]))
         for cohort in season.cohorts:
             season.visit(cohort, at, decides=at - cohort.starts_at < ROUNDS * WEEK)
     for cohort in season.cohorts:
@@ -118,13 +118,13 @@ def play(folder: Path, database: Path, agents: Sequence[tuple[str, float]], week
 
 
 @dataclass
-class Season:
+class BareSeason:
     """The loop's state: the database, the world, who plays, and how many rows were written."""
 
     base: sqlite3.Connection
-    world: World
+    world: BareWorld
     agents: Sequence[tuple[str, float]]
-    cohorts: list[Cohort] = field(default_factory=list)
+    cohorts: list[BareCohort] = field(default_factory=list)
     count: Counter[str] = field(default_factory=Counter)
     told: set[str] = field(default_factory=set)
 
@@ -137,7 +137,7 @@ class Season:
         self.base.executemany(f"INSERT INTO {table} VALUES (NULL, {marks})", lines)
         return self.count[table]
 
-    def visit(self, cohort: Cohort, at: datetime, decides: bool) -> None:
+    def visit(self, cohort: BareCohort, at: datetime, decides: bool) -> None:
         """Settle, look, let everyone play, mark."""
         if cohort.over:
             return
@@ -161,7 +161,7 @@ class Season:
         last = at >= cohort.starts_at + (ROUNDS - 1) * WEEK
         cohort.over = last and not any(account.lots for account in cohort.accounts)
 
-    def settle(self, cohort: Cohort, at: datetime) -> None:
+    def settle(self, cohort: BareCohort, at: datetime) -> None:
         """Pay what has ended."""
         for agent, account in enumerate(cohort.accounts):
             for market, side in list(account.lots):
@@ -178,7 +178,7 @@ class Season:
                 self.put("entry", [(cohort.number, agent, at.isoformat(), "resolution:1", market, side, paid,
                                     -shares, account.cash, 0)])  # fmt: skip
 
-    def draw(self, cohort: Cohort, at: datetime) -> dict[str, Any]:
+    def draw(self, cohort: BareCohort, at: datetime) -> dict[str, Any]:
         """The markets on offer in a round, a few of each event."""
         offered = []
         for market, pages in self.world.pages.items():
@@ -196,7 +196,9 @@ class Season:
                 shown[market] = quote
         return shown
 
-    def turn(self, cohort: Cohort, agent: int, at: datetime, stamp: str, shown: Mapping[str, Any]) -> None:
+    def turn(
+        self, cohort: BareCohort, agent: int, at: datetime, stamp: str, shown: Mapping[str, Any]
+    ) -> None:
         """One entrant's part of a round, in one transaction."""
         account, (kind, p) = cohort.accounts[agent], self.agents[agent]
         dice = random.Random(f"{cohort.number}/{at}/{agent}")
@@ -218,7 +220,15 @@ class Season:
         self.base.execute("COMMIT")
 
     def fill(
-        self, cohort: Cohort, agent: int, stamp: str, turn: int, market: str, side: str, amount: float, q: Any
+        self,
+        cohort: BareCohort,
+        agent: int,
+        stamp: str,
+        turn: int,
+        market: str,
+        side: str,
+        amount: float,
+        q: Any,
     ) -> None:
         """A bet filled at half a spread from the mid, with its level and its line of the ledger."""
         account, price = cohort.accounts[agent], pays(side, q)
@@ -241,7 +251,7 @@ def pays(side: str, quote: Any) -> float:
 
 
 def kelly(
-    beliefs: Mapping[str, float], account: Account, shown: Mapping[str, Any]
+    beliefs: Mapping[str, float], account: BareAccount, shown: Mapping[str, Any]
 ) -> list[tuple[str, str, float]]:
     """A quarter of the Kelly stake on every edge, best first while the cash lasts."""
     edges = []
@@ -261,14 +271,16 @@ def kelly(
     return bets
 
 
-def thrown(dice: random.Random, account: Account, shown: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+def thrown(
+    dice: random.Random, account: BareAccount, shown: Mapping[str, Any]
+) -> list[tuple[str, str, float]]:
     """A few of the smallest bets anywhere."""
     most = min(3, int(account.cash / LEAST)) if MOST * account.cash >= LEAST else 0
     markets = sorted(shown, key=lambda _: dice.random())[:most]
     return [(market, "YES" if dice.random() < 0.5 else "NO", LEAST) for market in markets]
 
 
-def worth(account: Account, quotes: Mapping[str, Any], at: datetime) -> Row:
+def worth(account: BareAccount, quotes: Mapping[str, Any], at: datetime) -> Row:
     """Cash, value, cost and how many prices are old."""
     value, cost, stale = account.cash, 0.0, 0
     for (market, side), (shares, paid) in account.lots.items():

@@ -30,13 +30,13 @@ from streamlit.testing.v1 import AppTest
 
 import dashboard.queries
 from arena.cli.dashboard import FLAGS as STREAMLIT
-from arena.cli.listening import Place, answers
-from arena.prepared.prepare import prepare
-from arena.scores import ranking
-from arena.store.database import looking, reading
-from arena.store.record import Record
+from arena.cli.dashboard_address import ListenAddress, answers
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.cache.refresh import refresh_cache
 from benchmarks import year
-from benchmarks.measure import Row, Timed, options, report, row, timed
+from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from dashboard.serve import seek_no_components
 from dashboard.source import ask
 from tests.browser.watching import FLAGS
@@ -75,7 +75,7 @@ def prepared(folder: Path, name: str, scale: float) -> Path:
         print(f"making {name}", file=sys.stderr)
         year.make_of(path, year.size(scale, AGENTS))
     record = Record.open(str(path))
-    prepare(record, year.NOW, lambda done, of: print(f"  {done} of {of}", end="\r", file=sys.stderr))
+    refresh_cache(record, year.NOW, lambda done, of: print(f"  {done} of {of}", end="\r", file=sys.stderr))
     record.close()
     return path
 
@@ -131,7 +131,7 @@ def questions(record: Path) -> dict[str, float]:
     return worst
 
 
-def of_questions(large: Path, small: Path) -> list[Row]:
+def of_questions(large: Path, small: Path) -> list[Measurement]:
     here, there = questions(large), questions(small)
     rows = []
     for name, seconds in sorted(here.items()):
@@ -141,7 +141,7 @@ def of_questions(large: Path, small: Path) -> list[Row]:
     return rows
 
 
-def of_scripts(record: Path) -> list[Row]:
+def of_scripts(record: Path) -> list[Measurement]:
     rows = []
     for name, address in PAGES:
         opened = page(record, name, address)
@@ -151,7 +151,7 @@ def of_scripts(record: Path) -> list[Row]:
     return rows
 
 
-def of_server(record: Path) -> list[Row]:
+def of_server(record: Path) -> list[Measurement]:
     """The first page from the server's start, and its memory once all pages were opened.
 
     Beside it, at the same time, what Streamlit takes for a page that has nothing but one small table. Both
@@ -202,7 +202,7 @@ def bare() -> Iterator[Served]:
         command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", *STREAMLIT]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            while server.poll() is None and not answers(Place(port=port)):
+            while server.poll() is None and not answers(ListenAddress(port=port)):
                 time.sleep(0.02)
             yield Served(f"http://127.0.0.1:{port}", server)
         finally:
@@ -218,10 +218,10 @@ def memory(process: int) -> float:
     return own + sum(memory(int(child)) for child in children)
 
 
-def of_board(record: Path) -> list[Row]:
+def of_board(record: Path) -> list[Measurement]:
     """The whole leaderboard as if nothing had been worked out before."""
     with looking(str(record)) as engine, reading(engine) as connection:
-        took = timed(lambda: ranking(connection, anew=True), repeat=2)
+        took = timed(lambda: compute_leaderboard(connection, anew=True), repeat=2)
     return [row(f"a whole leaderboard from nothing: {took.wall:.2f} s", took, "5 s", 1 / BOARD, 1.0)]
 
 
@@ -233,7 +233,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = chosen.records or Path(name)
         large, small = prepared(folder, "year.db", 1.0), prepared(folder, "small.db", 0.01)
-        parts: list[Callable[[], list[Row]]] = [
+        parts: list[Callable[[], list[Measurement]]] = [
             lambda: of_questions(large, small),
             lambda: of_scripts(large),
             lambda: of_server(large),

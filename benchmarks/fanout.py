@@ -24,16 +24,16 @@ from typing import Any
 
 from agents.llm import close
 from agents.model import Ask, Prompt
-from arena.budget import Payer
+from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
-from arena.plan import plan_of
-from arena.season import play_time
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.turns import asking
-from arena.wiring import open_world
-from arena.world import World
-from benchmarks.measure import Row, Timed, options, report, row
+from arena.record.model.budget import Payer
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.rounds.season import play_time
+from arena.rounds.turns import ask_of_player
+from arena.rounds.wiring import open_world
+from arena.rounds.world import World
+from benchmarks.measure import Measurement, Timed, options, report, row
 
 CALLS, AT_ONCE, LATENCY = 200, 50, 1.0
 IDEAL = CALLS / AT_ONCE * LATENCY
@@ -104,7 +104,7 @@ def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[
         key = stored.entrant_ids[entrant.name]
         [before] = record.calls(round.id, [key])[key]
         mind = world.mind(stored.cohort, entrant)
-        ask = asking(mind, Payer(round.id, key), entrant.name, [before], world, record)
+        ask = ask_of_player(mind, Payer(round.id, key), entrant.name, [before], world, record)
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
 
 
@@ -175,7 +175,7 @@ def main() -> None:
     whole, calls, part, alone = (min(each, key=lambda run: run.cpu) for each in zip(*runs, strict=True))
     own = part.cpu / CALLS
     waited = min((calls for _, calls, *_ in runs), key=lambda run: run.wall)
-    rows: list[Row] = [
+    rows: list[Measurement] = [
         row(f"{CALLS} calls: {waited.wall:.2f} s", waited, "the ideal", 1 / IDEAL, 1 / 1.15),
         row(f"our own CPU a call: {1000 * own:.2f} ms", Timed(own, own), "1 ms", 1 / OWN_SHARE, 1.0),
     ]
@@ -189,7 +189,7 @@ def main() -> None:
 
 def what_was_asked(database: Path) -> tuple[list[dict[str, str]], dict[str, Any]]:
     """The messages of the first call in a record, and the form of answer that went with them."""
-    from agents.schema import schema
+    from agents.answers.json_text import answer_schema
 
     record = Record.open(str(database))
     try:
@@ -197,7 +197,7 @@ def what_was_asked(database: Path) -> tuple[list[dict[str, str]], dict[str, Any]
     finally:
         record.close()
     messages = [{"role": message.role, "content": message.content} for message in call.prompt.messages]
-    wanted = {"name": "answer", "strict": True, "schema": schema()}
+    wanted = {"name": "answer", "strict": True, "schema": answer_schema()}
     return messages, {"type": "json_schema", "json_schema": wanted}
 
 

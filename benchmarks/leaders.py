@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from arena.scoring.comparing.events import Sums
-from arena.scoring.comparing.gain import sums_of
-from arena.scoring.comparing.leading import chance_each
-from arena.scoring.comparing.power import needed
-from arena.scoring.comparing.standings import standings
-from arena.scoring.comparing.wild import error
+from arena.scores.rules.comparisons.events import EventSums
+from arena.scores.rules.comparisons.gain import sums_of
+from arena.scores.rules.comparisons.lead import chance_each
+from arena.scores.rules.comparisons.power import needed
+from arena.scores.rules.comparisons.standings import standings
+from arena.scores.rules.comparisons.wild_bootstrap import error
 from benchmarks.truth import HASTY, MANY, SHARP, Share, chances
-from benchmarks.worlds import Floats, Shape, World, peer, played, seer, sizes, world
+from benchmarks.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
 
-Agents = Callable[[World, np.random.Generator], dict[str, Floats]]
+Agents = Callable[[KnownWorld, np.random.Generator], dict[str, Floats]]
 
 
 def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) -> list[str | None]:
@@ -26,18 +26,18 @@ def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) ->
     return named
 
 
-def _skill_less(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+def _skill_less(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
     """Four as good as the price, one worse, one who says a half, and the price itself."""
     peers = {f"peer {number}": peer(place, rng) for number in range(4)}
     others = {"hasty": seer(place, HASTY, rng), "half": np.full_like(place.price, 0.5), "market": place.price}
     return peers | others
 
 
-def _one_peer(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+def _one_peer(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
     return {"peer": peer(place, rng), "market": place.price}
 
 
-def _equals(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+def _equals(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
     return {name: seer(place, SHARP / 2, rng) for name in "ab"} | {"market": place.price}
 
 
@@ -55,7 +55,7 @@ def no_leader(seasons: int) -> Iterator[Share]:
 
 
 def _planted(noise: float) -> Agents:
-    def agents(place: World, rng: np.random.Generator) -> dict[str, Floats]:
+    def agents(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
         return {"better": seer(place, noise, rng)} | {f"peer {n}": peer(place, rng) for n in range(3)}
 
     return agents
@@ -67,11 +67,11 @@ def events_for(shape: Shape, noise: float) -> int:
     place = world(sizes(shape, MANY, 5, rng), rng)
     found = played(place, _planted(noise)(place, rng))
     better = sums_of(found, found.said[0])
-    rivals = [Sums(np.zeros_like(better.total), better.count)]
+    rivals = [EventSums(np.zeros_like(better.total), better.count)]
     rivals += [sums_of(found, said) for said in found.said[1:]]
     most = 0.0
     for rival in rivals:
-        gap = Sums(better.total - rival.total, better.count)
+        gap = EventSums(better.total - rival.total, better.count)
         count = needed(gap.mean, error(gap), MANY, chance_each(len(rivals)))
         most = max(most, count or 0.0)
     return int(np.ceil(most))

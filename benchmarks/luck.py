@@ -15,24 +15,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scoring.money.luck import luck
-from arena.scoring.money.trades import End, Tie, Ties, Trade
+from arena.record.model.trades import EventTie, MarketEnd, Ties, Trade
+from arena.scores.rules.money.luck import luck
 from markets.millionths import ONE
 
 SPREAD, FEE_RATE = 10_000, 20_000
 ROUNDS, MARKETS = 6, 4
 STYLES = ("hold", "trade")
-TIES: tuple[Tie, ...] = ("exclusive", "nested", "alone")
+TIES: tuple[EventTie, ...] = ("exclusive", "nested", "alone")
 
 
 @dataclass(frozen=True, slots=True)
-class Season:
+class LuckSeason:
     trades: list[Trade]
-    ends: dict[str, End]
+    ends: dict[str, MarketEnd]
     ties: Ties
 
 
-def prices(tie: Tie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def prices(tie: EventTie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Mids of an event's markets in each round, and how they end. The states of `alone` are each market's."""
     if tie == "alone":
         each = [prices("nested", rng) for _ in range(MARKETS)]
@@ -51,10 +51,10 @@ def prices(tie: Tie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArr
     return mids, ended[1:]
 
 
-def season(events: int, style: str, rng: np.random.Generator) -> Season:
+def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
     trades: list[Trade] = []
-    ends: dict[str, End] = {}
-    ties: dict[str, Tie] = {}
+    ends: dict[str, MarketEnd] = {}
+    ties: dict[str, EventTie] = {}
     for number in range(events):
         ties[event := f"e{number}"] = tie = TIES[number % len(TIES)]
         mids, ended = prices(tie, rng)
@@ -64,9 +64,9 @@ def season(events: int, style: str, rng: np.random.Generator) -> Season:
             value, yes = ONE * int(ended[place]), done[0].yes if done else True
             held = sum(t.shares if t.buy else -t.shares for t in done)
             paid = held * (value if yes else ONE - value) // ONE
-            ends[market] = End(event, "settled", value, paid)
+            ends[market] = MarketEnd(event, "settled", value, paid)
             trades += done
-    return Season(trades, ends, ties)
+    return LuckSeason(trades, ends, ties)
 
 
 def _bets(market: str, mids: list[int], style: str, rng: np.random.Generator) -> Iterator[Trade]:

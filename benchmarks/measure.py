@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Measurement:
     """One line of a benchmark: how many a second, against what, and the ratio that is wanted."""
 
     what: str
@@ -55,9 +55,9 @@ def timed(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> Timed:
     return min(runs, key=lambda run: run.wall)
 
 
-def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Row:
+def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Measurement:
     """A line of the table; `reference` is how many a second it is held against."""
-    return Row(what, ours.per_second, ours.cpu_share, against, reference, wanted)
+    return Measurement(what, ours.per_second, ours.cpu_share, against, reference, wanted)
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -67,7 +67,7 @@ def options(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def report(rows: Sequence[Row], as_json: bool, notes: Sequence[str] = ()) -> None:
+def report(rows: Sequence[Measurement], as_json: bool, notes: Sequence[str] = ()) -> None:
     """Print the rows, and how many of them are slower than wanted."""
     if as_json:
         said = [asdict(row) | {"ratio": row.ratio, "good": row.good} for row in rows]

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scoring.metaculus import baseline, peer
-from arena.scoring.metaculus.forecasts import Forecasts
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.limits import with_floor
-from arena.scoring.metaculus.question import Question, Scores
-from arena.scoring.metaculus.totals import totals
-from benchmarks.measure import Row, options, report, row, timed
-from benchmarks.slow_metaculus import Asked, Said, scores
+from arena.scores.rules.metaculus import baseline, peer
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.limits import with_floor
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import totals
+from benchmarks.measure import Measurement, options, report, row, timed
+from benchmarks.slow_metaculus import SlowForecast, SlowQuestion, scores
 
 FORECASTERS, EACH, QUESTIONS = 100, 10, 20
 OPTIONS, BUCKETS, HAPPENED = 6, 200, 3
@@ -34,14 +34,14 @@ PUBLISHED = {"yes/no": 137 / 100, "options": 21 / 20, "numbers": 66 / 20}
 
 
 @dataclass(frozen=True)
-class Kind:
+class MetaculusKind:
     """A kind of question: how forecasts of it are made, what our columns and the slow ones take of them."""
 
     name: str
     raw: Callable[[np.random.Generator, int], NDArray[np.float64]]
     ours: Callable[[NDArray[np.str_], NDArray[np.float64], NDArray[np.float64]], Forecasts]
     pmf: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    asked: Asked
+    asked: SlowQuestion
 
 
 def cdfs(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
@@ -50,26 +50,26 @@ def cdfs(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
     return with_floor(np.clip(np.column_stack([np.zeros(count), steps[:, :-1], np.ones(count)]), 0, 1))
 
 
-def question(points: float, own_points: float, ignorance: float, happened: int = HAPPENED) -> Asked:
-    return Asked(0, LIFE, LIFE / 2, happened, points, own_points, ignorance)
+def question(points: float, own_points: float, ignorance: float, happened: int = HAPPENED) -> SlowQuestion:
+    return SlowQuestion(0, LIFE, LIFE / 2, happened, points, own_points, ignorance)
 
 
 KINDS = (
-    Kind(
+    MetaculusKind(
         "yes/no",
         lambda rng, count: rng.uniform(0.01, 0.99, count),
         lambda who, start, raw: binary(who, start, raw, outcome=True),
         lambda raw: np.column_stack([1 - raw, raw]),
         question(100, 100 / np.log(2), 0.5, 1),
     ),
-    Kind(
+    MetaculusKind(
         "options",
         lambda rng, count: 0.01 + 0.94 * rng.dirichlet(np.ones(OPTIONS), count),
         lambda who, start, raw: multiple_choice(who, start, raw, HAPPENED),
         lambda raw: raw,
         question(100, 100 / np.log(OPTIONS), 1 / OPTIONS),
     ),
-    Kind(
+    MetaculusKind(
         "numbers",
         cdfs,
         lambda who, start, raw: continuous(who, start, raw, HAPPENED),
@@ -79,16 +79,16 @@ KINDS = (
 )
 
 
-def measured(kind: Kind, slow: int) -> Row:
+def measured(kind: MetaculusKind, slow: int) -> Measurement:
     """Some questions of a kind by us, and a few of them the slow way."""
     rng = np.random.default_rng(1)
     count = FORECASTERS * EACH
     who = np.repeat([f"f{number:03}" for number in range(FORECASTERS)], EACH)
     starts = [rng.uniform(0, LIFE, count) for _ in range(QUESTIONS)]
     raws = [kind.raw(rng, count) for _ in range(QUESTIONS)]
-    asked = Question(0, LIFE, LIFE, LIFE / 2)
+    asked = MetaculusQuestion(0, LIFE, LIFE, LIFE / 2)
 
-    def ours(start: NDArray[np.float64], raw: NDArray[np.float64]) -> dict[str, Scores]:
+    def ours(start: NDArray[np.float64], raw: NDArray[np.float64]) -> dict[str, ForecastScores]:
         said = kind.ours(who, start, raw)
         found = {name: rule(asked, said, "metaculus") for name, rule in RULES.items()}
         for scored in found.values():
@@ -98,7 +98,7 @@ def measured(kind: Kind, slow: int) -> Row:
     def theirs(start: NDArray[np.float64], raw: NDArray[np.float64]) -> dict[str, list[tuple[float, float]]]:
         ends = kind.ours(who, start, raw).end
         rows = zip(who, start, ends, kind.pmf(raw), strict=True)
-        return scores(kind.asked, [Said(*one) for one in rows])
+        return scores(kind.asked, [SlowForecast(*one) for one in rows])
 
     quick, plain = ours(starts[0], raws[0]), theirs(starts[0], raws[0])
     for name, scored in quick.items():

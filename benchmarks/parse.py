@@ -7,9 +7,9 @@ import json
 import random
 from datetime import UTC, datetime, timedelta
 
+from agents.answers.parse import parse_answer
 from agents.model import Decision, View
-from agents.parse import parse
-from benchmarks.measure import Row, options, report, row, timed
+from benchmarks.measure import Measurement, options, report, row, timed
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.model import Holdings, Mark
@@ -49,12 +49,12 @@ def an_answer() -> str:
     return json.dumps(answer)
 
 
-def compared(what: str, text: str, plain: str, view: View, rejected: int = 0) -> Row:
+def compared(what: str, text: str, plain: str, view: View, rejected: int = 0) -> Measurement:
     """Reading this text against json.loads of what is plain JSON in it."""
-    read = parse(text, view)
+    read = parse_answer(text, view)
     assert isinstance(read, Decision)
     assert len(read.rejections) == rejected
-    ours = timed(lambda: parse(text, view), repeat=RUNS)
+    ours = timed(lambda: parse_answer(text, view), repeat=RUNS)
     reference = timed(lambda: json.loads(plain), repeat=RUNS)
     return row(f"{what}: {ours.wall * 1000:.1f} ms", ours, "json.loads", reference.per_second, SLOWEST)
 

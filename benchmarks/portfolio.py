@@ -12,19 +12,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks import workload
-from benchmarks.measure import Row, options, report, row, timed
+from benchmarks.measure import Measurement, options, report, row, timed
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Snapshot
-from portfolio.columns import Positions, positions_of
-from portfolio.execute import execute_on
-from portfolio.floor import Floor
+from portfolio.execute import execute_at
 from portfolio.ledger import fold, open_account, post
-from portfolio.marks import Worths, prices_at, worths
+from portfolio.marks import PositionColumns, ValueColumns, position_columns, price_columns, value_columns
+from portfolio.matching import Offers, SnapshotOffers, find_offers, match_levels, match_listing
 from portfolio.model import Bet, Holdings, Lot
-from portfolio.offers import Offers, offers
 from portfolio.rules import REALISTIC, SEED
 from portfolio.value import mark, quotes_of
-from portfolio.walk import fill, walk
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 TRADER = {"walks": 66_000, "buys": 4_100}
@@ -62,17 +59,17 @@ def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) 
     return shares
 
 
-def walks() -> list[Row]:
+def walks() -> list[Measurement]:
     """One bet of $500 against a book of 59 levels: of a new quote, and of one that others traded on."""
     listing = a_listing("walk")
-    ready = offers("buy", "YES", listing, REALISTIC)
+    ready = find_offers("buy", "YES", listing, REALISTIC)
     assert isinstance(ready, Offers)
     assert listing.quote is not None
     asks = [(level.price / ONE, level.shares / ONE) for level in listing.quote.asks]
     count = 2_000
     plain = timed(lambda: [plain_walk(asks, STAKE / ONE, 0.04) for _ in range(count)], count)
-    on_floor = timed(lambda: [walk(STAKE, ready) for _ in range(count)], count)
-    new = timed(lambda: [fill("buy", STAKE, "YES", listing, REALISTIC) for _ in range(count)], count)
+    on_floor = timed(lambda: [match_levels(STAKE, ready) for _ in range(count)], count)
+    new = timed(lambda: [match_listing("buy", STAKE, "YES", listing, REALISTIC) for _ in range(count)], count)
     return [
         row("a book walked for $500, on a shared floor", on_floor, "published", TRADER["walks"], 1),
         row("", on_floor, "the walk in floats, this run", plain.per_second, 0.5),
@@ -80,7 +77,7 @@ def walks() -> list[Row]:
     ]
 
 
-def in_memory() -> list[Row]:
+def in_memory() -> list[Measurement]:
     """A decision of 500 bets, executed and posted, against bare arithmetic on the same numbers."""
     free = SEED.model_copy(update={"min_bet": 0, "max_bet": ONE})
     snapshot = workload.snapshot(0)
@@ -88,7 +85,7 @@ def in_memory() -> list[Row]:
     bets = [Bet(market, "YES", 10 * ONE) for market in workload.IDS]
 
     def play() -> None:
-        fills, refused = execute_on(Floor(snapshot, free), bets, (), account)
+        fills, refused = execute_at(SnapshotOffers(snapshot, free), bets, (), account)
         assert not refused
         fold(post(fills, account, NOW, "fill:1"), account)
 
@@ -110,21 +107,21 @@ def a_lot(rng: random.Random) -> Lot:
     return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
 
 
-def seen_at(snapshot: Snapshot, positions: Positions) -> Worths:
+def seen_at(snapshot: Snapshot, positions: PositionColumns) -> ValueColumns:
     """What all lots are worth at a snapshot."""
-    return worths(positions, prices_at(snapshot.at, quotes_of(snapshot), positions.keys))
+    return value_columns(positions, price_columns(snapshot.at, quotes_of(snapshot), positions.keys))
 
 
-def marks() -> list[Row]:
+def marks() -> list[Measurement]:
     """A million lots at one snapshot: by columns, and by the loop that says what is right."""
     accounts, snapshot = many_accounts(LOTS), workload.snapshot(1)
-    positions = positions_of(accounts)
+    positions = position_columns(accounts)
     seen = seen_at(snapshot, positions)
     looped = [mark(account, snapshot) for account in accounts[:100]]
     assert [one.value for one in looped] == seen.value[:100].tolist()
     loop = timed(lambda: [mark(account, snapshot) for account in accounts[:200]], 200 * 500)
     columns = timed(lambda: seen_at(snapshot, positions), LOTS, repeat=5)
-    whole = timed(lambda: seen_at(snapshot, positions_of(accounts)), LOTS)
+    whole = timed(lambda: seen_at(snapshot, position_columns(accounts)), LOTS)
     return [
         row("a lot marked, of a million in columns", columns, "the loop, this run", loop.per_second, 50),
         row("a lot marked, its column made first", whole, "the loop, this run", loop.per_second, 1),
@@ -143,12 +140,12 @@ def peak() -> float:
     """Mark a million lots; the peak of this process in MiB."""
     import resource
 
-    positions = positions_of(many_accounts(LOTS))
+    positions = position_columns(many_accounts(LOTS))
     seen_at(workload.snapshot(1), positions)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def on_disk(folder: Path) -> list[Row]:
+def on_disk(folder: Path) -> list[Measurement]:
     """The reference's workload by the arena and by a plain loop, each on a database of its own."""
     arena, base = workload.opened(folder / "arena.db"), workload.plain_opened(folder / "plain.db")
     bets = workload.AGENTS * workload.MARKETS
@@ -163,7 +160,7 @@ def on_disk(folder: Path) -> list[Row]:
         ),
         ("settlements", bets, 20, lambda: workload.end(arena), lambda: workload.plain_end(base)),
     ]
-    rows = list[Row]()
+    rows = list[Measurement]()
     for name, parts, wanted, ours, plain in steps:
         took, reference = timed(ours, parts, repeat=1), timed(plain, parts, repeat=1)
         rows.append(row(f"{name} on disk", took, "published", REFERENCE[name], wanted))

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from agents import facts, text
+from agents import text
+from agents.answers.parse import parse_answer
 from agents.demo.models import answer
 from agents.model import Message, View
-from agents.parse import parse
-from agents.prompt import Part, render
+from agents.prompts import prompt
+from agents.prompts.prompt import PromptPart, render
 from agents.registry import HOME, prompt_text
-from agents.trim import tokens_of
+from agents.text import tokens_of
 from benchmarks.measure import Timed, options, report, row, timed
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
@@ -76,8 +77,8 @@ def cold(build: Callable[[], object]) -> Callable[[], object]:
     """The same with nothing kept of the round's texts, as the first agent of a round finds it."""
 
     def once() -> object:
-        facts._page.cache_clear()
-        text.tidy.cache_clear()
+        prompt._page_facts.cache_clear()
+        text.tidy_lines.cache_clear()
         return build()
 
     return once
@@ -91,7 +92,7 @@ def by_cpu(work: Callable[[], object], repeat: int) -> Timed:
 
 def cases(view: View) -> list[Case]:
     third = tokens_of(render(BET, view).messages) // 3
-    part = Part(1, 5, tuple(listing.market.id for listing in view.snapshot.shown[:100]))
+    part = PromptPart(1, 5, tuple(listing.market.id for listing in view.snapshot.shown[:100]))
     reply = answer("sharp", [*render(BET, view).messages, Message("assistant", "?")], 1)
     return [
         Case("500 markets, the first agent of a round", cold(lambda: render(BET, view)), 0.2),
@@ -99,7 +100,7 @@ def cases(view: View) -> list[Case]:
         Case("cut to a third, the first agent", cold(lambda: render(BET, view, tokens=third)), 0.08),
         Case("cut to a third, every other agent", lambda: render(BET, view, tokens=third), 0.15),
         Case("a part with 100 of them", lambda: render(BET, view, part=part), 1.5),
-        Case("an answer with 500 forecasts, read", lambda: parse(reply, view), 0.5),
+        Case("an answer with 500 forecasts, read", lambda: parse_answer(reply, view), 0.5),
     ]
 
 

@@ -69,7 +69,7 @@ def spawn(folder: Path, *words: str) -> Spawned:
 
 
 @dataclass(frozen=True)
-class Figures:
+class ProcessUsage:
     """What came of a year: seconds by the wall and of CPU, megabytes of memory, bytes on disk."""
 
     seconds: float
@@ -88,7 +88,7 @@ class Figures:
         return self.end_mb / self.warm_mb - 1
 
 
-def played(stage: Stage, folder: Path, deaths: int) -> tuple[Figures, dict[str, Any]]:
+def played(stage: Stage, folder: Path, deaths: int) -> tuple[ProcessUsage, dict[str, Any]]:
     """A year, and what is in its record."""
     began, cpu = time.perf_counter(), used()
     stage.play(folder, kills(stage.year, deaths, Random("when to kill")), Random("how much later"))
@@ -96,7 +96,7 @@ def played(stage: Stage, folder: Path, deaths: int) -> tuple[Figures, dict[str, 
     counts = {name: found[name] for name in ("cohorts", "rounds", "turns", "calls")}
     days = [size for at, size in stage.memory if WARM <= at <= END]
     size = (folder / "arena.db").stat().st_size // found["turns"]
-    figures = Figures(
+    figures = ProcessUsage(
         seconds,
         used() - cpu,
         stage.lives,

@@ -13,11 +13,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from arena.arrange import arranged, opened
 from arena.config import Config, load
-from arena.replay import play_replay
-from arena.store.record import Record
-from arena.wiring import open_world
+from arena.record.record import Record
+from arena.rounds.replay import arrange_replay, open_recording, play_replay
+from arena.rounds.wiring import open_world
 from benchmarks import bare
 from benchmarks.measure import Timed, options, report, row, timed
 from markets.bundle import Sighting, write
@@ -61,8 +60,8 @@ def config(folder: Path) -> Config:
 
 def ours(folder: Path, database: Path) -> Counter[str]:
     """The season by the arena, into a record; how much is in it."""
-    bundle = opened(folder)
-    season = arranged(folder, bundle, config(folder.parent))
+    bundle = open_recording(folder)
+    season = arrange_replay(folder, bundle, config(folder.parent))
 
     async def played() -> None:
         async with open_world(season.config, record) as world:

@@ -14,20 +14,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import arena.scoring
-from arena.scoring import brier, calibration, log, skill, skill_ratio
-from arena.scoring.forecastbench.adjusted import score, two_way
-from arena.scoring.forecastbench.board import board
-from arena.scoring.forecastbench.bootstrap import REPLICATES, scored
-from arena.scoring.forecastbench.panel import Panel, panel
-from benchmarks.measure import Row, Timed, options, report, timed
+import arena.scores.rules
+from arena.scores.rules import brier, calibration, log, skill, skill_ratio
+from arena.scores.rules.forecastbench.adjusted_brier import score, two_way
+from arena.scores.rules.forecastbench.bootstrap import REPLICATES, scored
+from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
+from arena.scores.rules.forecastbench.panel import Panel, panel
+from benchmarks.measure import Measurement, Timed, options, report, timed
 from benchmarks.scoring_metaculus import metaculus_rows
 from benchmarks.scoring_standings import standings_rows, whole_board
 from benchmarks.slow_scores import Cell, adjusted, redrawn
 from markets.registry import load, names
 
 Column = NDArray[np.float64]
-HOME = Path(arena.scoring.__path__[0])
+HOME = Path(arena.scores.rules.__path__[0])
 MILLION, ROWS, MARKETS = 1_000_000, 100_000, 20_000
 DRAWS, MODELS, QUESTIONS = 10_000, 200, 500
 PUBLISHED_ROWS = 3.4 / ROWS
@@ -89,7 +89,7 @@ def every_rule(c: Columns) -> list[float]:
     """All rules that the registry has for forecasts, averaged by market where they can be."""
     found = []
     for name in names(HOME):
-        rule = load("arena.scoring", name).score
+        rule = load("arena.scores.rules", name).score
         asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
         if "outcome" in asked and all(hasattr(c, part) for part in asked):
             found.append(rule(**{part: getattr(c, part) for part in asked}))
@@ -135,12 +135,12 @@ def two_products(table: Panel) -> None:
         _ = (times @ table.brier.T) / (times @ answered.T)
 
 
-def by_cpu(what: str, ours: Timed, against: str, reference: Timed, wanted: float) -> Row:
+def by_cpu(what: str, ours: Timed, against: str, reference: Timed, wanted: float) -> Measurement:
     """A row of CPU time: that of all cores together, so that threads are no advantage."""
-    return Row(what, 1 / ours.cpu, ours.cpu_share, against, 1 / reference.cpu, wanted)
+    return Measurement(what, 1 / ours.cpu, ours.cpu_share, against, 1 / reference.cpu, wanted)
 
 
-def sums() -> list[Row]:
+def sums() -> list[Measurement]:
     million, rows = columns(MILLION), columns(ROWS)
     assert np.allclose(five(million), plain_five(million))
     ours, plain = timed(lambda: five(million), MILLION, 7), timed(lambda: plain_five(million), MILLION, 7)
@@ -153,7 +153,7 @@ def sums() -> list[Row]:
     ]
 
 
-def bootstraps() -> list[Row]:
+def bootstraps() -> list[Measurement]:
     table = a_board(MODELS, QUESTIONS, missing=False)
 
     def ours() -> object:
@@ -164,7 +164,7 @@ def bootstraps() -> list[Row]:
     return [by_cpu(title, fast, "two matrix products, with draws", products, 0.5)]
 
 
-def boards() -> list[Row]:
+def boards() -> list[Measurement]:
     """A board like ForecastBench's: 11 forecasters, 1,458 questions on data, 301 on markets."""
     tables = a_board(11, 1458, missing=True), a_board(11, 301, missing=True, seed=2)
     cells = [cells_of(table) for table in tables]
@@ -173,7 +173,7 @@ def boards() -> list[Row]:
         by_hand = adjusted(rows)
         assert np.allclose([by_hand[name] for name in table.forecasters], scored_once(table), atol=1e-6)
     slow = timed(lambda: [adjusted(redrawn(rows, rng)) for rows in cells], repeat=2)
-    fast = timed(lambda: board(*tables, naive="m000"), REPLICATES)
+    fast = timed(lambda: forecastbench_leaderboard(*tables, naive="m000"), REPLICATES)
     published = Timed(PUBLISHED_REPLICATE, PUBLISHED_REPLICATE)
     return [
         by_cpu("a ForecastBench board, a replicate", fast, "a slow transcription", slow, 300),
@@ -190,7 +190,7 @@ def scored_once(table: Panel) -> list[float]:
 MEMORY: dict[str, Callable[[], object]] = {
     "a million forecasts, every rule": lambda: every_rule(columns(MILLION)),
     "450,000 forecasts, a year's leaderboard": whole_board,
-    "a million forecasts, a ForecastBench board": lambda: board(
+    "a million forecasts, a ForecastBench board": lambda: forecastbench_leaderboard(
         a_board(200, 4000, missing=True), a_board(200, 2000, missing=True, seed=2), naive="m000"
     ),
 }

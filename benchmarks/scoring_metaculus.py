@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scoring._columns import Floats
-from arena.scoring.metaculus import baseline, peer
-from arena.scoring.metaculus.forecasts import Forecasts
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.totals import totals
-from benchmarks.measure import Row, row, timed
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus import baseline, peer
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import totals
+from benchmarks.measure import Measurement, row, timed
 
 FORECASTERS, EACH, LIFE = 100, 10, 1000.0
 OPTIONS, BUCKETS = 5, 200
-QUESTION = Question(0.0, LIFE, LIFE)
+QUESTION = MetaculusQuestion(0.0, LIFE, LIFE)
 WANTED = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class MetaculusSample:
     """A kind of question: how its forecasts are read, and how long Metaculus's own code takes for one."""
 
     title: str
@@ -29,7 +29,7 @@ class Kind:
     published: float
 
 
-def kinds() -> list[Kind]:
+def kinds() -> list[MetaculusSample]:
     """One question of each kind, with its forecasts made up."""
     rng = np.random.default_rng(1)
     size = FORECASTERS * EACH
@@ -39,9 +39,11 @@ def kinds() -> list[Kind]:
     cdf = np.minimum(np.concatenate([np.zeros((size, 1)), steps.cumsum(axis=1)], axis=1), 1)
     cdf[:, -1] = 1
     return [
-        Kind("yes/no", lambda who, at: binary(who, at, said, outcome=True), 137 / 100),
-        Kind("several options", lambda who, at: multiple_choice(who, at, options, outcome=2), 21 / 20),
-        Kind("a number", lambda who, at: continuous(who, at, cdf, bucket=77), 66 / 20),
+        MetaculusSample("yes/no", lambda who, at: binary(who, at, said, outcome=True), 137 / 100),
+        MetaculusSample(
+            "several options", lambda who, at: multiple_choice(who, at, options, outcome=2), 21 / 20
+        ),
+        MetaculusSample("a number", lambda who, at: continuous(who, at, cdf, bucket=77), 66 / 20),
     ]
 
 
@@ -79,7 +81,7 @@ def slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
     return [own[name] for name in names], [others[name] for name in names]
 
 
-def metaculus_rows() -> list[Row]:
+def metaculus_rows() -> list[Measurement]:
     """Each kind of question, against the slow transcription and against published times."""
     rng = np.random.default_rng(2)
     who = [f"f{n % FORECASTERS:03}" for n in range(FORECASTERS * EACH)]
@@ -87,7 +89,7 @@ def metaculus_rows() -> list[Row]:
     return [line for kind in kinds() for line in _two(kind, who, at)]
 
 
-def _two(kind: Kind, who: list[str], at: Floats) -> list[Row]:
+def _two(kind: MetaculusSample, who: list[str], at: Floats) -> list[Measurement]:
     forecasts = kind.read(who, at)
     assert all(np.allclose(a, b) for a, b in zip(fast(forecasts), slow(forecasts), strict=True))
     ours = timed(lambda: fast(kind.read(who, at)), repeat=20)

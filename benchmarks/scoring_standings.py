@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from arena.scoring.comparing.rows import Season, season
-from arena.scoring.comparing.standings import standings
-from benchmarks.measure import Row, row, timed
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
+from arena.scores.rules.comparisons.standings import standings
+from benchmarks.measure import Measurement, row, timed
 
 AGENTS, EVENTS, MARKETS, ROUNDS, TURNS = 50, 200, 1000, 52, 10
 SECONDS = 5.0
 
 
-def a_year() -> Season:
+def a_year() -> SeasonForecasts:
     """Weekly rounds; a market is open for ten of them, five are one event, agents see all but a few."""
     rng = np.random.default_rng(1)
     market = np.repeat(np.arange(MARKETS), TURNS)
@@ -20,7 +20,7 @@ def a_year() -> Season:
     seen = rng.random((AGENTS, market.size)) < 0.9
     agent, cell = np.nonzero(seen)
     said = np.clip(price[cell] + rng.normal(0, 0.1, cell.size), 0, 1)
-    return season(
+    return check_season(
         [f"a{n:02}" for n in range(AGENTS)],
         [f"e{n:03}" for n in range(EVENTS)],
         agent=agent,
@@ -38,7 +38,7 @@ def whole_board() -> None:
     standings(a_year())
 
 
-def standings_rows() -> list[Row]:
+def standings_rows() -> list[Measurement]:
     """The board once its rows are columns; read from the record they already are."""
     year = a_year()
     ours = timed(lambda: standings(year), repeat=2)

@@ -20,15 +20,15 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
+from arena.cohorts.freeze import code_version, plan_of
 from arena.config import Config, load
-from arena.crew import hire
-from arena.plan import code_version, plan_of
-from arena.season import play_time
-from arena.store.record import Record
-from arena.wiring import open_world
-from arena.world import Crew
+from arena.record.record import Record
+from arena.rounds.dispatch import dispatch_to_workers
+from arena.rounds.season import play_time
+from arena.rounds.wiring import open_world
+from arena.rounds.world import Dispatch
 from benchmarks.fanout import provider
-from benchmarks.measure import Row, Timed, options, report, row
+from benchmarks.measure import Measurement, Timed, options, report, row
 
 AGENTS, ROUNDS = 200, 3
 THINKERS, AT_ONCE = 100, 10
@@ -117,17 +117,17 @@ async def _rounds(config: Config, workers: bool) -> Timed:
 
 
 @asynccontextmanager
-async def _crew(config: Config, workers: bool) -> AsyncIterator[Crew | None]:
+async def _crew(config: Config, workers: bool) -> AsyncIterator[Dispatch | None]:
     if not workers:
         yield None
         return
-    async with hire(config.database, code_version(), lambda _said: None) as crew:
+    async with dispatch_to_workers(config.database, code_version(), lambda _said: None) as crew:
         yield crew
 
 
 def main() -> None:
     chosen = options(__doc__).parse_args()
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     with tempfile.TemporaryDirectory() as name, server() as uri, provider() as url:
         folder = Path(name)
         config = instant(folder)

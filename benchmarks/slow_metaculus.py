@@ -12,7 +12,7 @@ Scored = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Said:
+class SlowForecast:
     """A forecast: all its probabilities, from its start until its end."""
 
     who: str
@@ -25,7 +25,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SlowQuestion:
     """A question: when it opened and closed, what happened, what a factor of e earns, and its baseline."""
 
     opens: float
@@ -37,7 +37,7 @@ class Asked:
     ignorance: float
 
 
-def scores(asked: Asked, said: Sequence[Said]) -> dict[str, Scored]:
+def scores(asked: SlowQuestion, said: Sequence[SlowForecast]) -> dict[str, Scored]:
     """All four scores of every forecast, with its coverage."""
     means = geometric_means(said)
     life = asked.closes - asked.opens
@@ -54,7 +54,7 @@ def scores(asked: Asked, said: Sequence[Said]) -> dict[str, Scored]:
     }
 
 
-def geometric_means(said: Sequence[Said]) -> list[tuple[float, int, Pmf]]:
+def geometric_means(said: Sequence[SlowForecast]) -> list[tuple[float, int, Pmf]]:
     """At every change: when, how many stand, and the geometric mean of all their probabilities."""
     changes = {s.start for s in said} | {s.end for s in said if s.end < math.inf}
     means = []
@@ -65,7 +65,7 @@ def geometric_means(said: Sequence[Said]) -> list[tuple[float, int, Pmf]]:
     return means
 
 
-def against(asked: Asked, one: Said, count: int, mean: Pmf) -> float:
+def against(asked: SlowQuestion, one: SlowForecast, count: int, mean: Pmf) -> float:
     """The score at an instant against the mean of so many."""
     if count < 2:
         return 0.0
@@ -73,7 +73,9 @@ def against(asked: Asked, one: Said, count: int, mean: Pmf) -> float:
     return asked.points * count / (count - 1) * gap
 
 
-def averaged(asked: Asked, one: Said, means: Sequence[tuple[float, int, Pmf]]) -> tuple[float, float]:
+def averaged(
+    asked: SlowQuestion, one: SlowForecast, means: Sequence[tuple[float, int, Pmf]]
+) -> tuple[float, float]:
     """The peer score over the steps that begin while a forecast stands."""
     score = share = 0.0
     for number, (at, count, mean) in enumerate(means):
@@ -85,7 +87,9 @@ def averaged(asked: Asked, one: Said, means: Sequence[tuple[float, int, Pmf]]) -
     return score, share
 
 
-def spot(asked: Asked, one: Said, means: Sequence[tuple[float, int, Pmf]]) -> tuple[float, float]:
+def spot(
+    asked: SlowQuestion, one: SlowForecast, means: Sequence[tuple[float, int, Pmf]]
+) -> tuple[float, float]:
     """The peer score at the spot, against the last change before it."""
     before = [(count, mean) for at, count, mean in means if at < asked.spot]
     if not before or not one.stands(asked.spot):

@@ -8,10 +8,10 @@ agent and a hundredth of the draws, and counted as often as the board needs it: 
 
 import numpy as np
 
-from arena.scoring.comparing import wild
-from arena.scoring.comparing.gain import sums_of
-from arena.scoring.comparing.rows import Season, season
-from arena.scoring.comparing.standings import standings
+from arena.scores.rules.comparisons import wild_bootstrap
+from arena.scores.rules.comparisons.gain import sums_of
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
+from arena.scores.rules.comparisons.standings import standings
 from benchmarks.measure import options, report, row, timed
 
 AGENTS = 50
@@ -24,7 +24,7 @@ LONGEST = 5.0
 """Seconds that the board may take."""
 
 
-def year(seed: int = 1) -> Season:
+def year(seed: int = 1) -> SeasonForecasts:
     """Five hundred thousand forecasts; one in a hundred is absent."""
     rng = np.random.default_rng(seed)
     event_of = rng.integers(0, EVENTS, MARKETS)
@@ -37,7 +37,7 @@ def year(seed: int = 1) -> Season:
     noise = 0.1 * rng.standard_normal((AGENTS, market.size))
     there = rng.random(noise.shape) < 0.99
     agent, cell = np.nonzero(there)
-    return season(
+    return check_season(
         [f"agent {number}" for number in range(AGENTS)],
         [f"event {number}" for number in range(EVENTS)],
         agent=agent,
@@ -69,7 +69,7 @@ def main() -> None:
     played = year()
     ours = timed(lambda: standings(played), parts=AGENTS)
     sums = sums_of(played, played.said[0])
-    signs = wild.signs(played.events, 0)[:, : wild.DRAWS // 100].T.tolist()
+    signs = wild_bootstrap.signs(played.events, 0)[:, : wild_bootstrap.DRAWS // 100].T.tolist()
     once = timed(lambda: slowly(sums.total.tolist(), sums.count.tolist(), signs))
     means = 100 * (1 + (AGENTS - 1) / 2)
     what = f"a year-old arena's board, agents of {AGENTS}"

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 
 from agents.model import Decision, Forecast
-from arena.store.record import Record
-from arena.store.turns import Claimed
+from arena.record.record import Record
+from arena.record.write.turns import Claimed
 from benchmarks import workload, year
-from benchmarks.measure import Row, Timed, options, report, row, timed
+from benchmarks.measure import Measurement, Timed, options, report, row, timed
 
 SAME_ROWS = {
     "turn": 'SELECT * FROM "turn" WHERE id = ?',
@@ -36,7 +36,7 @@ LONGEST = 0.1
 Written = Sequence[Mapping[str, Sequence[tuple[object, ...]]]]
 
 
-def persisted(folder: Path) -> list[Row]:
+def persisted(folder: Path) -> list[Measurement]:
     """The rows of 500 fills a transaction, without and with 500 forecasts: ours, and sqlite3 itself."""
     arena = workload.opened(folder / "new.db")
     turns = workload.decided(arena)
@@ -54,7 +54,7 @@ def _stating(each: Claimed) -> Decision:
     return replace(each.turn.decision, forecasts=said)
 
 
-def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: float) -> Row:
+def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: float) -> Measurement:
     """Turns written by the record, and the rows that came of it by sqlite3, each on copies of one database.
 
     sqlite3 is given its rows ready, has no keys to check, and syncs as often as the record does. The first
@@ -104,10 +104,10 @@ def write_raw(base: sqlite3.Connection, turns: Written) -> None:
 STATUS = """
 import sys, time
 from arena.cli.output import print_json
-from arena.expected import Expected
-from arena.standing import look
-from arena.status_data import as_data
-from arena.store.database import looking, reading
+from arena.rounds.season.schedule import Expected
+from arena.operations.status import read_status
+from arena.operations.status import status_data
+from arena.record.schema.database import looking, reading
 from benchmarks.year import NOW
 limits = {"day": 20_000_000, "round": 5_000_000, "agent": 10_000_000, "arena": 500_000_000}
 for _ in range(int(sys.argv[2])):
@@ -118,7 +118,7 @@ for _ in range(int(sys.argv[2])):
 """
 
 
-def status(record: Path) -> list[Row]:
+def status(record: Path) -> list[Measurement]:
     """All that `arena status --json` does once modules are loaded: first in a process, and again."""
     first, again = list[Timed](), list[Timed]()
     for _ in range(RUNS):

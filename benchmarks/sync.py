@@ -24,11 +24,11 @@ from typing import Any
 
 from orjson import loads
 
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.sync import Source, Synced
-from arena.store.verify import verify
-from benchmarks.measure import Row, Timed, options, report, row, timed
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.sync import Source, Synced
+from arena.verify import verify
+from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.model import Listing
 from markets.venues.polymarket import Settings, venue
 
@@ -245,7 +245,7 @@ def cpu(work: Callable[[], object]) -> float:
     return timed(work, MARKETS, repeat=1).cpu
 
 
-def measured(folder: Path) -> tuple[list[Row], list[str]]:
+def measured(folder: Path) -> tuple[list[Measurement], list[str]]:
     sent, runs = pages(), []
     with served(folder, sent) as url:
         for number in range(RUNS):

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.belief import anchored, implied
-from arena.scoring.comparing.apart import aparts
-from arena.scoring.comparing.duel import duel
-from arena.scoring.comparing.events import Sums
-from arena.scoring.comparing.gain import sums_of
-from arena.scoring.comparing.interval import intervals
-from arena.scoring.comparing.wild import LEVEL, p_values, turned
-from benchmarks.worlds import Floats, Shape, World, peer, played, seer, sizes, together, world
+from arena.record.model.belief import anchored, implied
+from arena.scores.rules.comparisons.duel import duel
+from arena.scores.rules.comparisons.events import EventSums
+from arena.scores.rules.comparisons.gain import sums_of
+from arena.scores.rules.comparisons.indirect_duel import indirect_duels
+from arena.scores.rules.comparisons.interval import intervals
+from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, p_values, signed_sums
+from benchmarks.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, together, world
 from markets.simulation.settings import Settings
 
 SHARP = 0.5
@@ -58,7 +58,7 @@ def by_rows(values: Floats) -> tuple[float, float]:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def percentile(sums: Sums, rng: np.random.Generator) -> tuple[float, float]:
+def percentile(sums: EventSums, rng: np.random.Generator) -> tuple[float, float]:
     """The percentile interval of a bootstrap that draws events."""
     drawn = rng.integers(0, sums.count.size, (1999, sums.count.size))
     means = sums.total[drawn].sum(axis=1) / sums.count[drawn].sum(axis=1)
@@ -76,7 +76,7 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: floa
         found = played(place, {"a": seer(place, SHARP, rng)})
         said = found.said[0]
         sums = sums_of(found, said)
-        span = intervals(turned(found.events, [sums], number), [True])[0]
+        span = intervals(signed_sums(found.events, [sums], number), [True])[0]
         held["wild"] += span.low <= truth <= span.high
         for name, (low, high) in {
             "i.i.d. rows": by_rows(said.reference - said.error),
@@ -112,8 +112,8 @@ def at_the_limit(events: int, seasons: int) -> Share:
     for number in range(seasons):
         rng = chances("limit", events, number)
         count = sizes("skewed", events, 5, rng).astype(np.float64)
-        sums = Sums(count * (rng.exponential(1.0, events) - 1), count)
-        refused += int(p_values(turned(names, [sums], number, shifts=False))[0] <= LEVEL)
+        sums = EventSums(count * (rng.exponential(1.0, events) - 1), count)
+        refused += int(p_values(signed_sums(names, [sums], number, shifts=False))[0] <= LEVEL)
     what = f"a mean of 0 is refused: {events} events, skewed, of exponential values"
     return Share(what, refused / seasons, 0, 0.1, {})
 
@@ -128,8 +128,10 @@ def different_markets(events: int, seasons: int) -> Share:
             kind = Settings(own_start=rng.uniform(0.3, 2.5))
             place = world(sizes("skewed", events, 5, rng), rng, kind)
             parts.append((place, {name: peer(place, rng, kind)}))
-        told["paired with the market"] += aparts(together(parts), pair, number)[0].winner() is not None
-        told["raw Brier"] += aparts(together(parts, raw=True), pair, number)[0].winner() is not None
+        told["paired with the market"] += (
+            indirect_duels(together(parts), pair, number)[0].winner() is not None
+        )
+        told["raw Brier"] += indirect_duels(together(parts, raw=True), pair, number)[0].winner() is not None
     shares = {name: count / seasons for name, count in told.items()}
     what = f"equal agents on different markets are told apart: {events} events each"
     return Share(what, shares.pop("paired with the market"), 0, 0.06, shares)
@@ -149,7 +151,7 @@ def readings(seasons: int) -> Iterator[Share]:
         yield Share(what, right[name] / seasons, low, high, {})
 
 
-def _read(place: World, belief: Floats) -> dict[str, float]:
+def _read(place: KnownWorld, belief: Floats) -> dict[str, float]:
     """An agent's mean Brier score by each reading; it bets in the first round, $50 of $10,000 at least."""
     q, p, o = belief[0], place.price[0], place.outcome
     yes = q > p

@@ -16,9 +16,9 @@ from benchmarks.store import counted
 
 WORK = """
 import resource, sys, time
-from arena.store.database import connect, reading
-from arena.store.statehash import state_hash
-from arena.store.verify import find
+from arena.record.schema.database import connect, reading
+from arena.record.write.statehash import state_hash
+from arena.verify import find
 work = {"verify": lambda base: find(base, most=1).count, "state hash": state_hash}
 before = resource.getrusage(resource.RUSAGE_SELF)
 began = time.perf_counter()

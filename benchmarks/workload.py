@@ -12,17 +12,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agents.model import Decision
-from arena.model import Cohort, Entrant, Turn
-from arena.round import value
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.turns import Claimed
+from arena.record.model.model import Cohort, Entrant, Turn
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.write.turns import Claimed
+from arena.rounds.round import mark_cohort
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 from markets.universe import Universe
-from portfolio.execute import execute_on
-from portfolio.floor import Floor
+from portfolio.execute import execute_at
 from portfolio.ledger import open_account, post, settle
+from portfolio.matching import SnapshotOffers
 from portfolio.model import Bet
 from portfolio.rules import SEED
 
@@ -113,14 +113,14 @@ def decided(arena: Arena) -> Decided:
     round = record.rounds(stored.id)[0]
     found = record.snapshot(stored.id, round.at)
     assert found is not None
-    floor, accounts = Floor(found[1], FREE), record.holdings(stored.id)
+    floor, accounts = SnapshotOffers(found[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
     tokens = record.claim(round.id, [*keys.values()], "bench", HOUR, lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]
         bets = tuple(Bet(market, "YES" if yes else "NO", STAKE) for market, yes in sides(place).items())
-        fills, refused = execute_on(floor, bets, (), account)
+        fills, refused = execute_at(floor, bets, (), account)
         assert not refused
         entries = post(fills, account, round.at, f"fill:{round.number}")
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
@@ -137,7 +137,7 @@ def keep(arena: Arena, turns: Decided) -> None:
 def mark(arena: Arena) -> None:
     """Everyone's 500 lots at each of the 20 snapshots, read from the record and written to it."""
     for step in range(1, SNAPSHOTS + 1):
-        value(arena.stored, START + step * HOUR, arena.record)
+        mark_cohort(arena.stored, START + step * HOUR, arena.record)
 
 
 def end(arena: Arena) -> None:

@@ -1,7 +1,7 @@
 """Worlds whose truth is known, on arrays: events, markets, prices and agents as the simulator makes them.
 
 What is asked of a score needs thousands of seasons, so nothing here goes through a record. The columns are
-those of `arena/frame.py`: one row per agent, round and market, with forecast, mid and outcome.
+those of `arena/record/model/columns.py`: one row per agent, round and market, with forecast, mid and outcome.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scoring.comparing.rows import Season, season
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from markets.simulation.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ TOGETHER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class KnownWorld:
     """Markets by round: their true log-odds, prices and how they ended. `first` is the first of its event."""
 
     event: Ints
@@ -58,7 +58,7 @@ def priced(odds: Floats, error: Floats, settings: Settings) -> Floats:
 
 def world(
     count: Ints, rng: np.random.Generator, settings: Settings | None = None, middle: float = 0.0
-) -> World:
+) -> KnownWorld:
     """A world with so many markets in each event; its numbers are the simulator's.
 
     `middle` are the log-odds around which the markets lie: long shots far below 0.
@@ -74,7 +74,7 @@ def world(
     price = priced(odds, np.where(ladder, error[:, first], error), known)
     draw = rng.random(event.size)
     outcome = np.where(ladder, draw[first], draw) < chance(odds[-1])
-    return World(event, first, ladder, odds, price, outcome.astype(np.int64))
+    return KnownWorld(event, first, ladder, odds, price, outcome.astype(np.int64))
 
 
 def _walk(event: Ints, settings: Settings, rng: np.random.Generator) -> Floats:
@@ -89,26 +89,28 @@ def _walk(event: Ints, settings: Settings, rng: np.random.Generator) -> Floats:
     return np.cumsum(steps, axis=0)
 
 
-def seer(world: World, noise: float, rng: np.random.Generator) -> Floats:
+def seer(world: KnownWorld, noise: float, rng: np.random.Generator) -> Floats:
     """Forecasts of one who sees the truth up to a noise in log-odds, half of it the same on a whole event."""
     whole = rng.standard_normal(world.event.max() + 1)[world.event]
     own = rng.standard_normal(world.odds.shape)
     return chance(world.odds + noise * (TOGETHER**0.5 * whole + (1 - TOGETHER) ** 0.5 * own))
 
 
-def peer(world: World, rng: np.random.Generator, settings: Settings | None = None) -> Floats:
+def peer(world: KnownWorld, rng: np.random.Generator, settings: Settings | None = None) -> Floats:
     """Forecasts just as good as the price: made as it is, with errors of their own. Their true gain is 0."""
     known = settings or Settings()
     error = known.price_noise * rng.standard_normal(world.odds.shape)
     return priced(world.odds, np.where(world.ladder, error[:, world.first], error), known)
 
 
-def played(world: World, forecasts: Mapping[str, Floats], *, raw: bool = False) -> Season:
+def played(world: KnownWorld, forecasts: Mapping[str, Floats], *, raw: bool = False) -> SeasonForecasts:
     """A season in which all agents forecast every market in every round. `raw`: against no market at all."""
     return together([(world, forecasts)], raw=raw)
 
 
-def together(parts: Sequence[tuple[World, Mapping[str, Floats]]], *, raw: bool = False) -> Season:
+def together(
+    parts: Sequence[tuple[KnownWorld, Mapping[str, Floats]]], *, raw: bool = False
+) -> SeasonForecasts:
     """A season of several worlds, each with agents of its own."""
     columns: list[tuple[Floats | Ints, ...]] = []
     names: list[str] = []
@@ -128,7 +130,7 @@ def together(parts: Sequence[tuple[World, Mapping[str, Floats]]], *, raw: bool =
     agent, instant, market, event, forecast, reference, outcome = map(
         np.concatenate, zip(*columns, strict=True)
     )
-    return season(
+    return check_season(
         names,
         [f"event {number}" for number in range(events)],
         agent=agent,

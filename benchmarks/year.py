@@ -15,15 +15,15 @@ from datetime import timedelta
 from math import ceil
 from pathlib import Path
 
-from arena.model import Cohort, Entrant
-from arena.store.record import Record
-from arena.store.tables import METADATA
-from benchmarks.year_ledger import Account
-from benchmarks.year_play import LAST, LIFE, ROUNDS, Pages, Team, look_at, mark
+from arena.record.model.model import Cohort, Entrant
+from arena.record.record import Record
+from arena.record.schema.tables import METADATA
+from benchmarks.year_ledger import YearAccount
+from benchmarks.year_play import LAST, LIFE, ROUNDS, Pages, Team, mark, snapshot_at
 from benchmarks.year_sql import WORK
 from benchmarks.year_turns import play_round
-from benchmarks.year_world import COHORTS, ENDS, START, WEEK, Line, Size, World, text
-from markets.canonical import digest
+from benchmarks.year_world import COHORTS, ENDS, START, WEEK, Line, Size, YearWorld, text
+from markets.hashes import digest
 from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.ledger import open_account
@@ -69,7 +69,7 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
         record.add_cohort(cohort, {digest(PROMPT): PROMPT}, deposits)
     record.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
-        fill(base, World(found, seed), cohorts)
+        fill(base, YearWorld(found, seed), cohorts)
     return found
 
 
@@ -96,7 +96,7 @@ def a_cohort(number: int, agents: int, seed: int) -> Cohort:
     )
 
 
-def fill(base: sqlite3.Connection, world: World, cohorts: list[Cohort]) -> None:
+def fill(base: sqlite3.Connection, world: YearWorld, cohorts: list[Cohort]) -> None:
     """All that a year brings, in one transaction, and with a journal again afterwards."""
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = ON", "cache_size = -400000"):
         base.execute(f"PRAGMA {pragma}")
@@ -122,18 +122,18 @@ def teams(base: sqlite3.Connection, cohorts: list[Cohort]) -> list[Team]:
     for cohort in cohorts:
         first = (cohort.number - 1) * len(cohort.entrants) + 1
         ids = enumerate(cohort.entrants, first)
-        accounts = [Account(id, x.name, x.kind == "llm", cohort.bankroll, heads[id]) for id, x in ids]
+        accounts = [YearAccount(id, x.name, x.kind == "llm", cohort.bankroll, heads[id]) for id, x in ids]
         found.append(Team(cohort.number, accounts))
     return found
 
 
-def played(world: World, teams: list[Team]) -> Iterator[Pages]:
+def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
     """What all have played in the order of time, a few looks at a time; whoever gets it takes the rows."""
     looks = sorted((at, team.number, look) for team in teams for at, look in team.looks(world.size.marks))
     pages = Pages()
     for place, (second, cohort, number) in enumerate(looks, 1):
         team = teams[cohort - 1]
-        look = look_at(world, pages, team, second, number)
+        look = snapshot_at(world, pages, team, second, number)
         if look.shown:
             play_round(world, pages, team, look, number // world.size.marks + 1)
         mark(pages, team, look)
@@ -150,7 +150,7 @@ def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
     base.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', lines)
 
 
-def finish(base: sqlite3.Connection, world: World) -> None:
+def finish(base: sqlite3.Connection, world: YearWorld) -> None:
     """Cohorts that are over, and rows that no hash is taken over."""
     last = "SELECT max(at) FROM snapshot WHERE cohort_id = cohort.id"
     base.execute(f"UPDATE cohort SET ended_at = ({last}) WHERE number <= ?", (COHORTS - LIFE,))

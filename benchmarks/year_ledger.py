@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from benchmarks.year_world import RATE, SHARES, Line, Price, World, ends, payout, text
-from markets.canonical import digest
+from benchmarks.year_world import RATE, SHARES, Line, YearPrice, YearWorld, ends, payout, text
+from markets.hashes import digest
 from markets.millionths import ONE
 
 MAX_AGE = 15 * 60
 """From how many seconds on the rules call a quote stale."""
-Seen = Mapping[int, tuple[Price, int]]
+Seen = Mapping[int, tuple[YearPrice, int]]
 """The price of each market in a snapshot, and how old it was."""
 
 
 @dataclass
-class Account:
+class YearAccount:
     """An agent's ledger as it grows. A lot is shares and what they cost."""
 
     id: int
@@ -26,7 +26,7 @@ class Account:
     realised: int = 0
     lots: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def buy(self, world: World, market: int, ask: int, second: int, ref: str) -> tuple[int, int, Line]:
+    def buy(self, world: YearWorld, market: int, ask: int, second: int, ref: str) -> tuple[int, int, Line]:
         """A hundred shares of YES: what they cost, the fee in it, and the entry."""
         fee = -(-RATE * SHARES * ask * (ONE - ask) // ONE**3)
         amount = SHARES * ask // ONE + fee
@@ -35,11 +35,11 @@ class Account:
         moved = {"cash": -amount, "shares": SHARES, "cost": amount, "realised": 0}
         return amount, fee, self._entry(second, "buy", world.names[market], moved, shares + SHARES, ref)
 
-    def settle(self, world: World, second: int) -> list[Line]:
+    def settle(self, world: YearWorld, second: int) -> list[Line]:
         """The entries of all lots whose market has ended."""
         return [self._close(world, market) for market in list(self.lots) if ends(market) <= second]
 
-    def _close(self, world: World, market: int) -> Line:
+    def _close(self, world: YearWorld, market: int) -> Line:
         shares, cost = self.lots.pop(market)
         paid = shares * payout(market) // ONE
         moved = {"cash": paid, "shares": -shares, "cost": -cost, "realised": paid - cost}

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from benchmarks.year_ledger import Account, Seen
-from benchmarks.year_world import ENDS, HOUR, WEEK, Line, Price, World, text
-from markets.canonical import digest
+from benchmarks.year_ledger import Seen, YearAccount
+from benchmarks.year_world import ENDS, HOUR, WEEK, Line, YearPrice, YearWorld, text
+from markets.hashes import digest
 
 ROUNDS, LIFE, LAST = 5, 12, 52 * WEEK - HOUR
 """Rounds of a cohort, the weeks until its last position has settled, and when the record is looked at."""
@@ -25,7 +25,7 @@ class Team:
     """A cohort, and everyone's account in the order of the line-up."""
 
     number: int
-    accounts: list[Account]
+    accounts: list[YearAccount]
 
     def looks(self, marks: int) -> Iterator[tuple[int, int]]:
         """The seconds at which it looks at the markets, each with its number, from 0."""
@@ -40,14 +40,14 @@ class Team:
 
 
 @dataclass(frozen=True)
-class Look:
+class YearSnapshot:
     """A snapshot: its id and time, the markets it shows, those that are held besides, and all prices."""
 
     id: int
     second: int
     shown: list[int]
     held: list[int]
-    seen: dict[int, tuple[Price, int]] = field(default_factory=dict)
+    seen: dict[int, tuple[YearPrice, int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -63,20 +63,22 @@ class Pages:
         return self.ids[table]
 
 
-def look_at(world: World, pages: Pages, team: Team, second: int, number: int) -> Look:
+def snapshot_at(world: YearWorld, pages: Pages, team: Team, second: int, number: int) -> YearSnapshot:
     """Settle what has ended, and take a snapshot of what is shown and held."""
     for account in team.accounts:
         pages.rows["entry"] += account.settle(world, second)
     week, part = divmod(number, world.size.marks)
     shown = markets_of(world, team.number, week) if part == 0 and week < ROUNDS else []
     held = dict.fromkeys(market for account in team.accounts for market in account.lots)
-    look = Look(pages.next_id("snapshot"), second, shown, [market for market in held if market not in shown])
+    look = YearSnapshot(
+        pages.next_id("snapshot"), second, shown, [market for market in held if market not in shown]
+    )
     is_old = not shown and number % SELDOM == SELDOM - 1
     _snapshot(world, pages, team, look, OLD if is_old else FRESH)
     return look
 
 
-def markets_of(world: World, cohort: int, week: int) -> list[int]:
+def markets_of(world: YearWorld, cohort: int, week: int) -> list[int]:
     """The markets of a round: of each of the next weeks' ends a few."""
     kinds, now = world.size.kinds, cohort - 1 + week
     places = range(min(SHOWN, AHEAD * kinds))
@@ -85,7 +87,7 @@ def markets_of(world: World, cohort: int, week: int) -> list[int]:
     ]
 
 
-def _snapshot(world: World, pages: Pages, team: Team, look: Look, first: int) -> None:
+def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, first: int) -> None:
     """Its rows; the first of its quotes is so many seconds old."""
     newest, sealed, shown = world.newest(look.second), [], len(look.shown)
     for place, market in enumerate((*look.shown, *look.held)):
@@ -101,7 +103,7 @@ def _snapshot(world: World, pages: Pages, team: Team, look: Look, first: int) ->
     pages.rows["snapshot"].append((look.id, team.number, *times.values(), hash))
 
 
-def mark(pages: Pages, team: Team, look: Look) -> None:
+def mark(pages: Pages, team: Team, look: YearSnapshot) -> None:
     """Everyone's holdings at a snapshot."""
     seen: Seen = look.seen
     pages.rows["mark"] += [account.mark(look.second, look.id, seen) for account in team.accounts]

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.year_ledger import Account
-from benchmarks.year_play import Look, Pages, Team
-from benchmarks.year_world import SHARES, World, text
-from markets.canonical import digest
+from benchmarks.year_ledger import YearAccount
+from benchmarks.year_play import Pages, Team, YearSnapshot
+from benchmarks.year_world import SHARES, YearWorld, text
+from markets.hashes import digest
 
 BOUGHT, LEFT_OUT = 12, 6
 """Of so many markets an agent buys all but every sixth."""
@@ -17,7 +17,7 @@ WHY = "It has come to pass in most years, the papers expect it, and nothing hear
 QUESTION, ANSWER = "p" * 5_900, "r" * 3_000
 
 
-def play_round(world: World, pages: Pages, team: Team, look: Look, number: int) -> None:
+def play_round(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, number: int) -> None:
     """A round with everyone's turn."""
     round = pages.next_id("round")
     pages.rows["round"].append((round, team.number, number, text(look.second), look.id, 1))
@@ -32,7 +32,12 @@ def play_round(world: World, pages: Pages, team: Team, look: Look, number: int) 
 
 
 def _turn(
-    world: World, pages: Pages, keys: tuple[int, int], account: Account, look: Look, place: dict[str, Any]
+    world: YearWorld,
+    pages: Pages,
+    keys: tuple[int, int],
+    account: YearAccount,
+    look: YearSnapshot,
+    place: dict[str, Any],
 ) -> None:
     """What somebody believes and buys; nothing where the turn was not played."""
     key, round = keys
@@ -51,13 +56,19 @@ def _turn(
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]
 
 
-def _forecast(world: World, turn: int, market: int) -> list[Any]:
+def _forecast(world: YearWorld, turn: int, market: int) -> list[Any]:
     chance = (market * 7919 + turn * 104729 + world.seed) % 90 * 10_000 + 50_000
     return [world.names[market], "final", chance, "since it is so"]
 
 
 def _buy(
-    world: World, pages: Pages, turn: int, account: Account, look: Look, market: int, place: Sequence[int]
+    world: YearWorld,
+    pages: Pages,
+    turn: int,
+    account: YearAccount,
+    look: YearSnapshot,
+    market: int,
+    place: Sequence[int],
 ) -> int:
     """A fill with its level and its entry; gives what was spent."""
     position, base, round = place
@@ -87,7 +98,7 @@ def _buy(
     return amount
 
 
-def _call(turn: int, round: int, account: Account, place: dict[str, Any], second: int) -> tuple[Any, ...]:
+def _call(turn: int, round: int, account: YearAccount, place: dict[str, Any], second: int) -> tuple[Any, ...]:
     """A question and its answer."""
     messages = [{"content": QUESTION, "role": "user"}]
     said = {

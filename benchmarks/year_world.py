@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from markets.canonical import digest, stamp
+from markets.hashes import digest, timestamp_text
 from markets.millionths import ONE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -45,7 +45,7 @@ class Size:
         return COHORTS * WEEK // self.quotes
 
 
-class Price(NamedTuple):
+class YearPrice(NamedTuple):
     """A price, and what a quote with it says."""
 
     bid: int
@@ -60,11 +60,11 @@ class Price(NamedTuple):
 @lru_cache(maxsize=4096)
 def text(second: int) -> str:
     """The instant so many seconds after the start, as a record has it."""
-    return stamp(START + timedelta(seconds=second))
+    return timestamp_text(START + timedelta(seconds=second))
 
 
 @dataclass(frozen=True)
-class World:
+class YearWorld:
     """All markets, and what is known of them at each second."""
 
     size: Size
@@ -81,7 +81,7 @@ class World:
         return [self._page(market) for market in range(self.size.markets)]
 
     @cached_property
-    def prices(self) -> list[list[Price]]:
+    def prices(self) -> list[list[YearPrice]]:
         """The prices that each may have."""
         return [[_price(name, 500_000 + level * CENT) for level in range(LEVELS)] for name in self.names]
 
@@ -137,7 +137,7 @@ class World:
             sightings = {}
             yield (number, *row.values(), previous)
 
-    def _by_name(self) -> Iterator[tuple[str, list[Price]]]:
+    def _by_name(self) -> Iterator[tuple[str, list[YearPrice]]]:
         return zip(self.names, self.prices, strict=True)
 
     def resolutions(self) -> Iterator[Line]:
@@ -166,9 +166,11 @@ def payout(market: int) -> int:
     return market // ENDS % 2 * ONE
 
 
-def _price(name: str, mid: int) -> Price:
+def _price(name: str, mid: int) -> YearPrice:
     bid, ask, volume = mid - CENT, mid + CENT, 20_000 * ONE
     book = {"asks": [[ask, SHARES]], "bids": [[bid, SHARES]]}
     sides = {side: [{"price": p, "shares": s} for p, s in levels] for side, levels in book.items()}
     said = {"market_id": name, "bid": bid, "ask": ask, "mid": mid, "last": None, "volume": volume}
-    return Price(bid, ask, mid, None, volume, json.dumps(book, separators=(",", ":")), digest(said | sides))
+    return YearPrice(
+        bid, ask, mid, None, volume, json.dumps(book, separators=(",", ":")), digest(said | sides)
+    )

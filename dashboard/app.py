@@ -8,7 +8,7 @@ import streamlit as st
 from arena.errors import ArenaError
 from dashboard.links import FIRST, arrive, page_of
 from dashboard.live import follow
-from dashboard.pages import Page, pages
+from dashboard.pages import DashboardPage, pages
 from dashboard.queries.season import season
 from dashboard.source import source
 from dashboard.words import code
@@ -22,7 +22,7 @@ BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64
 <path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
 
 
-def open_page(page: Page) -> None:
+def open_page(page: DashboardPage) -> None:
     """A page on the record that is there, or a sentence on how to get one."""
     st.set_page_config(page_title=f"{page.title} · Paper Arena")
     arrive(page.name)

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.ranking import Ranked
-from arena.slices import Slice
-from dashboard.model import Line
+from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.slices import Slice
+from dashboard.model import LeaderboardLine
 from markets.millionths import ONE
 
 Figure = float | int | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LeaderboardColumn:
     """A figure: its words, how it is found in a row and written, and what the table multiplies it by.
 
     `format` is "text" for words, and else as Streamlit writes numbers.
@@ -27,19 +27,19 @@ class Column:
     times: int = 1
 
 
-def _own(name: str) -> Callable[[Line], Figure]:
-    def of(line: Line) -> Figure:
+def _own(name: str) -> Callable[[LeaderboardLine], Figure]:
+    def of(line: LeaderboardLine) -> Figure:
         found: Figure = getattr(line.row, name)
         return found
 
     return of
 
 
-def _score(key: str, label: str, format: str, help: str, times: int = 1) -> Column:
-    return Column(key, label, format, help, _own(key), times)
+def _score(key: str, label: str, format: str, help: str, times: int = 1) -> LeaderboardColumn:
+    return LeaderboardColumn(key, label, format, help, _own(key), times)
 
 
-def place(row: Ranked) -> str:
+def place(row: LeaderboardRow) -> str:
     """The places that an agent may hold, or why it has none yet."""
     if row.reason is not None:
         return row.reason
@@ -49,12 +49,12 @@ def place(row: Ranked) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
-def _luck(of: Callable[[Any], float | None]) -> Callable[[Line], Figure]:
+def _luck(of: Callable[[Any], float | None]) -> Callable[[LeaderboardLine], Figure]:
     return lambda line: None if line.luck is None else of(line.luck)
 
 
-def _brief(name: str) -> Callable[[Line], Figure]:
-    def of(line: Line) -> Figure:
+def _brief(name: str) -> Callable[[LeaderboardLine], Figure]:
+    def of(line: LeaderboardLine) -> Figure:
         found: Figure = getattr(line.brief, name) if line.brief else None
         return found
 
@@ -66,7 +66,7 @@ def _money(name: str) -> Callable[[Any], float]:
 
 
 COLUMNS = (
-    Column(
+    LeaderboardColumn(
         "place",
         "Place",
         "text",
@@ -79,7 +79,7 @@ COLUMNS = (
         "%+.4f",
         "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
     ),
-    Column(
+    LeaderboardColumn(
         "ties",
         "Tied",
         "text",
@@ -87,7 +87,7 @@ COLUMNS = (
         lambda line: ", ".join(map(str, line.row.ties)),
     ),
     _score("pnl", "P/L $", "dollar", "Profit or loss in dollars, open positions at mid."),
-    Column(
+    LeaderboardColumn(
         "luck_percentile",
         "Better than %",
         "%.0f",
@@ -109,14 +109,14 @@ COLUMNS = (
     _score(
         "brier_implied", "Brier implied", "%.4f", "Bets read as confidence by stake alone; lower is better."
     ),
-    Column(
+    LeaderboardColumn(
         "miscalibration",
         "Miscalibration",
         "%.4f",
         "By how much its Brier score would fall if what it calls 70% came true 70% of the time; 0 is best.",
         _brief("miscalibration"),
     ),
-    Column(
+    LeaderboardColumn(
         "miscalibration_p",
         "Chance of that",
         "%.3f",
@@ -150,14 +150,14 @@ COLUMNS = (
         "%.1f",
         "Events, those of many markets counted for less: what an interval is made of.",
     ),
-    Column(
+    LeaderboardColumn(
         "luck_low",
         "Luck from $",
         "dollar",
         "Where 95% of seasons end that have the same bets and no skill: from here.",
         _luck(_money("low")),
     ),
-    Column("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
+    LeaderboardColumn("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
     _score("forecasts", "Forecasts", "localized", "Resolved: one a market shown and turn, skips included."),
     _score("bets", "Bets", "localized", "Accepted, resolved or not."),
     _score("sold", "Sales", "localized", "Of positions, before their market ended."),
@@ -178,7 +178,9 @@ COLUMNS = (
         "Forecasts older than the release of their model: no evidence, no score.",
     ),
     _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
-    Column("note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note),
+    LeaderboardColumn(
+        "note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note
+    ),
 )
 """All that a leaderboard says of an agent."""
 OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
@@ -210,39 +212,39 @@ def _gain(name: str) -> Callable[[Slice], Figure]:
 
 
 PART_COLUMNS = (
-    Column(
+    LeaderboardColumn(
         "reason",
         "Said",
         "text",
         "Why there is no interval, where there is none.",
         lambda part: part.gain.reason or "",
     ),
-    Column(
+    LeaderboardColumn(
         "skill",
         "Skill",
         "%+.4f",
         "The price's Brier score minus its own, in this part of the season alone.",
         _gain("skill"),
     ),
-    Column(
+    LeaderboardColumn(
         "skill_low",
         "Skill from",
         "%+.4f",
         "The low end of the interval that holds the true one in 95% of seasons.",
         _gain("low"),
     ),
-    Column("skill_high", "Skill to", "%+.4f", "The high end of that interval.", _gain("high")),
-    Column(
+    LeaderboardColumn("skill_high", "Skill to", "%+.4f", "The high end of that interval.", _gain("high")),
+    LeaderboardColumn(
         "skill_p",
         "Chance",
         "%.3f",
         "How likely a skill as far from 0 would be if there were none.",
         _gain("p"),
     ),
-    Column("rows", "Forecasts", "localized", "Resolved ones in this part.", _gain("rows")),
-    Column("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
-    Column("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
-    Column(
+    LeaderboardColumn("rows", "Forecasts", "localized", "Resolved ones in this part.", _gain("rows")),
+    LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
+    LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
+    LeaderboardColumn(
         "effective",
         "Events that count",
         "%.1f",

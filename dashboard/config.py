@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ADDRESS = "ARENA_CONFIG"
 
 
-def known() -> "tuple[Config | None, bool]":
+def known_config() -> "tuple[Config | None, bool]":
     """What the config says now, if there is one; and whether there is one that can't be read.
 
     What is wrong with it is not told here: it quotes the config, and pages are for others to see.

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from arena.errors import ArenaError
-from dashboard.source import Source, source
+from dashboard.source import RecordSource, source
 
 EVERY = 5
 """Seconds between two looks at whether the record has changed."""
 
 
 @st.fragment(run_every=EVERY)
-def follow(shown: Source) -> None:
+def follow(shown: RecordSource) -> None:
     """Draw the page anew once the record is another than the one shown. Choices on the page stay."""
     try:
         now = source(shown.address)

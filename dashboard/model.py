@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.prepared.briefs import Brief
-from arena.ranking import Ranked
-from arena.scoring.money.luck import Luck
+from arena.scores.cache.profiles import ProfileFigures
+from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.rules.money.luck import Luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class CohortLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Season:
+class SeasonOverview:
     """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order."""
 
     cohorts: tuple[CohortLine, ...]
@@ -35,7 +35,7 @@ class Season:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PnlPoint:
     """An account at one instant: its profit or loss, in dollars and in percent of its bankroll."""
 
     agent: str
@@ -45,7 +45,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class RoundDecision:
     """When a round was decided."""
 
     number: int
@@ -53,11 +53,11 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LeaderboardLine:
     """A row of the leaderboard: an agent's scores, and beside them what luck and calibration come to."""
 
-    row: Ranked
-    brief: Brief | None = None
+    row: LeaderboardRow
+    brief: ProfileFigures | None = None
 
     @property
     def luck(self) -> Luck | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
-from dashboard.model import Line
+from dashboard.model import LeaderboardLine
 
 Reading = Literal["stated", "anchored", "implied"]
 READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
@@ -26,7 +26,7 @@ SORTS = {
 Row = TypeVar("Row")
 
 
-def ordered(lines: Sequence[Line], sort: str, reading: str) -> list[Line]:
+def ordered(lines: Sequence[LeaderboardLine], sort: str, reading: str) -> list[LeaderboardLine]:
     """The lines of a board: what is best first, and last what nothing is known of.
 
     Best is the surest skill, as the board stands; in another reading than the stated one, for which there is
@@ -39,7 +39,7 @@ def ordered(lines: Sequence[Line], sort: str, reading: str) -> list[Line]:
     return sorted(lines, key=_key(sort, reading))
 
 
-def _key(sort: str, reading: str) -> Callable[[Line], float]:
+def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
     """What is sorted by: the smallest first."""
     name, sign = {
         "best": (f"brier_{reading}", 1),
@@ -50,17 +50,17 @@ def _key(sort: str, reading: str) -> Callable[[Line], float]:
         "cost": ("cost_per_forecast", 1),
     }[sort]
 
-    def key(line: Line) -> float:
+    def key(line: LeaderboardLine) -> float:
         value = getattr(line.row, name)
         return math.inf if value is None else sign * value
 
     return key
 
 
-def found(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
+def matching(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
     """Those whose name has all of these words in it, whatever their case.
 
-    >>> found(["Ann", "bob", "annabel"], "AN n", str)
+    >>> matching(["Ann", "bob", "annabel"], "AN n", str)
     ['Ann', 'annabel']
     """
     wanted = words.casefold().split()

@@ -15,7 +15,7 @@ FOLDER = Path(dashboard.views.__path__[0])
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DashboardPage:
     """A page before it is opened: its title and its sign, its place in the row, whether it needs a cohort."""
 
     name: str
@@ -30,20 +30,20 @@ class Page:
 
 
 @lru_cache(maxsize=1)
-def pages() -> dict[str, Page]:
+def pages() -> dict[str, DashboardPage]:
     """All pages in their order."""
     found = [page(name) for name in names(FOLDER)]
     return {page.name: page for page in sorted(found, key=lambda page: page.order)}
 
 
-def page(name: str) -> Page:
+def page(name: str) -> DashboardPage:
     """What a page says of itself, read from its file: to load them all would keep the first waiting.
 
     >>> page("leaderboard").title
     'Leaderboard'
     """
     said = _constants(find(FOLDER, name))
-    return Page(name, said["TITLE"], said["ICON"], said["ORDER"], said["NEEDS_A_COHORT"])
+    return DashboardPage(name, said["TITLE"], said["ICON"], said["ORDER"], said["NEEDS_A_COHORT"])
 
 
 def _constants(file: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ DRAWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class AgentLook:
     """How an agent is drawn in every chart and table."""
 
     agent: str
@@ -42,19 +42,19 @@ class Look:
         return f"data:image/svg+xml;utf8,{drawn}"
 
 
-def looks(agents: Iterable[tuple[str, str]]) -> dict[str, Look]:
+def looks(agents: Iterable[tuple[str, str]]) -> dict[str, AgentLook]:
     """Looks by name, for agents given as (name, kind) in line-up order.
 
     >>> [look.colour for look in looks([("market", "market"), ("ann", "llm")]).values()]
     ['#6F7680', '#0072B2']
     """
-    found: dict[str, Look] = {}
+    found: dict[str, AgentLook] = {}
     others = 0
     for name, kind in agents:
         if kind == "market":
-            found[name] = Look(name, MARKET, MARKET_DASH, MARKET_SHAPE)
+            found[name] = AgentLook(name, MARKET, MARKET_DASH, MARKET_SHAPE)
             continue
         turn = others // len(COLOURS) % len(DASHES)
-        found[name] = Look(name, COLOURS[others % len(COLOURS)], DASHES[turn], SHAPES[turn])
+        found[name] = AgentLook(name, COLOURS[others % len(COLOURS)], DASHES[turn], SHAPES[turn])
         others += 1
     return found

@@ -8,7 +8,7 @@ from streamlit import runtime
 from streamlit.components.v2 import manifest_scanner
 from streamlit.web.cli import main
 
-from markets.collector import searched_seldom, undisturbed
+from markets.garbage_collection import gc_paused, gc_seldom
 
 SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
@@ -18,7 +18,7 @@ def load_first_page() -> None:
     """Load what the first page would have to load, as soon as Streamlit can take it."""
     while not runtime.exists():
         time.sleep(SOON)
-    with undisturbed():
+    with gc_paused():
         import_module("dashboard.app")
         from dashboard.links import FIRST
         from dashboard.pages import pages
@@ -37,5 +37,5 @@ def seek_no_components() -> None:
 if __name__ == "__main__":
     seek_no_components()
     threading.Thread(target=load_first_page, daemon=True).start()
-    with searched_seldom():
+    with gc_seldom():
         main(prog_name="streamlit")

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from arena.store.database import check_schema, lasting, reading, url_of
-from arena.store.frame import Connection
-from arena.store.version import read_version
+from arena.record.queries.frame import Connection
+from arena.record.schema.database import check_schema, lasting, reading, url_of
+from arena.record.schema.version import read_version
 
 Answer = TypeVar("Answer")
 
@@ -21,17 +21,17 @@ cached = st.cache_data(ttl=OLDEST, max_entries=64, show_spinner=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """A record and its state: answers are kept until one of the two is another."""
 
     address: str
     version: tuple[str, ...]
 
 
-def source(address: str) -> Source:
+def source(address: str) -> RecordSource:
     """The record at an address, as it is now; an error that says what to do where it can't be read."""
     check_schema(lasting(address, _file(address)))
-    return Source(address, (_file(address), *ask(Source(address, ()), read_version)))
+    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_version)))
 
 
 def _file(address: str) -> str:
@@ -41,7 +41,7 @@ def _file(address: str) -> str:
     return str(path.stat().st_ino) if path is not None and path.exists() else ""
 
 
-def ask(record: Source, question: Callable[[Connection], Answer]) -> Answer:
+def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answer:
     """What the record answers to a question, read in one consistent look."""
     engine = lasting(record.address, _file(record.address))
     try:

@@ -7,24 +7,24 @@ from typing import Any
 
 import streamlit as st
 
-from arena.ranking import Ranked
-from arena.slices import Slice
-from dashboard.columns import Column, Figure
-from dashboard.drawn.bars import Scale, band, interval, scale_of
-from dashboard.model import Line
-from dashboard.palette import MARKET, Look
+from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.slices import Slice
+from dashboard.charts.bars import Scale, band, interval, scale_of
+from dashboard.columns import Figure, LeaderboardColumn
+from dashboard.model import LeaderboardLine
+from dashboard.palette import MARKET, AgentLook
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
 
-def bars(rows: Sequence[Ranked], looks: Mapping[str, Look]) -> list[str | None]:
+def bars(rows: Sequence[LeaderboardRow], looks: Mapping[str, AgentLook]) -> list[str | None]:
     """Every row's skill with its interval, on one scale."""
     scale = scale_of([_span(row.skill, row.skill_low, row.skill_high) for row in rows])
     return [_bar(r.skill, r.skill_low, r.skill_high, colour_of(r.agent, looks), scale) for r in rows]
 
 
-def part_bars(found: Sequence[Slice], looks: Mapping[str, Look]) -> list[str | None]:
+def part_bars(found: Sequence[Slice], looks: Mapping[str, AgentLook]) -> list[str | None]:
     """The same of a part of the season."""
     gains = [part.gain for part in found]
     scale = scale_of([_span(gain.skill, gain.low, gain.high) for gain in gains])
@@ -36,7 +36,7 @@ def _span(*values: float | None) -> tuple[float, float]:
     return min(known, default=0.0), max(known, default=0.0)
 
 
-def bands(lines: Sequence[Line], looks: Mapping[str, Look]) -> list[str | None]:
+def bands(lines: Sequence[LeaderboardLine], looks: Mapping[str, AgentLook]) -> list[str | None]:
     """Every profit before the band of what luck alone would make of the same bets, on one scale."""
     money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
     scale = scale_of([_span(*one) for one in money if one])
@@ -46,7 +46,7 @@ def bands(lines: Sequence[Line], looks: Mapping[str, Look]) -> list[str | None]:
     ]
 
 
-def colour_of(agent: str, looks: Mapping[str, Look]) -> str:
+def colour_of(agent: str, looks: Mapping[str, AgentLook]) -> str:
     """An agent's colour; that of the market for the price that nobody plays."""
     return looks[agent].colour if agent in looks else MARKET
 
@@ -55,17 +55,17 @@ def _bar(skill: float | None, low: float | None, high: float | None, colour: str
     return None if skill is None else interval(skill, low, high, colour, scale)
 
 
-def cells(rows: Sequence[Any], columns: Iterable[Column]) -> dict[str, list[Figure]]:
+def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str, list[Figure]]:
     """The figures of a table, column by column; None where nothing can be said yet."""
     return {column.key: [_cell_of(row, column) for row in rows] for column in columns}
 
 
-def _cell_of(row: Any, column: Column) -> Figure:
+def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
     value = column.of(row)
     return value * column.times if isinstance(value, float | int) and column.times != 1 else value
 
 
-def who(names: Sequence[str], looks: Mapping[str, Look]) -> dict[str, list[Any]]:
+def who(names: Sequence[str], looks: Mapping[str, AgentLook]) -> dict[str, list[Any]]:
     """The first two columns: every agent's mark and its name."""
     return {
         "look": [looks[name].badge if name in looks else None for name in names],
@@ -73,7 +73,7 @@ def who(names: Sequence[str], looks: Mapping[str, Look]) -> dict[str, list[Any]]
     }
 
 
-def config(columns: Iterable[Column]) -> dict[str, Any]:
+def config(columns: Iterable[LeaderboardColumn]) -> dict[str, Any]:
     """How Streamlit is to show all of these."""
     named: dict[str, Any] = {
         "look": st.column_config.ImageColumn(
@@ -94,7 +94,7 @@ def config(columns: Iterable[Column]) -> dict[str, Any]:
     return named | {column.key: _shown(column) for column in columns}
 
 
-def _shown(column: Column) -> Any:
+def _shown(column: LeaderboardColumn) -> Any:
     if column.format == "text":
         return st.column_config.TextColumn(column.label, help=column.help)
     return st.column_config.NumberColumn(
@@ -102,7 +102,7 @@ def _shown(column: Column) -> Any:
     )
 
 
-def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[Column]) -> str:
+def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:
     """All figures, unrounded, as a file. Text that a spreadsheet would run as a formula is quoted."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

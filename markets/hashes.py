@@ -2,15 +2,105 @@
 
 It is the SHA-256 of the canonical JSON of their fields. There are thousands of them in a catalogue, so their
 JSON is written here with their fields already in order; the tests hold it against `canonical`.
+
+One text for one value: the JSON that every hash in the record is taken over.
 """
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from functools import cache, lru_cache, partial
+from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
-from markets.canonical import plain, stamp
 from markets.model import Market, Quote
+
+SIMPLE = frozenset((str, int, float, bool, type(None)))
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
+
+
+def timestamp_text(at: datetime) -> str:
+    """An instant as text that sorts as time does.
+
+    >>> timestamp_text(datetime(2026, 1, 4, tzinfo=UTC))
+    '2026-01-04T00:00:00.000000Z'
+    """
+    return _plain_timestamp(at if at.tzinfo is UTC else at.astimezone(UTC))
+
+
+@lru_cache(maxsize=4096)
+def _plain_timestamp(at: datetime) -> str:
+    """The stamp of an instant in UTC: elsewhere two instants may look the same when summer time ends."""
+    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def plain_value(value: Any) -> Any:
+    """The value as JSON knows it: records become objects, instants become text."""
+    kind: Any = type(value)
+    return value if kind in SIMPLE else _converter(kind)(value)
+
+
+@cache
+def _converter(kind: Any) -> Callable[[Any], Any]:
+    """How values of a type become plain, looked up once a type: a book has a hundred levels."""
+    if issubclass(kind, datetime):
+        return timestamp_text
+    if issubclass(kind, list | tuple):
+        return _items
+    if issubclass(kind, Mapping):
+        return _members
+    if is_dataclass(kind):
+        return partial(_fields, tuple(field.name for field in fields(kind)))
+    if issubclass(kind, BaseModel):
+        return _model
+    return _unchanged
+
+
+def _items(value: Iterable[Any]) -> list[Any]:
+    return [item if type(item) in SIMPLE else plain_value(item) for item in value]
+
+
+def _members(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): item if type(item) in SIMPLE else plain_value(item) for key, item in value.items()}
+
+
+def _fields(names: Iterable[str], value: Any) -> dict[str, Any]:
+    return {
+        name: item if type(item := getattr(value, name)) in SIMPLE else plain_value(item) for name in names
+    }
+
+
+def _model(value: BaseModel) -> dict[str, Any]:
+    return _members(value.model_dump())
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def canonical(value: Any) -> str:
+    """The value as JSON with sorted keys and no white space.
+
+    >>> canonical({"b": 1, "a": (2, None)})
+    '{"a":[2,null],"b":1}'
+    """
+    return canonical_bytes(plain_value(value))
+
+
+def canonical_bytes(value: Any) -> str:
+    """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
+    return _ENCODER.encode(value)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 over the canonical JSON of a value, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def quote_hash(quote: Quote) -> str:
@@ -18,9 +108,9 @@ def quote_hash(quote: Quote) -> str:
     return _sha256(
         {
             "ask": quote.ask,
-            "asks": plain(quote.asks) if quote.asks else (),
+            "asks": plain_value(quote.asks) if quote.asks else (),
             "bid": quote.bid,
-            "bids": plain(quote.bids) if quote.bids else (),
+            "bids": plain_value(quote.bids) if quote.bids else (),
             "last": quote.last,
             "market_id": quote.market_id,
             "mid": quote.mid,
@@ -34,12 +124,12 @@ def market_hash(market: Market) -> str:
     return _sha256(
         {
             "category": market.category,
-            "closes_at": stamp(market.closes_at),
+            "closes_at": timestamp_text(market.closes_at),
             "event_id": market.event_id,
             "fee_rate": market.fee_rate,
             "id": market.id,
             "min_shares": market.min_shares,
-            "opens_at": stamp(market.opens_at),
+            "opens_at": timestamp_text(market.opens_at),
             "question": market.question,
             "rules": market.rules,
             "tick": market.tick,

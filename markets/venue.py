@@ -9,7 +9,7 @@ from markets.model import Listing, MarketId, Resolution
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class QuarantinedRecord:
     """A record of which nothing was made, and why: it makes no sense, or it has to wait.
 
     `venue` is who sent it: a venue, or a source of articles. `record` is its own id there, or the page where
@@ -24,7 +24,7 @@ class SetAside:
     raw: str = ""
 
 
-Report = Callable[[SetAside], None]
+Report = Callable[[QuarantinedRecord], None]
 """Where a venue tells what it has set aside."""
 
 
@@ -36,7 +36,7 @@ class VenueError(Exception):
         self.code, self.message, self.mend = code, message, mend
 
 
-def forget(_what: SetAside) -> None:
+def ignore_report(_what: QuarantinedRecord) -> None:
     """A report that nobody reads."""
 
 

@@ -1,16 +1,220 @@
-"""Wishes meet prices: the bets and sales of one decision against one snapshot, under the rules."""
+"""Wishes meet prices: the bets and sales of one decision against one snapshot, under the rules.
 
-from collections.abc import Iterable, Iterator, Sequence
+What agents ask for, made sense of: each bet and sale becomes a wish, or is refused.
+
+One entrant's desk on the floor: what its own decision has taken, it can't take again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from markets.millionths import ONE
-from markets.model import Snapshot
-from portfolio.desk import Desk
-from portfolio.floor import Floor
-from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
-from portfolio.money import dollars, number, percent
+from markets.model import Level, MarketId, Snapshot
+from portfolio.matching import Offers, SnapshotOffers, match_levels, whole_levels
+from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, LotKey, Rejection, Sale, Side
+from portfolio.money import LARGEST, dollars, number, percent
 from portfolio.rules import Rules
-from portfolio.wishes import Wish, from_bet, from_sale, merged
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A bet or a sale that makes sense. `size` is dollars on a buy, shares on a sale."""
+
+    market_id: MarketId
+    side: Side
+    action: Action
+    size: int
+    limit: int | None
+    reason: str
+
+    @property
+    def lot(self) -> LotKey:
+        """The lot it is about."""
+        return self.market_id, self.side
+
+
+def order_from_bet(
+    bet: Bet, known: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
+) -> Order | Rejection:
+    """The wish behind a bet, if it is an amount on a side of a market that is on offer."""
+    if (bad := _reject_target(bet, known)) is not None:
+        return bad
+    if bet.market_id not in offered:
+        message = "the market is held but no longer on offer: it may only be sold"
+        return Rejection("not_offered", message, bet.market_id)
+    if (bet.market_id, "YES") in settled or (bet.market_id, "NO") in settled:
+        return Rejection("settled", "the market has ended and was settled", bet.market_id)
+    if not _whole_within(bet.amount, LARGEST):
+        message = f"a bet is an amount of dollars above $0.00, not {_figure_text(bet.amount, dollars)}"
+        return Rejection("bad_amount", message, bet.market_id)
+    return Order(bet.market_id, bet.side, "buy", bet.amount, bet.limit, _reason_text(bet.reason))
+
+
+def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Order | Rejection:
+    """The wish behind a sale: so many shares, a fraction of the lot, or all of it."""
+    if (bad := _reject_target(sale, known)) is not None:
+        return bad
+    lot = lots.get((sale.market_id, sale.side))
+    if lot is None:
+        message = f"no {sale.side} shares of this market are held, so none can be sold"
+        return Rejection("not_held", message, sale.market_id)
+    shares = _shares_to_sell(sale, lot)
+    if isinstance(shares, str):
+        return Rejection("bad_shares", shares, sale.market_id)
+    return Order(sale.market_id, sale.side, "sell", shares, sale.limit, _reason_text(sale.reason))
+
+
+def merge_orders(wishes: Iterable[Order]) -> list[Order]:
+    """One wish a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
+    together: dict[LotKey, list[Order]] = {}
+    for wish in wishes:
+        together.setdefault(wish.lot, []).append(wish)
+    return [_join_orders(same) if len(same) > 1 else same[0] for same in together.values()]
+
+
+def _join_orders(wishes: list[Order]) -> Order:
+    limits = [wish.limit for wish in wishes if wish.limit is not None]
+    tightest = min if wishes[0].action == "buy" else max
+    return replace(
+        wishes[0],
+        size=sum(wish.size for wish in wishes),
+        limit=tightest(limits) if limits else None,
+        reason="; ".join(wish.reason for wish in wishes if wish.reason),
+    )
+
+
+def _reject_target(wish: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
+    """What is wrong with where a wish aims. An agent's words may hold anything, whatever the types say."""
+    if not _is_one_of(known, wish.market_id):
+        return Rejection("unknown_market", f"no market here is named {_value_text(wish.market_id)}")
+    if wish.side not in ("YES", "NO"):
+        message = f"the side is {_value_text(wish.side)}, which is neither YES nor NO"
+        return Rejection("unknown_side", message, wish.market_id)
+    if wish.limit is not None and not _whole_within(wish.limit, ONE):
+        shown = _figure_text(wish.limit, dollars)
+        message = f"a limit is a price above $0.00 and at most $1.00, not {shown}"
+        return Rejection("bad_limit", message, wish.market_id)
+    return None
+
+
+def _shares_to_sell(sale: Sale, lot: Lot) -> int | str:
+    """How many shares a sale is of, or what is wrong with it."""
+    if sale.shares is not None and sale.fraction is not None:
+        return "a sale is a number of shares or a fraction of them, and this one is both"
+    if sale.shares is not None:
+        if _whole_within(sale.shares, LARGEST):
+            return sale.shares
+        return f"a sale is of a number of shares above 0, not {_figure_text(sale.shares, number)}"
+    if sale.fraction is None:
+        return lot.shares
+    if not _whole_within(sale.fraction, ONE):
+        return f"a fraction is above 0 and at most 1, not {_figure_text(sale.fraction, number)}"
+    part = f"{number(sale.fraction)} of {number(lot.shares)} shares"
+    return lot.shares * sale.fraction // ONE or f"{part} is less than the smallest part of one"
+
+
+def _reason_text(reason: object) -> str:
+    return reason if isinstance(reason, str) else _value_text(reason)
+
+
+def _figure_text(value: object, figure: Callable[[int], str]) -> str:
+    """A figure as an agent gave it, where it is one that can be written."""
+    if type(value) is not int:
+        return _value_text(value)
+    return figure(value) if abs(value) <= LARGEST else "one of that size"
+
+
+def _value_text(value: object) -> str:
+    """Whatever an agent wrote, short enough for a sentence."""
+    return repr(value[:80]) if isinstance(value, str) else f"a {type(value).__name__}"
+
+
+def _is_one_of(known: Collection[MarketId], market_id: object) -> bool:
+    return isinstance(market_id, str) and market_id in known
+
+
+def _whole_within(value: object, most: int) -> bool:
+    """Whether it is a number of millionths above 0: NaN, True and 0.5 are not."""
+    return type(value) is int and 0 < value <= most
+
+
+BookSide = tuple[MarketId, bool]
+"""One side of a market's book: who buys YES and who sells NO take the asks, the others the bids."""
+
+
+class Trader:
+    """Where one decision is traded. The floor stays as it was, so others see the same prices."""
+
+    def __init__(self, floor: SnapshotOffers, holdings: Holdings):
+        self.floor = floor
+        # Every share may come to pay $1.00, and all of it has to fit into an account.
+        self._room = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
+        self._gone: dict[BookSide, dict[int, int]] = {}
+
+    def trade(self, wish: Order, base: int) -> Fill | Rejection:
+        """Fill a wish whose size is allowed."""
+        offered = self.floor.offers(wish.market_id, wish.side, wish.action)
+        if isinstance(offered, Rejection):
+            return offered
+        filled = match_levels(wish.size, self._rest(offered, wish), wish.limit)
+        if isinstance(filled, Rejection):
+            return filled
+        if wish.action == "buy" and filled.shares > self._room:
+            return _reject_too_many(wish, filled.shares)
+        self._take(wish, filled.levels)
+        return Fill(
+            market_id=wish.market_id,
+            side=wish.side,
+            action=wish.action,
+            shares=filled.shares,
+            amount=filled.amount,
+            fee=filled.fee,
+            wanted=wish.size,
+            base=base,
+            quote_at=offered.quoted_at,
+            quote_hash=self.floor.quote_hash(wish.market_id),
+            fee_rate=offered.rate,
+            levels=filled.levels,
+            left=filled.left,
+            reason=wish.reason,
+        )
+
+    def _rest(self, offered: Offers, wish: Order) -> Offers:
+        """What is offered less what this decision has taken."""
+        gone = self._gone.get(_book_side(wish))
+        if gone is None:
+            return offered
+        left = (
+            Level(x.price, x.shares - gone.get(_yes_price(x.price, wish.side), 0)) for x in offered.levels
+        )
+        levels, totals = whole_levels(
+            wish.action, [level for level in left if level.shares > 0], offered.rate
+        )
+        return replace(offered, levels=levels, totals=totals)
+
+    def _take(self, wish: Order, levels: tuple[FillLevel, ...]) -> None:
+        self._room -= sum(level.shares for level in levels) if wish.action == "buy" else 0
+        gone = self._gone.setdefault(_book_side(wish), {})
+        for level in levels:
+            price = _yes_price(level.price, wish.side)
+            gone[price] = gone.get(price, 0) + level.shares
+
+
+def _reject_too_many(wish: Order, shares: int) -> Rejection:
+    most = f"an account holds at most {number(LARGEST)} dollars and shares"
+    message = f"{number(shares)} {wish.side} shares are more than can be kept: {most}"
+    return Rejection("too_many", message, wish.market_id)
+
+
+def _book_side(wish: Order) -> BookSide:
+    return wish.market_id, (wish.action == "buy") == (wish.side == "YES")
+
+
+def _yes_price(price: int, side: Side) -> int:
+    """The price of a YES share that goes with a price of the side's own share."""
+    return price if side == "YES" else ONE - price
+
 
 T = TypeVar("T")
 
@@ -23,15 +227,15 @@ def execute(
     With `base: start`, caps and spending are measured by the cash before the sales; with `running`,
     by the cash at each bet, after the sales and the bets before it.
     """
-    return execute_on(Floor(snapshot, rules), bets, sales, holdings)
+    return execute_at(SnapshotOffers(snapshot, rules), bets, sales, holdings)
 
 
-def execute_on(
-    floor: Floor, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
+def execute_at(
+    floor: SnapshotOffers, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
 ) -> tuple[list[Fill], list[Rejection]]:
     """`execute` on a floor that is shared by all who decide on one snapshot."""
-    desk = Desk(floor, holdings)
-    sold, unsold = _apart(_sell(sales, holdings, desk))
+    desk = Trader(floor, holdings)
+    sold, unsold = _split_results(_sell(sales, holdings, desk))
     proceeds = sum(fill.amount for fill in sold) if floor.rules.base == "running" else 0
     bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, desk)
     return sold + bought, unsold + unbought
@@ -47,10 +251,12 @@ def is_out(holdings: Holdings, rules: Rules) -> bool:
     return not holdings.lots and cap(holdings.cash, rules) < max(rules.min_bet, 1)
 
 
-def _sell(sales: Iterable[Sale], holdings: Holdings, desk: Desk) -> Iterator[Fill | Rejection]:
-    wishes, refused = _apart(from_sale(sale, desk.floor.listings, holdings.lots) for sale in sales)
+def _sell(sales: Iterable[Sale], holdings: Holdings, desk: Trader) -> Iterator[Fill | Rejection]:
+    wishes, refused = _split_results(
+        order_from_sale(sale, desk.floor.listings, holdings.lots) for sale in sales
+    )
     yield from refused
-    for wish in merged(wishes):
+    for wish in merge_orders(wishes):
         held = holdings.lots[wish.lot].shares
         if wish.size > held:
             message = f"{number(wish.size)} {wish.side} shares are to be sold, over the {number(held)} held"
@@ -60,23 +266,23 @@ def _sell(sales: Iterable[Sale], holdings: Holdings, desk: Desk) -> Iterator[Fil
 
 
 def _buy(
-    bets: Iterable[Bet], holdings: Holdings, cash: int, desk: Desk
+    bets: Iterable[Bet], holdings: Holdings, cash: int, desk: Trader
 ) -> tuple[list[Fill], list[Rejection]]:
     floor = desk.floor
     known, offered, settled = floor.listings, floor.offered, holdings.settled
-    wishes, refused = _apart(from_bet(bet, known, offered, settled) for bet in bets)
+    wishes, refused = _split_results(order_from_bet(bet, known, offered, settled) for bet in bets)
     if floor.rules.merge:
-        wishes, opposed = _apart(_one_side_each(merged(wishes)))
+        wishes, opposed = _split_results(_reject_both_sides(merge_orders(wishes)))
         refused += opposed
-    fills, unfilled = _apart(_bets_placed(wishes, cash, desk))
+    fills, unfilled = _split_results(_place_bets(wishes, cash, desk))
     refused += unfilled
-    why = _not_together(fills, refused, cash, floor.rules)
+    why = _reject_together(fills, refused, cash, floor.rules)
     if why is None:
         return fills, refused
     return [], refused + [Rejection(why.code, why.message, fill.market_id) for fill in fills]
 
 
-def _one_side_each(wishes: list[Wish]) -> Iterator[Wish | Rejection]:
+def _reject_both_sides(wishes: list[Order]) -> Iterator[Order | Rejection]:
     """Refuse wishes for both sides of a market."""
     size = {wish.lot: wish.size for wish in wishes}
     for wish in wishes:
@@ -88,16 +294,16 @@ def _one_side_each(wishes: list[Wish]) -> Iterator[Wish | Rejection]:
             yield Rejection("both_sides", message, wish.market_id)
 
 
-def _bets_placed(wishes: Iterable[Wish], cash: int, desk: Desk) -> Iterator[Fill | Rejection]:
+def _place_bets(wishes: Iterable[Order], cash: int, desk: Trader) -> Iterator[Fill | Rejection]:
     rules = desk.floor.rules
     for wish in wishes:
-        result = _bad_size(wish, cash, rules) or desk.trade(wish, cash)
+        result = _reject_size(wish, cash, rules) or desk.trade(wish, cash)
         if isinstance(result, Fill) and rules.base == "running":
             cash -= result.amount
         yield result
 
 
-def _bad_size(wish: Wish, base: int, rules: Rules) -> Rejection | None:
+def _reject_size(wish: Order, base: int, rules: Rules) -> Rejection | None:
     """Refuse a bet that is too small, too large, or on credit."""
     if base < 0:
         message = f"bet {dollars(wish.size)} while cash is {dollars(base)}: no buying below $0.00"
@@ -105,7 +311,7 @@ def _bad_size(wish: Wish, base: int, rules: Rules) -> Rejection | None:
     if wish.size < rules.min_bet:
         code, bound = "under_min", f"under the minimum of {dollars(rules.min_bet)}"
     elif rules.cap == "bet" and wish.size > cap(base, rules):
-        code, bound = "over_cap", f"over {_cap_in_words(base, rules)}"
+        code, bound = "over_cap", f"over {_cap_text(base, rules)}"
     elif rules.base == "running" and wish.size > base:
         code, bound = "over_cash", f"over the cash of {dollars(base)}"
     else:
@@ -113,12 +319,14 @@ def _bad_size(wish: Wish, base: int, rules: Rules) -> Rejection | None:
     return Rejection(code, f"bet {dollars(wish.size)} is {bound}", wish.market_id)
 
 
-def _not_together(fills: list[Fill], refused: list[Rejection], cash: int, rules: Rules) -> Rejection | None:
+def _reject_together(
+    fills: list[Fill], refused: list[Rejection], cash: int, rules: Rules
+) -> Rejection | None:
     """Why none of the bets that are allowed one by one may stand together."""
     total = sum(fill.wanted for fill in fills)
     bets = f"bets of {dollars(total)} together are over"
     if rules.cap == "decision" and total > cap(cash, rules):
-        return Rejection("over_cap", f"{bets} {_cap_in_words(cash, rules)}")
+        return Rejection("over_cap", f"{bets} {_cap_text(cash, rules)}")
     if rules.base == "start" and total > cash:
         return Rejection("over_cash", f"{bets} the cash of {dollars(cash)}")
     if rules.cap == "decision" and refused:
@@ -128,11 +336,11 @@ def _not_together(fills: list[Fill], refused: list[Rejection], cash: int, rules:
     return None
 
 
-def _cap_in_words(cash: int, rules: Rules) -> str:
+def _cap_text(cash: int, rules: Rules) -> str:
     return f"the cap of {dollars(cap(cash, rules))}: {percent(rules.max_bet)} of {dollars(cash)} cash"
 
 
-def _apart(results: Iterable[T | Rejection]) -> tuple[list[T], list[Rejection]]:
+def _split_results(results: Iterable[T | Rejection]) -> tuple[list[T], list[Rejection]]:
     good, bad = list[T](), list[Rejection]()
     for result in results:
         if isinstance(result, Rejection):

@@ -1,15 +1,254 @@
-"""The ledger: entries are facts that are never changed, and what is held is their fold."""
+"""The ledger: entries are facts that are never changed, and what is held is their fold.
 
-from collections.abc import Iterable, Mapping
+What a fill and a ledger entry say, as a hash: the SHA-256 of the canonical JSON of their fields.
+
+There are very many of them, so their JSON is put together here field by field, as in `markets.hashes`, and
+so is that of wishes; the tests hold it against `canonical`.
+
+An account while entries are added to it: each is checked against all before it, then applied.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from json.encoder import encode_basestring as text
+from operator import attrgetter
+from types import MappingProxyType
+from typing import cast
 
+from markets.hashes import sha256, timestamp_text
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
-from portfolio.account import Account, LedgerError
-from portfolio.model import Entry, Fill, Holdings, LotKey, Settled
+from portfolio.model import Bet, Entry, EntryKind, Fill, FillLevel, Holdings, Lot, LotKey, Sale, Settlement
 from portfolio.money import ceil_div, worth
 
-__all__ = ["LedgerError", "fold", "newest_ends", "open_account", "post", "settle", "settle_by"]
+_entry_fields = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
+
+
+def entry_hash(entry: Entry) -> str:
+    """The hash that seals an entry: of all that it says, the hash of the one before it included."""
+    return hash_entry_fields(*_entry_fields(entry))
+
+
+def hash_entry_fields(
+    number: int,
+    at: datetime,
+    kind: str,
+    market_id: str,
+    side: str,
+    cash: int,
+    shares: int,
+    cost: int,
+    realised: int,
+    balance: int,
+    held: int,
+    ref: str,
+    previous: str,
+) -> str:
+    """The hash of an entry that says this, its fields in their order."""
+    return sha256(
+        f'{{"at":"{timestamp_text(at)}","balance":{balance},"cash":{cash},"cost":{cost},"held":{held},'
+        f'"kind":{text(kind)},"market_id":{text(market_id)},"number":{number},"previous":{text(previous)},'
+        f'"realised":{realised},"ref":{text(ref)},"shares":{shares},"side":{text(side)}}}'
+    )
+
+
+def fill_hash(fill: Fill) -> str:
+    """The hash of a fill, all of its levels included."""
+    levels = ",".join(map(_level_text, fill.levels))
+    return sha256(
+        f'{{"action":{text(fill.action)},"amount":{fill.amount},"base":{fill.base},"fee":{fill.fee},'
+        f'"fee_rate":{fill.fee_rate},"left":{text(fill.left)},"levels":[{levels}],'
+        f'"market_id":{text(fill.market_id)},"quote_at":"{timestamp_text(fill.quote_at)}",'
+        f'"quote_hash":{text(fill.quote_hash)},"reason":{text(fill.reason)},"shares":{fill.shares},'
+        f'"side":{text(fill.side)},"wanted":{fill.wanted}}}'
+    )
+
+
+def _level_text(level: FillLevel) -> str:
+    return f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
+
+
+def bet_json(bet: Bet) -> str:
+    """The canonical JSON of a bet."""
+    return (
+        f'{{"amount":{bet.amount},"limit":{_integer_text(bet.limit)},"market_id":{text(bet.market_id)},'
+        f'"reason":{text(bet.reason)},"side":{text(bet.side)}}}'
+    )
+
+
+def sale_json(sale: Sale) -> str:
+    """The canonical JSON of a sale."""
+    return (
+        f'{{"fraction":{_integer_text(sale.fraction)},"limit":{_integer_text(sale.limit)},'
+        f'"market_id":{text(sale.market_id)},"reason":{text(sale.reason)},'
+        f'"shares":{_integer_text(sale.shares)},"side":{text(sale.side)}}}'
+    )
+
+
+def _integer_text(number: int | None) -> str:
+    return "null" if number is None else str(number)
+
+
+ENDING_KINDS = ("settle", "refund")
+NO_LOT = Lot(0, 0)
+
+
+class LedgerError(ValueError):
+    """An entry that can't follow the entries before it."""
+
+
+def lot_key(entry: Entry) -> LotKey:
+    """The lot that an entry is about."""
+    return cast(LotKey, (entry.market_id, entry.side))
+
+
+class Account:
+    """Holdings that grow by one entry at a time."""
+
+    def __init__(self, start: Holdings):
+        self.cash, self.realised = start.cash, start.realised
+        self.lots, self.settled = dict(start.lots), dict(start.settled)
+        self.number, self.head = start.number, start.head
+
+    def holdings(self) -> Holdings:
+        """What is held now. Agents are shown it and the record keeps it, so nobody can change it."""
+        lots, settled = MappingProxyType(self.lots.copy()), MappingProxyType(self.settled.copy())
+        return Holdings(self.cash, self.realised, lots, settled, self.number, self.head)
+
+    def write(
+        self,
+        at: datetime,
+        kind: EntryKind,
+        ref: str,
+        key: tuple[str, str] = ("", ""),
+        *,
+        cash: int,
+        shares: int = 0,
+        cost: int = 0,
+    ) -> Entry:
+        """The next entry. What is realised is the cash that no cost stands against."""
+        lot = self.lots.get(cast(LotKey, key), NO_LOT)
+        realised = 0 if kind == "deposit" else cash + cost
+        moved = (cash, shares, cost, realised, self.cash + cash, lot.shares + shares)
+        said = (self.number + 1, at, kind, *key, *moved, ref, self.head)
+        entry = Entry(*said, hash_entry_fields(*said))
+        self.apply(entry)
+        return entry
+
+    def take(self, entry: Entry) -> None:
+        """Apply an entry, or raise `LedgerError` and leave all as it was."""
+        if entry.hash != entry_hash(entry):
+            raise _ledger_error(entry, "has a hash that is not its own")
+        self.apply(entry)
+
+    def apply(self, entry: Entry) -> None:
+        """Apply an entry whose hash is known to be its own, or raise and leave all as it was."""
+        key = lot_key(entry)
+        before = self.lots.get(key, NO_LOT)
+        lot = Lot(before.shares + entry.shares, before.cost + entry.cost)
+        ends = entry.kind in ENDING_KINDS
+        version = resolution_version(entry) if ends else 0
+        fault = (
+            self._unlinked(entry)
+            or _balance_fault(entry, lot)
+            or _kind_fault(entry, lot, self.settled.get(key))
+        )
+        if ends and not fault and not version:
+            fault = "does not name the resolution behind it"
+        if fault:
+            raise _ledger_error(entry, fault)
+        if ends:
+            self.settled[key] = Settlement(version, -entry.shares, -entry.cost, entry.cash)
+        elif entry.kind == "reverse":
+            del self.settled[key]
+        if lot.shares:
+            self.lots[key] = lot
+        else:
+            self.lots.pop(key, None)
+        self.cash, self.realised = entry.balance, self.realised + entry.realised
+        self.number, self.head = entry.number, entry.hash
+
+    def _unlinked(self, entry: Entry) -> str:
+        """How an entry does not follow from the one before it."""
+        if entry.number != self.number + 1:
+            return f"follows number {self.number}"
+        if entry.previous != self.head:
+            return "does not name the hash of the entry before it"
+        if entry.balance != self.cash + entry.cash:
+            return "has a balance that is not the sum of the cash"
+        return ""
+
+
+def _balance_fault(entry: Entry, lot: Lot) -> str:
+    """How an entry's sums don't add up, or leave less than nothing."""
+    paid_in = entry.cash if entry.kind == "deposit" else 0
+    if entry.cash + entry.cost - entry.realised != paid_in:
+        return "makes or loses money out of nothing"
+    if entry.held != lot.shares:
+        return "has a holding that is not the sum of the shares"
+    if lot.shares < 0 or lot.cost < 0:
+        return "gives away what is not held"
+    if lot.shares == 0 and lot.cost:
+        return "leaves a cost without shares"
+    if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
+        return "spends cash that is not there"
+    return ""
+
+
+def _kind_fault(entry: Entry, lot: Lot, before: Settlement | None) -> str:
+    """How cash, shares and cost move as they don't in an entry of this kind."""
+    fits = _FITS.get(entry.kind)
+    if fits is None or not fits(entry, lot, before):
+        return f"is not a {entry.kind}"
+    return ""
+
+
+def _is_deposit(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares == entry.cost == 0
+
+
+def _is_buy(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
+    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
+
+
+def _is_sell(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0
+
+
+def _is_reverse(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
+    undone = None if before is None else (-before.cash, before.shares, before.cost)
+    return (entry.cash, entry.shares, entry.cost) == undone
+
+
+def _is_settle(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
+
+
+def _is_refund(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
+    return _is_settle(entry, lot, before) and entry.realised == 0
+
+
+_FITS: Mapping[str, Callable[[Entry, Lot, Settlement | None], bool]] = {
+    "deposit": _is_deposit,
+    "buy": _is_buy,
+    "sell": _is_sell,
+    "reverse": _is_reverse,
+    "settle": _is_settle,
+    "refund": _is_refund,
+}
+
+
+def _ledger_error(entry: Entry, how: str) -> LedgerError:
+    return LedgerError(f"entry {entry.number} ({entry.kind} {entry.ref}) {how}")
+
+
+def resolution_version(entry: Entry) -> int:
+    """The version of the resolution that an entry settles by; 0 if it names none."""
+    version = entry.ref.removeprefix("resolution:")
+    return int(version) if version.isdecimal() else 0
+
+
+__all__ = ["LedgerError", "fold", "newest_resolutions", "open_account", "post", "settle", "settle_resolved"]
 
 
 def open_account(bankroll: int, at: datetime) -> Entry:
@@ -36,10 +275,10 @@ def fold(entries: Iterable[Entry], start: Holdings | None = None, *, sealed: boo
 def post(fills: Iterable[Fill], holdings: Holdings, at: datetime, label: str) -> list[Entry]:
     """The entries of a decision's fills; each refers to `label` and the place of its fill, from 0."""
     account = Account(holdings)
-    return [_posted(fill, account, at, f"{label}:{place}") for place, fill in enumerate(fills)]
+    return [_post_fill(fill, account, at, f"{label}:{place}") for place, fill in enumerate(fills)]
 
 
-def _posted(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
+def _post_fill(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
     key = fill.market_id, fill.side
     if fill.action == "buy":
         return account.write(at, "buy", ref, key, cash=-fill.amount, shares=fill.shares, cost=fill.amount)
@@ -53,10 +292,10 @@ def _posted(fill: Fill, account: Account, at: datetime, ref: str) -> Entry:
 
 def settle(holdings: Holdings, resolutions: Iterable[Resolution], at: datetime) -> list[Entry]:
     """Pay for the lots whose markets have ended by then, each by the newest version of its resolution."""
-    return settle_by(newest_ends(resolutions, at), holdings, at)
+    return settle_resolved(newest_resolutions(resolutions, at), holdings, at)
 
 
-def newest_ends(resolutions: Iterable[Resolution], at: datetime) -> dict[MarketId, Resolution]:
+def newest_resolutions(resolutions: Iterable[Resolution], at: datetime) -> dict[MarketId, Resolution]:
     """How each market has ended by the newest version that is known by then and possible."""
     newest: dict[MarketId, Resolution] = {}
     for resolution in resolutions:
@@ -68,7 +307,7 @@ def newest_ends(resolutions: Iterable[Resolution], at: datetime) -> dict[MarketI
     return newest
 
 
-def settle_by(ends: Mapping[MarketId, Resolution], holdings: Holdings, at: datetime) -> list[Entry]:
+def settle_resolved(ends: Mapping[MarketId, Resolution], holdings: Holdings, at: datetime) -> list[Entry]:
     """`settle` by ends that are looked up once for all accounts.
 
     A version that was paid already changes nothing. A newer one takes back what the older one did,
@@ -76,20 +315,20 @@ def settle_by(ends: Mapping[MarketId, Resolution], holdings: Holdings, at: datet
     pays nobody and keeps no other from being paid.
     """
     open_lots = [key for key in holdings.lots if key[0] in ends and key not in holdings.settled]
-    outdated = [key for key, paid in holdings.settled.items() if _is_newer(ends.get(key[0]), paid)]
+    outdated = [key for key, paid in holdings.settled.items() if _is_newer_version(ends.get(key[0]), paid)]
     if not (open_lots or outdated):
         return []
     account, entries = Account(holdings), list[Entry]()
     for key in sorted([*open_lots, *outdated]):
-        entries += _settled(account, key, ends[key[0]], at)
+        entries += _settle_lot(account, key, ends[key[0]], at)
     return entries
 
 
-def _is_newer(end: Resolution | None, paid: Settled) -> bool:
+def _is_newer_version(end: Resolution | None, paid: Settlement) -> bool:
     return end is not None and end.version > paid.version
 
 
-def _settled(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:
+def _settle_lot(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:
     ref, entries = f"resolution:{resolution.version}", list[Entry]()
     before = account.settled.get(key)
     if before is not None:

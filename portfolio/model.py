@@ -113,7 +113,7 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Settlement:
     """How a lot was last settled: enough to take it back if the venue changes its mind."""
 
     version: int
@@ -129,7 +129,7 @@ class Holdings:
     cash: int = 0
     realised: int = 0
     lots: Mapping[LotKey, Lot] = field(default_factory=dict)
-    settled: Mapping[LotKey, Settled] = field(default_factory=dict)
+    settled: Mapping[LotKey, Settlement] = field(default_factory=dict)
     number: int = 0
     head: str = ""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
-from portfolio.floor import Floor, floor_of
+from portfolio.matching import SnapshotOffers, offers_at_snapshot
 from portfolio.model import Bet, Holdings, Rejection, Side
 from portfolio.money import worth
 from portfolio.rules import Rules
@@ -34,7 +34,7 @@ def quarter_kelly(
     """
     cash, bets = holdings.cash, list[Bet]()
     left = worth(cash, rules.max_bet) if rules.cap == "decision" else cash
-    edges = _edges(beliefs, holdings, snapshot, floor_of(snapshot, rules))
+    edges = _edges(beliefs, holdings, snapshot, offers_at_snapshot(snapshot, rules))
     for edge in sorted(edges, key=lambda edge: edge.price - edge.belief):
         base = cash - sum(bet.amount for bet in bets) if rules.base == "running" else cash
         kelly = cash * (edge.belief - edge.price) // (CAUTION * (ONE - edge.price))
@@ -46,7 +46,7 @@ def quarter_kelly(
 
 
 def _edges(
-    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, floor: Floor
+    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, floor: SnapshotOffers
 ) -> Iterator[_Edge]:
     held = {market_id for market_id, _ in holdings.lots}
     for listing in snapshot.shown:
@@ -56,12 +56,12 @@ def _edges(
         p = beliefs[market_id]
         sides: tuple[tuple[Side, int], ...] = (("YES", p), ("NO", ONE - p))
         for side, belief in sides:
-            price = pays(floor, market_id, side)
+            price = first_price(floor, market_id, side)
             if price is not None and price < belief:
                 yield _Edge(market_id, side, belief, price)
 
 
-def pays(floor: Floor, market_id: MarketId, side: Side) -> int | None:
+def first_price(floor: SnapshotOffers, market_id: MarketId, side: Side) -> int | None:
     """What a first share of a side costs by the floor's rules; None where it can't be bought."""
     offered = floor.offers(market_id, side, "buy")
     if isinstance(offered, Rejection) or not offered.levels:
@@ -69,8 +69,8 @@ def pays(floor: Floor, market_id: MarketId, side: Side) -> int | None:
     return offered.levels[0].price
 
 
-def smallest_bets(
-    wanted: Iterable[tuple[MarketId, Side]], most: int, cash: int, floor: Floor, reason: str
+def minimum_bets(
+    wanted: Iterable[tuple[MarketId, Side]], most: int, cash: int, floor: SnapshotOffers, reason: str
 ) -> tuple[Bet, ...]:
     """The minimum on the first of these sides that can be bought, while the rules and the cash allow it."""
     rules, bets = floor.rules, list[Bet]()
@@ -78,7 +78,7 @@ def smallest_bets(
     for market_id, side in wanted:
         if len(bets) >= most or size > _room(cash, size * len(bets), rules):
             break
-        if pays(floor, market_id, side) is not None:
+        if first_price(floor, market_id, side) is not None:
             bets.append(Bet(market_id, side, size, reason=reason))
     return tuple(bets)
 

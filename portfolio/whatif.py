@@ -17,7 +17,7 @@ from portfolio.value import mark
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WhatIfStep:
     """One snapshot of a cohort, and what an entrant wished for at it, as the record has it.
 
     `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the
@@ -33,12 +33,12 @@ class Step:
     label: str = ""
 
 
-Sizing = Callable[[Step, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
+Sizing = Callable[[WhatIfStep, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
 """What an entrant wishes for at a step, given what it holds now and the rules it plays by now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WhatIfOutcome:
     """The new ledger and what it comes to; fills, rejections and marks are step by step."""
 
     entries: tuple[Entry, ...]
@@ -53,31 +53,35 @@ class Outcome:
         return self.marks[-1].total - self.entries[0].cash if self.marks else 0
 
 
-def as_bet(step: Step, holdings: Holdings, _rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+def as_recorded(step: WhatIfStep, holdings: Holdings, _rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
     """The wishes as they were; a sale of so many shares sells the part of the lot that they then were."""
     return step.bets, _in_proportion(step, holdings)
 
 
-def flat(stake: int) -> Sizing:
+def flat_stake(stake: int) -> Sizing:
     """Every bet is this amount, and every sale the part of the lot that it was.
 
     Where the rules merge them, the legs of one bet share the amount: splitting changes nothing.
     """
 
-    def sizing(step: Step, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
-        return _level(step.bets, stake, rules), _in_proportion(step, holdings)
+    def sizing(step: WhatIfStep, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+        return _bets_at_stake(step.bets, stake, rules), _in_proportion(step, holdings)
 
     return sizing
 
 
-def kelly(step: Step, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
+def kelly_stake(step: WhatIfStep, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
     """Bets placed anew: a quarter of the Kelly stake on what was stated, and no sales."""
     return quarter_kelly(step.beliefs, holdings, step.snapshot, rules), ()
 
 
 def replay(
-    bankroll: int, opened_at: datetime, steps: Iterable[Step], rules: Rules, sizing: Sizing = as_bet
-) -> Outcome:
+    bankroll: int,
+    opened_at: datetime,
+    steps: Iterable[WhatIfStep],
+    rules: Rules,
+    sizing: Sizing = as_recorded,
+) -> WhatIfOutcome:
     """Play the steps again: settle, execute, post, mark. By its own rules, as bet, it is the same ledger.
 
     The world stays as it was: the same snapshots and endings, and nobody moves a price. What is held only
@@ -97,7 +101,7 @@ def replay(
         fills.append(tuple(done))
         rejections.append(tuple(refused))
         marks.append(mark(holdings, snapshot, timedelta(seconds=rules.max_quote_age)))
-    return Outcome(tuple(entries), holdings, tuple(fills), tuple(rejections), tuple(marks))
+    return WhatIfOutcome(tuple(entries), holdings, tuple(fills), tuple(rejections), tuple(marks))
 
 
 def _with_all_held(snapshot: Snapshot, holdings: Holdings, seen: dict[MarketId, Listing]) -> Snapshot:
@@ -113,28 +117,28 @@ def _priced(listing: Listing, held: Set[MarketId], seen: Mapping[MarketId, Listi
     return listing.priced(seen.get(listing.market.id)) if listing.market.id in held else listing
 
 
-def _level(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
+def _bets_at_stake(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
     """These bets at one stake; what was no bet stays none."""
-    good, level = [bet for bet in bets if _is_sound(bet)], [bet for bet in bets if not _is_sound(bet)]
-    legs, placed = Counter(_lot(bet) for bet in good), Counter[LotKey]()
+    good, level = [bet for bet in bets if _is_sound_bet(bet)], [bet for bet in bets if not _is_sound_bet(bet)]
+    legs, placed = Counter(_lot_of(bet) for bet in good), Counter[LotKey]()
     for bet in good:
-        count, place = (legs[_lot(bet)], placed[_lot(bet)]) if rules.merge else (1, 0)
-        placed[_lot(bet)] += 1
+        count, place = (legs[_lot_of(bet)], placed[_lot_of(bet)]) if rules.merge else (1, 0)
+        placed[_lot_of(bet)] += 1
         level.append(replace(bet, amount=stake * (place + 1) // count - stake * place // count))
     return level
 
 
-def _is_sound(bet: Bet) -> bool:
+def _is_sound_bet(bet: Bet) -> bool:
     return bet.amount > 0 and (bet.limit is None or 0 < bet.limit <= ONE)
 
 
-def _in_proportion(step: Step, holdings: Holdings) -> list[Sale]:
+def _in_proportion(step: WhatIfStep, holdings: Holdings) -> list[Sale]:
     return [_same_part(sale, step.held, holdings) for sale in step.sales]
 
 
 def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sale:
     """A sale in shares as the same part of a lot that is another now; too many stay too many."""
-    before, lot = held.get(_lot(sale), 0), holdings.lots.get(_lot(sale))
+    before, lot = held.get(_lot_of(sale), 0), holdings.lots.get(_lot_of(sale))
     if lot is None or before == 0 or sale.fraction is not None or sale.shares is None or sale.shares <= 0:
         return sale
     if sale.shares > before:
@@ -142,5 +146,5 @@ def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sa
     return replace(sale, shares=max(1, sale.shares * lot.shares // before))
 
 
-def _lot(wish: Bet | Sale) -> LotKey:
+def _lot_of(wish: Bet | Sale) -> LotKey:
     return wish.market_id, wish.side

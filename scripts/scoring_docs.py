@@ -9,15 +9,17 @@ from inspect import getdoc
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "arena" / "scoring"
+FOLDER = ROOT / "arena" / "scores" / "rules"
 PAGE = ROOT / "docs" / "scoring.md"
-BEGIN = "<!-- From here to the end mark `make docs` writes this page from the files in arena/scoring. -->\n"
+BEGIN = (
+    "<!-- From here to the end mark `make docs` writes this page from the files in arena/scores/rules. -->\n"
+)
 END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
 
 
 def chapters() -> list[list[str]]:
-    """The name of every folder and those of its rules, in reading order; "" is arena/scoring itself."""
+    """The name of every folder and those of its rules, in reading order; "" is arena/scores/rules itself."""
     folders = [path.parent.name for path in FOLDER.glob("*/__init__.py")]
     return [[name, *rules(name)] for name in ("", *in_order(folders, ""))]
 
@@ -35,7 +37,7 @@ def in_order(names: list[str], folder: str) -> list[str]:
 
 
 def text_of(name: str) -> str:
-    return str(getdoc(import_module(f"arena.scoring.{name}".rstrip("."))))
+    return str(getdoc(import_module(f"arena.scores.rules.{name}".rstrip("."))))
 
 
 def written() -> str:
@@ -70,7 +72,7 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
 def bands(name: str) -> str:
     """What a rule calls its values, each word with the value from which on it holds."""
     words = []
-    for floor, word in getattr(import_module(f"arena.scoring.{name}"), "BANDS", ()):
+    for floor, word in getattr(import_module(f"arena.scores.rules.{name}"), "BANDS", ()):
         edge = round(floor, 9) if math.isfinite(floor) else floor
         since = f"{'from' if edge == floor else 'above'} {edge:g}".replace("-", "−")
         words.append(word if floor == -math.inf else f"{word} {since}")

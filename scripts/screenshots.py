@@ -24,9 +24,9 @@ from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from arena.clock import now
-from arena.prepared.prepare import prepare
-from arena.store.directory import last_shown, read_interest
-from arena.store.record import Record
+from arena.record.queries.directory import last_shown, read_interest
+from arena.record.record import Record
+from arena.scores.cache.refresh import refresh_cache
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SCREEN, PHONE = 1440, 390
@@ -144,7 +144,7 @@ def main() -> None:
     words.add_argument("--only", default="", help="only pictures whose name begins so")
     asked = words.parse_args()
     record = Record.open(str(asked.database))
-    prepare(record, now())
+    refresh_cache(record, now())
     market = most_dealt(record)
     record.close()
     wanted = [*shots(market), DARK, *NARROW] if asked.into is None else [*every(shots(market))]

@@ -15,10 +15,10 @@ import arena.config
 import markets.venues
 from agents.model import ModelSettings
 from agents.registry import kind, kinds
-from arena.config.explain import described
+from arena.config.field_types import as_written
 from arena.config.lineup import NOT_SHARED
-from arena.config.model import Frame
-from arena.config.units import written
+from arena.config.model import FixedSections
+from arena.config.validation import describe_keys
 from markets.registry import load, names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,10 +51,10 @@ def agents_page() -> str:
 
 def config_page() -> str:
     """Every section and every key of a config, with an example of each section."""
-    single = [key for key, field in Frame.model_fields.items() if not section_of(field.annotation)]
+    single = [key for key, field in FixedSections.model_fields.items() if not section_of(field.annotation)]
     parts = [f"# config.yaml\n\n{words_of(arena.config).partition(chr(10) * 2)[2]}\n\n{MADE}"]
-    parts += ["## The arena", example(*single), table(Frame, single)]
-    for key, field in Frame.model_fields.items():
+    parts += ["## The arena", example(*single), table(FixedSections, single)]
+    for key, field in FixedSections.model_fields.items():
         if section := section_of(field.annotation):
             parts += [f"## {key}", str(getdoc(section)), example(key), *tables(section, key)]
         if key in BLOCKS:
@@ -85,7 +85,7 @@ def tables(section: type[BaseModel], place: str) -> Iterator[str]:
 
 def table(model: type[BaseModel], only: Container[str] | None = None) -> str:
     """The keys of a model in their order; nothing where there are none."""
-    takes, rows = described(model), []
+    takes, rows = describe_keys(model), []
     for name, field in model.model_fields.items():
         key = field.alias or name
         if only is None or key in only:
@@ -102,7 +102,7 @@ def default(field: FieldInfo, unit: str) -> str:
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
         return "as below"
-    text = written(value, unit)
+    text = as_written(value, unit)
     return f"`{text}`" if text else "not set"
 
 

@@ -16,7 +16,7 @@ from agents.registry import kind, kinds
 from agents.research import __path__ as research_folders
 from arena.cli.main import app
 from arena.config import load
-from arena.config.model import Frame
+from arena.config.model import FixedSections
 from markets import registry
 from markets.venues import __path__ as venue_folders
 
@@ -112,7 +112,7 @@ def settings() -> Iterator[tuple[str, type[BaseModel]]]:
         yield f"markets.{name}", registry.load("markets.venues", name).Settings
     for name in registry.names(Path(research_folders[0])):
         yield f"evidence.{name}", registry.load("agents.research", name).Settings
-    left: list[tuple[str, type[BaseModel]]] = [("config", Frame)]
+    left: list[tuple[str, type[BaseModel]]] = [("config", FixedSections)]
     while left:
         place, model = left.pop()
         yield place, model

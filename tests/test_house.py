@@ -20,7 +20,7 @@ PLUG_INS = {
     "agents/kinds": "kinds",
     "agents/prompts": "prompts",
     "agents/research": "research",
-    "arena/scoring": "scoring",
+    "arena/scores/rules": "scoring",
     "dashboard/views": "views",
 }
 SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm")
@@ -109,7 +109,7 @@ def test_chance_is_always_seeded() -> None:
 
 def test_no_libm_on_the_way_into_the_record() -> None:
     """The last digit of `math.log` differs between machines, so only scores and views may use it."""
-    on_the_way = [p for p in sources("markets", "portfolio", "agents", "arena") if "scoring" not in p.parts]
+    on_the_way = [p for p in sources("markets", "portfolio", "agents", "arena") if "rules" not in p.parts]
     used = [
         place(path, node)
         for path in on_the_way

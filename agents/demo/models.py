@@ -1,16 +1,155 @@
-"""The demo's models: a pure function of a model's name, the messages and a seed."""
+"""The demo's models: a pure function of a model's name, the messages and a seed.
+
+What a demo model takes in: the markets, prices, evidence and account that its prompt tells of.
+
+How the demo's models come to believe what they do: one weighs the evidence, the others less well.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from math import fsum  # unlike sum(), the same in every version of Python
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
-from agents.demo.beliefs import Belief, blind, clumsy, hasty, sharp
-from agents.demo.reading import Reading, Topic, read
 from agents.model import Message
-from markets.millionths import ONE
-from markets.odds import probability
+from markets.millionths import ONE, millionths
+from markets.odds import bell, log_odds, probability
+
+Source = Literal["a careful panel", "an analyst", "a rumour"]
+
+_TODAY = re.compile(r"^Round .* It is (\d{4}-\d{2}-\d{2})", re.MULTILINE)
+_CASH = re.compile(r"^Cash: \$([\d,.]+)$", re.MULTILINE)
+_LIMITS = re.compile(r"at least \$([\d,.]+) and at most .*?, now \$([\d,.]+?)\.?(?: |$)", re.MULTILINE)
+_POSITION = re.compile(r"^- (m\d+) (YES|NO): ", re.MULTILINE)
+_PRICE = re.compile(r"^Price: YES ([\d.]+) \(bid ([\d.]+|none), ask ([\d.]+|none)\)$", re.MULTILINE)
+_QUESTION = re.compile(r"^\| (.*)$", re.MULTILINE)
+_LINE = re.compile(
+    r"^\| - (\d{4}-\d{2}-\d{2}): (a careful panel|an analyst|a rumour) puts the chance at (\d{1,2})%\.$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A piece of evidence: how many days old, from whom, and the chance of YES in percent."""
+
+    age: int
+    source: Source
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMarket:
+    """A market as the prompt shows it; prices in millionths, None where none is shown."""
+
+    id: str
+    question: str
+    mid: int | None
+    bid: int | None
+    ask: int | None
+    said: tuple[EvidenceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReading:
+    """A whole prompt. Without prices there is no account to bet from, and cash is 0."""
+
+    topics: tuple[PromptMarket, ...]
+    cash: int = 0
+    min_bet: int = 0
+    max_bet: int = 0
+    held: tuple[tuple[str, str], ...] = field(default=())
+
+
+def read_prompt(messages: Sequence[Message]) -> PromptReading:
+    """What the first message from the user tells."""
+    text = next((message.content for message in messages if message.role == "user"), "")
+    today = _TODAY.search(text)
+    day = date.fromisoformat(today[1]) if today else date.min
+    topics = tuple(_topic(block, day) for block in _offered(text))
+    cash, limits = _CASH.search(text), _LIMITS.search(text)
+    if cash is None or limits is None:
+        return PromptReading(topics)
+    return PromptReading(
+        topics, _dollars(cash[1]), _dollars(limits[1]), _dollars(limits[2]), tuple(_POSITION.findall(text))
+    )
+
+
+def _offered(text: str) -> list[str]:
+    """The part of the text that belongs to each market on offer, its short name in the first line."""
+    return f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0].split("\n### ")[1:]
+
+
+def _topic(block: str, today: date) -> PromptMarket:
+    name = block.partition("\n")[0]
+    question, price = _QUESTION.search(block), _PRICE.search(block)
+    mid, bid, ask = (None if p == "none" else millionths(p) for p in price.groups()) if price else [None] * 3
+    said = tuple(
+        EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
+        for day, source, percent in _LINE.findall(block)
+    )
+    return PromptMarket(name, question[1] if question else "", mid, bid, ask, said)
+
+
+def _dollars(text: str) -> int:
+    return millionths(text.replace(",", ""))
+
+
+Belief = Callable[[PromptMarket, Random], float]
+"""The log-odds of YES that a model believes in."""
+
+SPREAD: dict[Source, float] = {"a careful panel": 0.25, "an analyst": 0.7, "a rumour": 1.6}
+"""How far off each source is, in log-odds, as its prompt hints and as the careful have learnt."""
+DRIFT = 0.01
+"""By how much the variance of a piece of evidence grows with each day of its age."""
+PRIOR = 0.6
+"""The weight of even odds."""
+PRICE_SPREAD, PRICE_SHRINK = 0.7, 0.85
+
+
+def sharp(topic: PromptMarket, _rng: Random) -> float:
+    """Every piece by its reliability and its age, the price as one more piece, and a little doubt."""
+    pairs = [(_weight(said), _odds(said.percent * 10_000)) for said in topic.said]
+    if topic.mid is not None:
+        pairs.append((1 / (PRICE_SPREAD * PRICE_SPREAD), _odds(topic.mid) / PRICE_SHRINK))
+    return fsum(weight * odds for weight, odds in pairs) / fsum([PRIOR, *(weight for weight, _ in pairs)])
+
+
+def hasty(topic: PromptMarket, _rng: Random) -> float:
+    """The loudest of the last three pieces, whoever it is from, over a glance at the price."""
+    loudest = max((_odds(said.percent * 10_000) for said in topic.said[-3:]), key=abs, default=0.0)
+    return 0.6 * loudest + 0.4 * _price(topic)
+
+
+def blind(topic: PromptMarket, rng: Random) -> float:
+    """No evidence: a feeling about the question, a hopeful bent, and the price."""
+    return 0.7 * _price(topic) + 0.35 + 0.5 * bell(rng)
+
+
+def clumsy(topic: PromptMarket, rng: Random) -> float:
+    """All pieces alike, however old and whoever they are from, together with the price."""
+    odds = [_odds(said.percent * 10_000) for said in topic.said]
+    mean = fsum(odds) / len(odds) if odds else 0.0
+    return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
+
+
+def _weight(said: EvidenceLine) -> float:
+    spread = SPREAD[said.source]
+    return 1 / (spread * spread + DRIFT * said.age)
+
+
+def _price(topic: PromptMarket) -> float:
+    return 0.0 if topic.mid is None else _odds(topic.mid)
+
+
+@lru_cache(maxsize=2048)
+def _odds(p: int) -> float:
+    return log_odds(p)
+
 
 MOST_BETS = 6
 
@@ -39,7 +178,7 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     >>> answer("sharp", [Message("user", "### m1\\n| Will it rain?")], seed=1)
     '{"forecasts": [{"market": "m1", "probability": 0.5, "reason": "even odds and 0 pieces of ev...'
     """
-    character, reading = MODELS[model], read(messages)
+    character, reading = MODELS[model], read_prompt(messages)
     beliefs = {
         topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
         for topic in reading.topics
@@ -61,14 +200,14 @@ def _rounded(p: int) -> int:
     return min(max((p + 500) // 1_000, 1), 999) * 1_000
 
 
-def _forecast(topic: Topic, p: int) -> dict[str, Any]:
+def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
     count = len(topic.said)
     pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
     start = "even odds" if topic.mid is None else f"a price of {topic.mid / ONE:g}"
     return {"market": topic.id, "probability": p / ONE, "reason": f"{start} and {pieces}"}
 
 
-def _bets(character: Model, reading: Reading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
+def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
     """The largest edges first, each staked by its character's part of Kelly, while the cash lasts."""
     held = {market for market, _ in reading.held}
     edges = []
@@ -88,7 +227,7 @@ def _bets(character: Model, reading: Reading, beliefs: Mapping[str, int]) -> lis
     return bets
 
 
-def _sales(reading: Reading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
+def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
     """All of a position whose side sells for more than it is now believed to be worth."""
     topics = {topic.id: topic for topic in reading.topics}
     sales = []
@@ -105,7 +244,7 @@ def _sales(reading: Reading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]
     return sales
 
 
-def _sides(topic: Topic, p: int) -> list[tuple[str, int, int | None]]:
+def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
     """Each side with what it is worth and what it costs."""
     return [("YES", p, topic.ask), ("NO", ONE - p, None if topic.bid is None else ONE - topic.bid)]
 

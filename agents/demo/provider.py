@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from agents.demo.models import MODELS, answer
 from agents.model import Message
-from markets.canonical import digest
+from markets.hashes import digest
 
 HOST = "127.0.0.1"
 CHARACTERS_A_TOKEN = 4

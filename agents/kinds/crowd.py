@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from agents import pooling
+from agents.answers import decisions
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import millionths
@@ -66,12 +66,12 @@ def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
     """The way in which these settings make one probability out of several."""
     if settings.method == "trimmed_mean":
         trim = millionths(settings.trim)
-        return lambda ps: pooling.trimmed_mean(ps, trim)
+        return lambda ps: decisions.trimmed_mean(ps, trim)
     pools = {
-        "median": pooling.median,
-        "mean": pooling.mean,
-        "geometric_mean": pooling.geometric_mean,
-        "geometric_mean_of_odds": pooling.geometric_mean_of_odds,
+        "median": decisions.median,
+        "mean": decisions.mean,
+        "geometric_mean": decisions.geometric_mean,
+        "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
     }
     return pools[settings.method]
 

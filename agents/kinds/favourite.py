@@ -18,9 +18,9 @@ from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
-from portfolio.floor import floor_of
+from portfolio.matching import offers_at_snapshot
 from portfolio.model import Side
-from portfolio.sizing import smallest_bets
+from portfolio.sizing import minimum_bets
 
 
 class Settings(Common):
@@ -36,9 +36,9 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         mids = [(listing.market.id, listing.mid) for listing in view.snapshot.shown]
         forecasts = tuple(Forecast(market_id, mid) for market_id, mid in mids if mid is not None)
-        floor = floor_of(view.snapshot, view.rules)
+        floor = offers_at_snapshot(view.snapshot, view.rules)
         sides = favourites(view.snapshot)
-        bets = smallest_bets(sides, settings.bets, view.holdings.cash, floor, "the favourite")
+        bets = minimum_bets(sides, settings.bets, view.holdings.cash, floor, "the favourite")
         return Decision(forecasts, bets)
 
     return decide

@@ -16,18 +16,32 @@ turn is marked malformed, unless other parts or samples could be used. Where the
 the turn has failed.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
-from agents.combine import of_parts, of_samples, of_stages
+from agents.answers.decisions import combine_parts, combine_samples, combine_stages
+from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Agent, Ask, Decision, Forecast, Given, Message, ModelSettings, Prompt, Stage, View
-from agents.parse import Unusable, parse
-from agents.prompt import Part, TooLong, render
-from agents.together import together
+from agents.prompts.prompt import PromptPart, TooLong, render
 from markets.model import MarketId
+
+Result = TypeVar("Result")
+
+
+async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """What all of them return, in their order. Where one raises, the others are stopped, and it is raised."""
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
 
 BLIND = "blind"
 MOST_SHOWN = 20_000
@@ -62,8 +76,10 @@ def agent(settings: Settings, given: Given) -> Agent:
 
     async def decide(view: View, ask: Ask) -> Decision:
         wanted = range(1, settings.samples + 1)
-        return of_samples(
-            await together(_Sample(settings, texts, view, ask, number).decision() for number in wanted)
+        return combine_samples(
+            await gather_or_cancel(
+                _Sample(settings, texts, view, ask, number).decision() for number in wanted
+            )
         )
 
     return decide
@@ -87,7 +103,7 @@ class _Sample:
             if blind.verdict == "failed":
                 return blind
         final = await self._stage("final", self.texts[self.settings.prompt], blind.forecasts)
-        return of_stages(blind, final)
+        return combine_stages(blind, final)
 
     async def _stage(self, stage: Stage, text: str, before: Sequence[Forecast] = ()) -> Decision:
         """The decision of all parts, one after another, so that each is told what is left to spend."""
@@ -102,16 +118,16 @@ class _Sample:
             if answers[-1].verdict == "failed":
                 return answers[-1]
             committed += sum(bet.amount for bet in answers[-1].bets)
-        return of_parts(answers)
+        return combine_parts(answers)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[PromptPart]:
         shown: list[MarketId] = [listing.market.id for listing in self.view.snapshot.shown]
         size = self.settings.batch or max(len(shown), 1)
         starts = range(0, max(len(shown), 1), size)
         for number, start in enumerate(starts, 1):
-            yield Part(number, len(starts), tuple(shown[start : start + size]))
+            yield PromptPart(number, len(starts), tuple(shown[start : start + size]))
 
-    def _prompt(self, stage: Stage, text: str, before: Sequence[Forecast], part: Part) -> Prompt:
+    def _prompt(self, stage: Stage, text: str, before: Sequence[Forecast], part: PromptPart) -> Prompt:
         system = self.settings.system
         prompt = render(
             text,
@@ -129,22 +145,22 @@ class _Sample:
 async def _answer(prompt: Prompt, view: View, ask: Ask) -> Decision:
     """What the model decides, asked a second time if its first answer can't be used."""
     read, reply = await _ask_once(prompt, view, ask)
-    if isinstance(read, Unusable):
+    if isinstance(read, UnusableAnswer):
         read, _ = await _ask_once(_again(prompt, reply, read), view, ask)
     return read if isinstance(read, Decision) else Decision(verdict="malformed", note=read.message)
 
 
-async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | Unusable, str]:
+async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | UnusableAnswer, str]:
     call = await ask(prompt)
     if call.error is not None:
         return Decision(verdict="failed", note=f"{call.error.code}: {call.error.message}"), ""
     reply = call.reply or ""
     if call.finish == "length":
-        return Unusable("the answer was cut off at the token limit; a shorter one is needed"), reply
-    return parse(reply, view, prompt.stage, prompt.bets), reply
+        return UnusableAnswer("the answer was cut off at the token limit; a shorter one is needed"), reply
+    return parse_answer(reply, view, prompt.stage, prompt.bets), reply
 
 
-def _again(prompt: Prompt, reply: str, fault: Unusable) -> Prompt:
+def _again(prompt: Prompt, reply: str, fault: UnusableAnswer) -> Prompt:
     """The same question, with the unusable answer and what is wrong with it."""
     words = (
         f"That answer could not be used: {fault.message}. Please answer again, whole, with one JSON object "

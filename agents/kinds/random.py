@@ -17,9 +17,9 @@ from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
 from markets.millionths import ONE
 from markets.model import MarketId
-from portfolio.floor import floor_of
+from portfolio.matching import offers_at_snapshot
 from portfolio.model import Bet, Side
-from portfolio.sizing import smallest_bets
+from portfolio.sizing import minimum_bets
 
 
 class Settings(Common):
@@ -48,5 +48,5 @@ def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
     sides: list[tuple[MarketId, Side]] = [
         (shown[place].market.id, "YES" if int(draw * ONE) % 2 else "NO") for draw, place in drawn
     ]
-    floor = floor_of(view.snapshot, view.rules)
-    return smallest_bets(sides, most, view.holdings.cash, floor, "a throw of the dice")
+    floor = offers_at_snapshot(view.snapshot, view.rules)
+    return minimum_bets(sides, most, view.holdings.cash, floor, "a throw of the dice")

@@ -36,10 +36,10 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from agents import moves
+from agents.answers import table
+from agents.answers.table import BadLine, PredictionLine
 from agents.model import Agent, Ask, Decision, Forecast, Given, Unreadable, View
 from agents.model import Settings as Common
-from agents.moves import Bad, Row
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
@@ -58,7 +58,7 @@ class Settings(Common):
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the file can be read."""
         try:
-            moves.read(self.file, given.read(self.file))
+            table.read_table(self.file, given.read(self.file))
         except Unreadable as error:
             yield "file", str(error)
 
@@ -68,22 +68,22 @@ def agent(settings: Settings, given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         try:
-            rows, bad = moves.read(settings.file, given.read(settings.file))
+            rows, bad = table.read_table(settings.file, given.read(settings.file))
         except Unreadable as error:
             return Decision(verdict="failed", note=str(error))
         now = view.snapshot.at
         after = view.since or now - timedelta(days=settings.days)
         forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)
         due = sorted((row for row in rows if after < row.at <= now), key=lambda row: row.at)
-        bets, sales, lost = wishes(due, view, settings.file)
-        rejections = (*told(bad, after, now), *unclear, *lost)
+        bets, sales, lost = bets_and_sales(due, view, settings.file)
+        rejections = (*decision_of(bad, after, now), *unclear, *lost)
         return Decision(forecasts, bets, sales, rejections)
 
     return decide
 
 
 def believed(
-    rows: Iterable[Row], view: View, file: str
+    rows: Iterable[PredictionLine], view: View, file: str
 ) -> tuple[tuple[Forecast, ...], tuple[Rejection, ...]]:
     """The newest probability of each market shown; none where two of the same time differ."""
     newest: dict[MarketId, list[tuple[datetime, int, Forecast]]] = {}
@@ -102,8 +102,8 @@ def believed(
     return tuple(found[0][2] for found in shown if len(found) == 1), tuple(unclear)
 
 
-def wishes(
-    rows: Iterable[Row], view: View, file: str
+def bets_and_sales(
+    rows: Iterable[PredictionLine], view: View, file: str
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], tuple[Rejection, ...]]:
     """The bets and the sales among the rows; those on markets that can't be traded are rejected."""
     offered = {listing.market.id for listing in view.snapshot.shown}
@@ -121,7 +121,7 @@ def wishes(
     return tuple(bets), tuple(sales), tuple(lost)
 
 
-def told(bad: Iterable[Bad], after: datetime, now: datetime) -> tuple[Rejection, ...]:
+def decision_of(bad: Iterable[BadLine], after: datetime, now: datetime) -> tuple[Rejection, ...]:
     """The rejections that belong to this round; beyond a hundred, how many more there are."""
     due = [each.rejection for each in bad if each.at is None or after < each.at <= now]
     more = len(due) - MOST_BAD

@@ -12,9 +12,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import Found, Report, ResearchError
-from agents.keywords import keywords, words
+from agents.guard import keywords, words
 from markets.model import Market
-from markets.venue import SetAside, forget
+from markets.venue import QuarantinedRecord, ignore_report
 
 SUFFIXES = (".md", ".txt")
 KEYS = ("title", "published", "source", "url", "markets")
@@ -39,12 +39,12 @@ class Settings(BaseModel):
     """How many of a question's telling words an article needs to have."""
 
 
-class Unreadable(ValueError):
+class UnreadableArticle(ValueError):
     """A file that is no article."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class ArticleFile:
     """An article with the markets that it names, and its words."""
 
     found: Found
@@ -58,13 +58,13 @@ class Filed:
         return bool(telling) and sum(x in self.words for x in telling) >= min(least, len(telling))
 
 
-class Folder:
+class ArticleFolder:
     """A folder of articles, read anew at each decision time."""
 
     def __init__(self, settings: Settings, report: Report):
         self._settings, self._report = settings, report
         self._read_at: datetime | None = None
-        self._filed: list[Filed] = []
+        self._filed: list[ArticleFile] = []
 
     async def articles(self, market: Market, at: datetime) -> list[Found]:
         """What has to do with a market, in the order of the files' names."""
@@ -76,20 +76,20 @@ class Folder:
     async def close(self) -> None:
         """There is nothing to let go of."""
 
-    def _read(self) -> list[Filed]:
+    def _read(self) -> list[ArticleFile]:
         filed = []
         for path in _files(self._settings.path):
             try:
                 filed.append(_article(_text(path)))
-            except Unreadable as why:
+            except UnreadableArticle as why:
                 name = path.relative_to(self._settings.path).as_posix()
-                self._report(SetAside("folder", name, "article", "malformed", str(why)))
+                self._report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
         return filed
 
 
-def research(settings: Settings, report: Report = forget) -> Folder:
+def research(settings: Settings, report: Report = ignore_report) -> ArticleFolder:
     """The articles in a folder."""
-    return Folder(settings, report)
+    return ArticleFolder(settings, report)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -111,15 +111,15 @@ def _text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise Unreadable(f"it is longer than {MOST_BYTES:,} bytes")
+            raise UnreadableArticle(f"it is longer than {MOST_BYTES:,} bytes")
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise Unreadable(f"it can't be read: {error.strerror}") from error
+        raise UnreadableArticle(f"it can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise Unreadable("it is no text in UTF-8") from error
+        raise UnreadableArticle("it is no text in UTF-8") from error
 
 
-def _article(text: str) -> Filed:
+def _article(text: str) -> ArticleFile:
     """The article of a file: keys and values, an empty line, and the text.
 
     >>> filed = _article("title: Rain\\npublished: 2026-01-05\\nsource: Example News\\n\\nIt will rain.")
@@ -130,11 +130,11 @@ def _article(text: str) -> Filed:
     head = dict(_head(lines))
     missing = [key for key in NEEDED if not head.get(key)]
     if missing:
-        raise Unreadable(f"the line `{missing[0]}:` is missing before the text")
+        raise UnreadableArticle(f"the line `{missing[0]}:` is missing before the text")
     body = "\n".join(lines).strip()
     named = frozenset(name.strip() for name in head.get("markets", "").split(",") if name.strip())
     found = Found(head["source"], head.get("url", ""), head["title"], body, head["published"])
-    return Filed(found, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}")))
+    return ArticleFile(found, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}")))
 
 
 def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
@@ -148,8 +148,10 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
         key, colon, value = line.partition(":")
         key = key.strip().casefold()
         if not colon or key not in KEYS:
-            raise Unreadable(f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value")
+            raise UnreadableArticle(
+                f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value"
+            )
         if key in seen:
-            raise Unreadable(f"`{key}:` stands there twice")
+            raise UnreadableArticle(f"`{key}:` stands there twice")
         seen.add(key)
         yield key, value.strip().strip("\"'")

@@ -10,15 +10,14 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import Found, Report, ResearchError
-from agents.guard import cutoff
-from agents.keywords import keywords
+from agents.guard import cutoff, keywords
 from markets.model import Market
-from markets.venue import VenueError, forget
-from markets.wire.fields import Some, Sorter, Text, Unfit, Wire, read
-from markets.wire.http import Http
+from markets.venue import VenueError, ignore_report
+from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
+from markets.venues.wire.http import HttpClient
 
 MINUTE = "%Y%m%d%H%M%S"
-MEND = "check evidence.gdelt.url and this machine's network, or try again later"
+HINT = "check evidence.gdelt.url and this machine's network, or try again later"
 
 
 class Settings(BaseModel):
@@ -45,21 +44,21 @@ class Settings(BaseModel):
     """The language of the articles; empty for any."""
 
 
-class Item(Wire):
+class GdeltArticle(WireRecord):
     """An article as GDELT lists it."""
 
     url: Text
-    title: Some = ""
+    title: MaybeText = ""
     seendate: Text
-    domain: Some = ""
+    domain: MaybeText = ""
 
 
 class Gdelt:
     """GDELT's list of articles behind the door of a source."""
 
-    def __init__(self, settings: Settings, http: Http, report: Report):
+    def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._settings, self._http = settings, http
-        self._sorter = Sorter("gdelt", ("url",), report)
+        self._sorter = RecordSorter("gdelt", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[Found]:
         """The newest articles that have all of a question's telling words."""
@@ -72,8 +71,8 @@ class Gdelt:
         answer = await self._get(" ".join((*asked, *language)), since, until)
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
-            raise ResearchError("malformed", "GDELT sent something else than a list of articles", MEND)
-        made = (self._sorter.made(partial(_found, raw), raw) for raw in listed)
+            raise ResearchError("malformed", "GDELT sent something else than a list of articles", HINT)
+        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
         return [found for found in made if found is not None]
 
     async def close(self) -> None:
@@ -93,19 +92,19 @@ class Gdelt:
                 enddatetime=until.strftime(MINUTE),
             )
         except VenueError as error:
-            raise ResearchError(error.code, error.message, MEND) from error
+            raise ResearchError(error.code, error.message, HINT) from error
         return answer
 
 
-def research(settings: Settings, report: Report = forget) -> Gdelt:
+def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
     """GDELT behind the door of a source."""
-    http = Http(settings.url, per_second=settings.per_second, timeout=settings.timeout)
+    http = HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout)
     return Gdelt(settings, http, report)
 
 
-def _found(raw: object) -> Found:
+def _article_of(raw: object) -> Found:
     """What GDELT lists, as an article; its host is its source."""
-    item = read(Item, raw, "article")
+    item = read(GdeltArticle, raw, "article")
     if not item.domain:
-        raise Unfit("article", "malformed", "domain: an article without a source")
+        raise RejectedRecord("article", "malformed", "domain: an article without a source")
     return Found(item.domain, item.url, item.title, "", item.seendate)

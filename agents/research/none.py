@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.evidence import Found, Report
 from markets.model import Market
-from markets.venue import forget
+from markets.venue import ignore_report
 
 
 class Settings(BaseModel):
@@ -15,7 +15,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Nothing:
+class NoResearch:
     """A source that has no articles."""
 
     async def articles(self, _market: Market, _at: datetime) -> list[Found]:
@@ -26,6 +26,6 @@ class Nothing:
         """There is nothing to let go of."""
 
 
-def research(_settings: Settings, _report: Report = forget) -> Nothing:
+def research(_settings: Settings, _report: Report = ignore_report) -> NoResearch:
     """The source of no evidence."""
-    return Nothing()
+    return NoResearch()

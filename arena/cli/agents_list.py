@@ -12,8 +12,8 @@ from arena.cli.positions import exact
 
 if TYPE_CHECKING:
     from arena.config import AgentConfig
-    from arena.dossier import Summary
-    from arena.reported import Change
+    from arena.record.model.model_version import Change
+    from arena.scores.agent_summary import AgentSummary
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 """The settings that a line shows, where a kind has them."""
@@ -41,13 +41,13 @@ def list_agents(
 
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Every agent of the config and of the record, as JSON has it."""
-    from arena.dossier import summaries
-    from arena.store.database import reading
-    from arena.store.rehearsal import onlooker
+    from arena.record.files.rehearsal import onlooker
+    from arena.record.schema.database import reading
+    from arena.scores.agent_summary import agent_summaries
 
     planned = chosen.known()
     with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
-        played = summaries(connection, planned.extensions("kinds") if planned is not None else ())
+        played = agent_summaries(connection, planned.extensions("kinds") if planned is not None else ())
     agents = planned.agents if planned is not None else ()
     names = {agent.name for agent in agents}
     return {
@@ -63,9 +63,9 @@ def read_agents(chosen: Options) -> dict[str, Any]:
 def as_planned(agent: "AgentConfig") -> dict[str, Any]:
     """An agent of the config for JSON."""
     from agents.cost import price_for
-    from agents.model import asked
+    from agents.model import model_settings
 
-    model = asked(agent.settings)
+    model = model_settings(agent.settings)
     price = None if model is None else price_for(model)
     shown = _set_up(agent.name, agent.kind, agent.settings.model_dump(mode="json"))
     return shown | {"model": agent.model, "price": price and {"input": price.input, "output": price.output}}
@@ -75,9 +75,9 @@ def _set_up(name: str, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]
     return {"name": name, "kind": kind} | {key: settings.get(key) for key in SET_UP}
 
 
-def as_played(found: "Summary | None") -> dict[str, Any] | None:
+def as_played(found: "AgentSummary | None") -> dict[str, Any] | None:
     """What the record says of an agent for JSON; None where it has not played."""
-    from arena.reported import flag
+    from arena.record.model.model_version import flag
 
     if found is None:
         return None

@@ -14,12 +14,12 @@ from arena.errors import ArenaError
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
+    from arena.cohorts.diff import AgentSetup
     from arena.config import Config
-    from arena.dossier import Dossier
-    from arena.setup import Setup
+    from arena.scores.agent_summary import AgentDetails
 
 
-class By(StrEnum):
+class RecordBy(StrEnum):
     """What an agent's record can be parted by."""
 
     category = "category"
@@ -36,7 +36,7 @@ def show(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     by: Annotated[
-        By | None,
+        RecordBy | None,
         typer.Option(
             help="Its skill and calibration in parts too: by what markets are about, how long until they "
             "close, what YES costs, or in which cohort."
@@ -60,25 +60,29 @@ def show(
 
     Next: arena agents try NAME
     """
-    from arena.cli import part_words, portrait_words
-    from arena.cli.dossier_words import say
-    from arena.dossier import dossier, summaries
-    from arena.parts import in_parts
-    from arena.portrait import portrait
-    from arena.store.database import reading
-    from arena.store.rehearsal import onlooker
+    from arena.cli import agents_summary
+    from arena.cli.agents_summary import say_summary
+    from arena.record.files.rehearsal import onlooker
+    from arena.record.schema.database import reading
+    from arena.scores.agent_profile import compute_agent_profile
+    from arena.scores.agent_summary import agent_details, agent_summaries
+    from arena.scores.cache.profiles import agent_slices
 
     chosen = options(context, config, database)
     planned = chosen.known()
     with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
         kinds = planned.extensions("kinds") if planned else ()
-        found = dossier(connection, name, kinds)
-        scores = portrait_words.as_data(portrait(connection, name)) if found else None
-        parts = part_words.as_data(by.value, in_parts(connection, name, by.value)) if by and found else None
+        found = agent_details(connection, name, kinds)
+        scores = agents_summary.profile_data(compute_agent_profile(connection, name)) if found else None
+        parts = (
+            agents_summary.parts_data(by.value, agent_slices(connection, name, by.value))
+            if by and found
+            else None
+        )
         setup = None if planned is None else planned_setup(planned, name)
         if found is None and setup is None:
             known = [agent.name for agent in planned.agents] if planned is not None else []
-            names = dict.fromkeys([*known, *summaries(connection)])
+            names = dict.fromkeys([*known, *agent_summaries(connection)])
             raise ArenaError(
                 "no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names) or 'none'}"
             )
@@ -91,25 +95,25 @@ def show(
     if as_json:
         print_json(told)
     else:
-        say(told)
+        say_summary(told)
 
 
-def planned_setup(config: "Config", name: str) -> "Setup | None":
+def planned_setup(config: "Config", name: str) -> "AgentSetup | None":
     """How the next cohort would have the agent."""
     from arena.clock import now
-    from arena.plan import frozen
-    from arena.setup import setup_of
+    from arena.cohorts.diff import agent_setup
+    from arena.cohorts.freeze import freeze_cohort
 
-    cohort, _ = frozen(config, 1, now())
+    cohort, _ = freeze_cohort(config, 1, now())
     kinds = config.extensions("kinds")
-    return next((setup_of(cohort, x, kinds) for x in cohort.entrants if x.name == name), None)
+    return next((agent_setup(cohort, x, kinds) for x in cohort.entrants if x.name == name), None)
 
 
-def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, Any]]:
+def stays(found: "AgentDetails | None", planned: "AgentSetup | None") -> list[dict[str, Any]]:
     """Each cohort that the agent is in, the next one too, with what was changed since the one before."""
-    from arena.setup import differences
+    from arena.cohorts.diff import setup_differences
 
-    every: list[tuple[dict[str, Any], Setup]] = []
+    every: list[tuple[dict[str, Any], AgentSetup]] = []
     for stay in found.stays if found else ():
         known = {"cohort": stay.cohort, "starts_at": stay.starts_at.isoformat(), "verdicts": stay.verdicts}
         every.append((known | {"code_versions": as_versions(stay.versions)}, stay.setup))
@@ -117,7 +121,7 @@ def stays(found: "Dossier | None", planned: "Setup | None") -> list[dict[str, An
         every.append(({"cohort": PLANNED, "starts_at": None, "verdicts": {}, "code_versions": []}, planned))
     told = list[dict[str, Any]]()
     for place, (known, setup) in enumerate(every):
-        changed = differences(every[place - 1][1], setup) if place else {}
+        changed = setup_differences(every[place - 1][1], setup) if place else {}
         told.append(
             known
             | {"kind": setup.kind, "settings": dict(setup.settings), "prompts": dict(setup.prompts)}
@@ -131,9 +135,9 @@ def as_versions(found: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
     return [{"from_round": number, "versions": list(known)} for number, known in found.items()]
 
 
-def as_data(found: "Dossier") -> dict[str, Any]:
+def as_data(found: "AgentDetails") -> dict[str, Any]:
     """What the record says of an agent for JSON; money in dollars."""
-    from arena.reported import in_words
+    from arena.record.model.model_version import in_words
 
     calls = sum(each.calls for each in found.asked)
     whole = calls > 0 and found.unknown == 0 and found.forecasts > 0

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from arena.config import Config
-    from arena.store.rehearsal import Engine
-    from arena.trial import Trial
+    from arena.record.files.rehearsal import Engine
+    from arena.rounds.trial import Trial
 
 
 def try_agent(
@@ -50,60 +50,60 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    from arena.cli.instant import instant
-    from arena.cli.trial_data import as_data
-    from arena.cli.trial_words import say
+    from arena.cli.agents_try_output import dry_run_data, say_dry_run
+    from arena.cli.options import instant
 
     settings = options(context, config, database).load()
     wanted = None if at is None else instant(at)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        trial = tried(settings, name, wanted, dry)
+        trial = dry_run(settings, name, wanted, dry)
     if as_json:
-        print_json(as_data(trial))
+        print_json(dry_run_data(trial))
     else:
-        say(trial)
+        say_dry_run(trial)
     if trial.turn is not None and trial.turn.decision.verdict in ("failed", "malformed"):
         raise typer.Exit(2)
 
 
-def tried(config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
+def dry_run(config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
     """Try an agent on what the record holds, or on a look at the venue."""
     import asyncio
 
-    from arena.store.rehearsal import onlooker
+    from arena.record.files.rehearsal import onlooker
 
     try:
         with onlooker(config.database) as engine:
-            return asyncio.run(_tried(engine, config, name, at, dry))
+            return asyncio.run(_dry_run(engine, config, name, at, dry))
     except KeyboardInterrupt:
         words = "stopped; nothing was written"
         raise ArenaError("interrupted", words, "a call under way may be charged", status=130) from None
 
 
-async def _tried(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
-    from arena.scene import newcomer, recorded
-    from arena.store.database import reading
-    from arena.store.rehearsal import Rehearsal
-    from arena.trial import fresh, play
-    from arena.wiring import open_world
+async def _dry_run(
+    engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool
+) -> "Trial":
+    from arena.record.files.rehearsal import Rehearsal
+    from arena.record.schema.database import reading
+    from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
+    from arena.rounds.wiring import open_world
 
     with reading(engine) as connection:
-        scene = recorded(connection, config, name, at)
+        scene = recorded_setting(connection, config, name, at)
     when = scene.round.at if scene else _now(config, at)
-    part = scene.part if scene else newcomer(config, name, when)
+    part = scene.part if scene else newcomer_setting(config, name, when)
     if not dry:
         _check_key(config, name)
     record = Rehearsal(engine, owned={name: part.account}, texts=part.texts)
     async with open_world(config, record) as world:
         with progress(f"Asking {name}", None):
-            scene = scene or await fresh(part, when, world, record)
-            return await play(scene, world, record, dry)
+            scene = scene or await fresh_setting(part, when, world, record)
+            return await play_trial(scene, world, record, dry)
 
 
 def _now(config: "Config", at: "datetime | None") -> "datetime":
     """When a venue is looked at of which no round was played: a live one now, others at their start."""
     from arena.clock import now
-    from arena.plan import stamp_of
+    from arena.cohorts.freeze import stamp_of
 
     live = stamp_of(config) == "live"
     if live and at is not None:
@@ -113,11 +113,11 @@ def _now(config: "Config", at: "datetime | None") -> "datetime":
 
 def _check_key(config: "Config", name: str) -> None:
     """A call without a key is not worth making."""
-    from agents.model import asked
+    from agents.model import model_settings
     from arena.config import environment
-    from arena.config.keys import key_variables
+    from arena.config.environment import key_variables
 
-    models = [asked(agent.settings) for agent in config.agents if agent.name == name]
+    models = [model_settings(agent.settings) for agent in config.agents if agent.name == name]
     wanted = [variable for model in models if model is not None for variable in key_variables(model)]
     known = environment(config.folder, os.environ)
     if wanted and not any(known.get(variable) for variable in wanted):

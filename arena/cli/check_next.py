@@ -5,16 +5,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.markets_show import plain
-from arena.errors import ArenaError
-from arena.wording import counted
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.model import Cohort
+    from arena.record.model.model import Cohort
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RecordSoFar:
     """What the record says has begun: the cohorts, and the last time that was played.
 
     With `trouble` there is a record, or a place for one, that can't be read, and that is why.
@@ -35,27 +34,27 @@ class Begun:
         return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
 
-def read_begun(database: str) -> Begun:
+def read_begun(database: str) -> RecordSoFar:
     """That of the record at an address; nothing where there is none yet. Nothing is written."""
-    from arena.store.database import NoRecord, connect
-    from arena.store.record import Record
+    from arena.record.record import Record
+    from arena.record.schema.database import NoRecord, connect
 
     try:
         record = Record(connect(database, read_only=True))
         try:
-            return Begun(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
+            return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
         finally:
             record.close()
     except NoRecord:
-        return Begun()
+        return RecordSoFar()
     except ArenaError as error:
-        return Begun(trouble=error.message)
+        return RecordSoFar(trouble=error.message)
 
 
-def next_cohort(config: "Config", begun: Begun, at: datetime) -> dict[str, Any]:
+def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
-    from arena.plan import plan_of, stamp_of
-    from arena.timetable import WINDOW, next_start
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.cohorts.schedule import PLAY_WINDOW, next_start
 
     plan = plan_of(config, at, min(begun.scheduled, default=None))
     starts = [cohort.starts_at for cohort in begun.cohorts]
@@ -67,7 +66,7 @@ def next_cohort(config: "Config", begun: Begun, at: datetime) -> dict[str, Any]:
         "cohorts_by_hand": len(starts) - len(begun.scheduled),
         "next_cohort": None if start is None else len(starts) + 1,
         "next_start": None if start is None else start.isoformat(),
-        "next_start_missed": start is not None and live and at - start > WINDOW,
+        "next_start_missed": start is not None and live and at - start > PLAY_WINDOW,
         "record_trouble": begun.trouble or None,
     }
 
@@ -79,7 +78,7 @@ def say_next(found: dict[str, Any]) -> str:
         begun, by_hand = found["cohorts_begun"] - found["cohorts_by_hand"], found["cohorts_by_hand"]
         more = f" and {by_hand} by hand" if by_hand else ""
         have = "has" if begun == 1 and not by_hand else "have"
-        return f"none: {begun} of {counted(count, 'cohort')}{more} {have} begun, and no start is to come"
+        return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} begun, and no start is to come"
     start = datetime.fromisoformat(found["next_start"])
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{start:%Y-%m-%d %H:%M} UTC"
@@ -95,17 +94,17 @@ MOST = 5
 def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict[str, Any]:
     """What is other in the next cohort than in the one that started last, as data and in words."""
     from arena.cli.cohorts_diff import as_data
-    from arena.lineups import changes, in_words
-    from arena.plan import frozen
+    from arena.cohorts.diff import changes_in_words, cohort_changes
+    from arena.cohorts.freeze import freeze_cohort
 
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
-    planned, _ = frozen(config, last.number + 1, at)
-    found = changes(last, planned, config.extensions("kinds"))
+    planned, _ = freeze_cohort(config, last.number + 1, at)
+    found = cohort_changes(last, planned, config.extensions("kinds"))
     return {
         "differs_from": last.number,
         "differences": as_data(found),
-        "difference_lines": in_words(found),
+        "difference_lines": changes_in_words(found),
     }
 
 

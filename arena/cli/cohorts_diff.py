@@ -15,17 +15,17 @@ from arena.cli.output import print_json
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    from arena.cohorts.diff import CohortChanges
     from arena.config import Config
-    from arena.lineups import Changes
-    from arena.model import Cohort
-    from arena.store.frame import Connection
+    from arena.record.model.model import Cohort
+    from arena.record.queries.frame import Connection
 
 NEXT = "the next cohort"
 Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DiffSide:
     """A cohort of the record or the next one, with the texts of its prompts by hash."""
 
     cohort: "Cohort"
@@ -52,9 +52,9 @@ def diff(
 
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
-    from arena.lineups import changes
-    from arena.store.database import reading
-    from arena.store.rehearsal import onlooker
+    from arena.cohorts.diff import cohort_changes
+    from arena.record.files.rehearsal import onlooker
+    from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
@@ -62,7 +62,7 @@ def diff(
         with onlooker(known.database if known else chosen.record()) as engine, reading(engine) as connection:
             sides = [side(connection, known, which) for which in (before, after)]
         kinds = known.extensions("kinds") if known is not None else ()
-        found = changes(sides[0].cohort, sides[1].cohort, kinds)
+        found = cohort_changes(sides[0].cohort, sides[1].cohort, kinds)
     edits = edited(found, sides) if texts else {}
     if as_json:
         print_json({"before": before, "after": after} | as_data(found) | ({"texts": edits} if texts else {}))
@@ -70,10 +70,10 @@ def diff(
         say(found, edits, *(NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)))
 
 
-def side(connection: "Connection", known: "Config | None", which: str) -> Side:
+def side(connection: "Connection", known: "Config | None", which: str) -> DiffSide:
     """The cohort that is meant."""
-    from arena.chosen import numbered
-    from arena.store.read import cohorts, prompts
+    from arena.record.queries.chosen import numbered
+    from arena.record.queries.read import cohorts, prompts
 
     if which == PLANNED:
         return planned(known)
@@ -81,22 +81,22 @@ def side(connection: "Connection", known: "Config | None", which: str) -> Side:
         message = f"{which!r} is neither the number of a cohort nor {PLANNED!r}"
         raise ArenaError("bad_cohort", message, "arena cohorts list shows the numbers")
     (stored,) = numbered(cohorts(connection), int(which))
-    return Side(stored.cohort, prompts(connection, list(stored.cohort.prompts.values())))
+    return DiffSide(stored.cohort, prompts(connection, list(stored.cohort.prompts.values())))
 
 
-def planned(config: "Config | None") -> Side:
+def planned(config: "Config | None") -> DiffSide:
     """What the config would start now."""
     from arena.clock import now
-    from arena.plan import frozen
+    from arena.cohorts.freeze import freeze_cohort
 
     if config is None:
         raise ArenaError("no_config", "without a config no next cohort is known", "name it: --config PATH")
-    return Side(*frozen(config, 1, now()))
+    return DiffSide(*freeze_cohort(config, 1, now()))
 
 
-def edited(found: "Changes", sides: Sequence[Side]) -> dict[str, list[str]]:
+def edited(found: "CohortChanges", sides: Sequence[DiffSide]) -> dict[str, list[str]]:
     """How each edited prompt's words changed, as the lines of a unified diff."""
-    from arena.lineups import text_diff
+    from arena.cohorts.diff import text_diff
 
     told = dict[str, list[str]]()
     for name in found.edited:
@@ -105,7 +105,7 @@ def edited(found: "Changes", sides: Sequence[Side]) -> dict[str, list[str]]:
     return told
 
 
-def as_data(found: "Changes") -> dict[str, Any]:
+def as_data(found: "CohortChanges") -> dict[str, Any]:
     """The changes for JSON."""
     was, now = found.config
     return {
@@ -126,12 +126,12 @@ def _moved(moved: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
     return {key: {"was": was, "is": now} for key, (was, now) in moved.items()}
 
 
-def say(found: "Changes", edits: Mapping[str, Sequence[str]], before: str, after: str) -> None:
+def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str, after: str) -> None:
     """The changes, a line each, then how the words of prompts changed."""
-    from arena.lineups import in_words
+    from arena.cohorts.diff import changes_in_words
 
     print(f"From {before} to {after}:")
-    for line in in_words(found) or ["nothing that is played by has changed"]:
+    for line in changes_in_words(found) or ["nothing that is played by has changed"]:
         print(f"  {plain(line)}")
     for lines in edits.values():
         print("\n" + "\n".join(plain(line) for line in lines))

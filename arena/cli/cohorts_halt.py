@@ -12,8 +12,8 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.store.read import StoredCohort
-    from arena.store.record import Record
+    from arena.record.queries.read import StoredCohort
+    from arena.record.record import Record
 
 
 def end(
@@ -94,9 +94,9 @@ def resume(
 @contextmanager
 def chosen_cohort(address: str, number: int) -> "Iterator[tuple[Record, StoredCohort]]":
     """A cohort that has not ended, in a record that is there."""
-    from arena.chosen import numbered
-    from arena.store.database import OlderRecord, connect
-    from arena.store.record import Record
+    from arena.record.queries.chosen import numbered
+    from arena.record.record import Record
+    from arena.record.schema.database import OlderRecord, connect
 
     with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
         connect(address, read_only=True).dispose()

@@ -10,9 +10,9 @@ from arena.cli.output import print_json, print_table, program
 from arena.cli.positions import exact
 
 if TYPE_CHECKING:
-    from arena.cohorts import Glance
     from arena.config import Config
-    from arena.store.frame import Connection
+    from arena.record.queries.frame import Connection
+    from arena.rounds.season import CohortOverview
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The number of a cohort.", min=1)]
 """Which cohort a command is about."""
@@ -34,8 +34,8 @@ def list_cohorts(
 
     Next: arena cohorts show N
     """
-    from arena.store.database import reading
-    from arena.store.rehearsal import onlooker
+    from arena.record.files.rehearsal import onlooker
+    from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     known = chosen.known()
@@ -48,17 +48,17 @@ def list_cohorts(
         say(found)
 
 
-def glanced(connection: "Connection", known: "Config | None") -> "list[Glance]":
+def glanced(connection: "Connection", known: "Config | None") -> "list[CohortOverview]":
     """Every cohort at a glance, by the clock and the config; where there is none, by its defaults."""
     from arena.clock import now
-    from arena.cohorts import glances
-    from arena.config import Cohorts
+    from arena.config import CohortsSection
+    from arena.rounds.season import cohort_overviews
 
-    rules = Cohorts() if known is None else known.cohorts
-    return glances(connection, rules.keep_deciding, now())
+    rules = CohortsSection() if known is None else known.cohorts
+    return cohort_overviews(connection, rules.keep_deciding, now())
 
 
-def as_data(found: "Glance") -> dict[str, Any]:
+def as_data(found: "CohortOverview") -> dict[str, Any]:
     """A cohort at a glance for JSON; money in dollars."""
     cohort, stored = found.cohort, found.stored
     times = {"ended_at": stored.ended_at, "paused_at": stored.paused_at, "stopped_at": stored.stopped_at}

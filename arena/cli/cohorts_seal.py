@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.store.frame import Connection
+    from arena.record.queries.frame import Connection
 
 HEAD = re.compile(r"[0-9a-f]{64}")
 
@@ -40,12 +40,12 @@ def seal(
 
     Next: arena cohorts seal 1 --check HASH
     """
-    from arena.store.database import looking, reading
+    from arena.record.schema.database import looking, reading
 
     if check is not None and round is not None:
         raise ArenaError("two_questions", "--check finds the round by itself", "leave out --round")
     with looking(options(context, config, database).record()) as engine, reading(engine) as connection:
-        found = held(connection, number, check) if check else head_of(connection, number, round)
+        found = round_of(connection, number, check) if check else head_of(connection, number, round)
     if as_json:
         print_json(found)
     elif check:
@@ -66,9 +66,9 @@ def head_of(connection: "Connection", number: int, round: int | None) -> dict[st
     return {"cohort": number, "round": wanted, "head": found[wanted]}
 
 
-def held(connection: "Connection", number: int, check: str) -> dict[str, Any]:
+def round_of(connection: "Connection", number: int, check: str) -> dict[str, Any]:
     """The round that a head is of; an error where it is of none."""
-    from arena.store.read import cohorts
+    from arena.record.queries.read import cohorts
 
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
@@ -86,9 +86,9 @@ def held(connection: "Connection", number: int, check: str) -> dict[str, Any]:
 
 def heads_of(connection: "Connection", number: int) -> dict[int, str]:
     """The heads of a cohort by round."""
-    from arena.chosen import numbered
-    from arena.store.read import cohorts
-    from arena.store.seal import heads
+    from arena.record.queries.chosen import numbered
+    from arena.record.queries.read import cohorts
+    from arena.record.write.seal import heads
 
     (stored,) = numbered(cohorts(connection), number)
     return heads(connection, stored.id)

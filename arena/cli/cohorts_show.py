@@ -10,13 +10,13 @@ from arena.cli.cohorts_list import Number, as_data, glanced, minute
 from arena.cli.markets_show import plain
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table, program
-from arena.wording import counted
+from arena.errors import count_text
 
 if TYPE_CHECKING:
-    from arena.cohorts import Glance
-    from arena.store.frame import Connection
+    from arena.record.queries.frame import Connection
+    from arena.rounds.season import CohortOverview
 
-VERDICTS = ("played", "malformed", "failed", "out")
+STATUSES = ("played", "malformed", "failed", "out")
 
 
 def show(
@@ -37,9 +37,9 @@ def show(
 
     Next: arena cohorts diff N next
     """
-    from arena.chosen import numbered
-    from arena.store.database import reading
-    from arena.store.rehearsal import onlooker
+    from arena.record.files.rehearsal import onlooker
+    from arena.record.queries.chosen import numbered
+    from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     known = chosen.known()
@@ -54,10 +54,10 @@ def show(
         say(found)
 
 
-def read_all(connection: "Connection", found: "Glance") -> dict[str, Any]:
+def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any]:
     """All of one cohort for JSON."""
-    from arena.store.overview import read_frozen, read_turns, verdicts, versions
-    from arena.store.seal import heads
+    from arena.record.queries.overview import read_frozen, read_turns, verdicts, versions
+    from arena.record.write.seal import heads
 
     turns, sealed = read_turns(connection, found.stored.id), heads(connection, found.stored.id)
     frozen, digest = read_frozen(connection, found.stored.id)
@@ -82,13 +82,13 @@ def read_all(connection: "Connection", found: "Glance") -> dict[str, Any]:
 
 def say(found: Mapping[str, Any]) -> None:
     """One cohort in words."""
-    from arena.cli.dossier_words import by_rounds
+    from arena.cli.agents_summary import by_rounds
 
     frozen = found["frozen"]
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
     hand = ", started by hand" if found["by_hand"] else ""
     print(f"Cohort {found['cohort']}, {found['state']}: from {minute(found['starts_at'])} UTC{hand}, "
-          f"{found['rounds_over']} of {counted(found['rounds'], 'round')} over{coming}")  # fmt: skip
+          f"{found['rounds_over']} of {count_text(found['rounds'], 'round')} over{coming}")  # fmt: skip
     print(f"config    {found['config_hash'] or 'not known: it was started by an earlier arena'}")
     print(f"frozen    {found['frozen_hash']}")
     print(f"head      {found['head']['head']}, of round {found['head']['round']}")
@@ -108,7 +108,7 @@ def say(found: Mapping[str, Any]) -> None:
 
 def _say_parts(frozen: Mapping[str, Any]) -> None:
     """Bankroll, rules, markets, venue and evidence, a line each."""
-    from arena.lineups import value_in_words
+    from arena.cohorts.diff import value_in_words
 
     venue = {"from": frozen["stamp"], **frozen["venue_settings"]}
     evidence = frozen["evidence_settings"] | (frozen["guard"] if frozen["evidence"] != "none" else {})
@@ -138,11 +138,11 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
             each["round"],
             minute(each["at"]),
             "over" if each["over"] else "under way",
-            *(each["turns"].get(verdict, 0) for verdict in VERDICTS),
+            *(each["turns"].get(verdict, 0) for verdict in STATUSES),
         )
         for each in found["played"]
     ]
     if rows:
-        print_table(("round", "decided (UTC)", "", *VERDICTS), rows)
+        print_table(("round", "decided (UTC)", "", *STATUSES), rows)
     else:
         print("No round has begun yet.")

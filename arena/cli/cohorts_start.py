@@ -10,11 +10,11 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program
-from arena.wording import counted
+from arena.errors import count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.model import Cohort
+    from arena.record.model.model import Cohort
 
 
 def start(
@@ -38,7 +38,7 @@ def start(
 
     Next: arena round
     """
-    from arena.cli.instant import instant
+    from arena.cli.options import instant
 
     chosen = options(context, config, database)
     wanted = None if at is None else instant(at)
@@ -59,26 +59,25 @@ def start(
         return
     whose = "" if cohort.by_hand else "; it is the one that the schedule starts then"
     print(f"Cohort {cohort.number} starts on {cohort.starts_at:%Y-%m-%d %H:%M} UTC{whose}: "
-          f"{counted(cohort.rounds, 'round')}, agents {', '.join(names)}")  # fmt: skip
+          f"{count_text(cohort.rounds, 'round')}, agents {', '.join(names)}")  # fmt: skip
     print(f"Next: {program()} round")
 
 
 def begin(config: "Config", wanted: datetime | None) -> "Cohort":
     """Start it in the record, at the wanted time or as soon as can be."""
     from arena.clock import now
-    from arena.cohorts import check_start, start_by_hand
-    from arena.plan import plan_of, stamp_of
-    from arena.season import as_begun
-    from arena.season import start as start_cohort
-    from arena.store.record import Record
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.record.record import Record
+    from arena.rounds.season import begin_cohort as start_cohort
+    from arena.rounds.season import check_manual_start, manual_start_time, plan_as_begun
 
     live, clock = stamp_of(config) == "live", now()
     record = Record.open(config.database)
     try:
-        plan = as_begun(plan_of(config, clock, record.began()), record)
+        plan = plan_as_begun(plan_of(config, clock, record.began()), record)
         known, looked = record.cohorts(), record.newest_time()
-        at = wanted or start_by_hand(plan, known, looked, live, clock)
-        check_start(at, known, looked, live, clock)
+        at = wanted or manual_start_time(plan, known, looked, live, clock)
+        check_manual_start(at, known, looked, live, clock)
         return start_cohort(at, plan, record)
     finally:
         record.close()

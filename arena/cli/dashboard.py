@@ -1,4 +1,7 @@
-"""`arena dashboard`: the record in a browser."""
+"""`arena dashboard`: the record in a browser.
+
+While a dashboard is open, what it shows is worked out again whenever it has become stale.
+"""
 
 import importlib.util
 import os
@@ -11,10 +14,58 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.keeping_up import wait_for
-from arena.cli.listening import HOST, Place, answers, place
+from arena.cli.dashboard_address import HOST, ListenAddress, answers, listen_address
 from arena.cli.options import DEFAULT, ConfigFile, Database, options
+from arena.cli.output import progress
 from arena.errors import ArenaError
+
+FIRST, EVERY = 10.0, 30.0
+"""Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
+
+
+def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
+    """Wait until a server ends, and keep up meanwhile; its exit status.
+
+    Where that can't be done it is said once, and the pages go on showing what was worked out last.
+    """
+    able, pause = True, FIRST
+    while True:
+        try:
+            return server.wait(timeout=pause)
+        except subprocess.TimeoutExpired:
+            able, pause = able and _tried(address), EVERY
+
+
+def _tried(address: str) -> bool:
+    """Work out what is stale; False where there is no use in trying again."""
+    try:
+        keep_up(address)
+    except ArenaError as error:
+        if error.code in ("no_record", "locked"):  # it may be made, or let go of, at any time
+            return True
+        words = "scores are not worked out here, only shown as they were last"
+        print(f"{words}: {error.message}; {error.mend}", file=sys.stderr)
+        return False
+    return True
+
+
+def keep_up(address: str) -> None:
+    """Work out what is stale, if anything is; a record that nobody has played in is left alone."""
+    from arena.clock import now
+    from arena.record.record import Record
+    from arena.record.schema.database import looking, reading
+    from arena.scores.cache.refresh import is_stale, refresh_cache
+
+    with looking(address) as engine, reading(engine) as connection:
+        if not is_stale(connection):
+            return
+    record = Record.join(address)
+    try:
+        with progress("Working out scores") as moved:
+            refresh_cache(record, now(), moved)
+    finally:
+        record.close()
+
 
 PORT = 8501
 PATIENCE = 10
@@ -74,11 +125,11 @@ def dashboard(
     Example: arena dashboard --behind-proxy --public https://arena.example.com
     """
     chosen = options(context, config, database)
-    where = place(host, port, behind_proxy, public)
+    where = listen_address(host, port, behind_proxy, public)
     serve(chosen.record(), where, chosen.config or (None if chosen.database else DEFAULT))
 
 
-def serve(address: str, where: Place, config: Path | None = None) -> None:
+def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:
     """Run the dashboard on a record, whose config may be known, until it is stopped."""
     command = [sys.executable, "-m", "dashboard.serve", "run", str(page()), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
@@ -116,7 +167,7 @@ def end_with(server: "subprocess.Popen[bytes]") -> list[int]:
     return told
 
 
-def listening(where: Place) -> list[str]:
+def listening(where: ListenAddress) -> list[str]:
     """Where Streamlit listens, and for whom: a page from elsewhere is refused, by any name that it uses."""
     said = {"server.address": [where.address], "server.port": [str(where.port)]}
     if where.behind_proxy:
@@ -133,7 +184,7 @@ def listening(where: Place) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-def _found_at(where: Place) -> str:
+def _found_at(where: ListenAddress) -> str:
     if where.public is None:
         return f"{where.url}, for a proxy" if where.behind_proxy else where.url
     return f"{where.url}, for the proxy at {where.public.origin}"

@@ -7,12 +7,11 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json, program, stages
-from arena.errors import ArenaError
-from arena.wording import counted
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
-    from arena.store.backup import Backup
-    from arena.store.examine import Content
+    from arena.record.files.backup import Backup
+    from arena.record.files.examine import Content
 
 FOLDER, KEEP = Path("backups"), 14
 """Where backups go of a record that is named without a config, and how many stay."""
@@ -39,15 +38,20 @@ def backup(
     Next: arena db restore FILE
     """
     from arena.clock import now
-    from arena.store.backup import backup as make
-    from arena.store.backup import backup_to
-    from arena.store.database import looking
+    from arena.record.files.backup import backup as make
+    from arena.record.files.backup import backup_to
+    from arena.record.schema.database import looking
+    from arena.verify import agreed
 
     chosen = options(context, config, database)
     address, (folder, keep) = chosen.record(), place(chosen)
     try:
         with looking(address, older=True) as engine, stages() as told:
-            made = backup_to(engine, file, told) if file else make(engine, folder, keep, now(), told)
+            made = (
+                backup_to(engine, file, agreed, told)
+                if file
+                else make(engine, folder, keep, now(), agreed, told)
+            )
     except KeyboardInterrupt:
         words, mend = "stopped; no backup was made", "the same command makes one"
         raise ArenaError("interrupted", words, mend, status=130) from None
@@ -80,5 +84,5 @@ def content_dict(content: "Content") -> dict[str, Any]:
 def summary(content: "Content") -> str:
     """What is in a record, for people."""
     names = ("cohort", "round", "turn", "call")
-    parts = ", ".join(counted(content.counts[f"{name}s"], name) for name in names)
+    parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)
     return f"{parts}.\nState hash {content.state_hash}"

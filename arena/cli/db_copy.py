@@ -26,13 +26,14 @@ def copy(
 
     Next: arena verify --database TO
     """
-    from arena.store.database import looking, url_of
-    from arena.store.move import move
-    from arena.store.troubles import name_of
+    from arena.record.files.move import move
+    from arena.record.schema.database import looking, url_of
+    from arena.record.schema.troubles import name_of
+    from arena.verify import agreed
 
     address = options(context, config, database).record()
     with looking(address) as engine, stages() as told:
-        content = move(engine, to, told)
+        content = move(engine, to, agreed, told)
     here, there = (name_of(url_of(place)) for place in (address, to))
     if as_json:
         print_json({"from": here, "to": there} | content_dict(content))

@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.store.prune import Thinned
+    from arena.record.write.prune import Thinned
 
 
 def prune(
@@ -39,9 +39,9 @@ def prune(
     Next: arena verify
     """
     from arena.clock import now
-    from arena.store.database import connect, reading
-    from arena.store.prune import planned
-    from arena.store.record import Record
+    from arena.record.record import Record
+    from arena.record.schema.database import connect, reading
+    from arena.record.write.prune import planned
 
     at, address = now(), options(context, config, database).record()
     edge = at - age(older_than)
@@ -74,7 +74,7 @@ def age(text: str) -> timedelta:
     """
     from pydantic_core import PydanticCustomError
 
-    from arena.config.units import DURATION, seconds
+    from arena.config.field_types import DURATION, seconds
 
     try:
         return timedelta(seconds=seconds(text))

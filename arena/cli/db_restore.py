@@ -31,14 +31,15 @@ def restore(
     Next: arena verify
     """
     from arena.clock import now
-    from arena.store.database import url_of
-    from arena.store.restore import restore as put_back
-    from arena.store.troubles import name_of
+    from arena.record.files.restore import restore as put_back
+    from arena.record.schema.database import url_of
+    from arena.record.schema.troubles import name_of
+    from arena.verify import agreed
 
     chosen = options(context, config, database)
     address = chosen.record()
     with stages() as told:
-        done = put_back(file, address, force, now(), told)
+        done = put_back(file, address, force, now(), agreed, told)
     place = name_of(url_of(address))
     if as_json:
         aside = None if done.aside is None else str(done.aside)

@@ -27,9 +27,10 @@ def upgrade(
     Next: arena verify
     """
     from arena.clock import now
-    from arena.store.backup import backup
-    from arena.store.database import connect, looking, newest_version, reading, version_of
-    from arena.store.database import upgrade as bring_up
+    from arena.record.files.backup import backup
+    from arena.record.schema.database import connect, looking, newest_version, reading, version_of
+    from arena.record.schema.database import upgrade as bring_up
+    from arena.verify import agreed
 
     chosen = options(context, config, database)
     address, (folder, keep), saved = chosen.record(), place(chosen), None
@@ -37,7 +38,7 @@ def upgrade(
         with reading(engine) as connection:
             version = version_of(connection)
         if version != newest_version() and not no_backup:
-            saved = str(backup(engine, folder, keep, now(), told).path)
+            saved = str(backup(engine, folder, keep, now(), agreed, told).path)
     if version != newest_version():
         engine = connect(address)
         try:

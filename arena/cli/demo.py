@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.dashboard import serve
-from arena.cli.leaderboard import print_board, read_board
-from arena.cli.listening import Place, free_port
+from arena.cli.dashboard_address import ListenAddress, free_port
+from arena.cli.init import template
+from arena.cli.leaderboard import print_leaderboard, read_leaderboard
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
-from arena.cli.templates import template
-from arena.errors import ArenaError
-from arena.wording import counted
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.store.record import Record
+    from arena.record.record import Record
 
 FOLDER = Path(".demo")
 RECORD = FOLDER / "demo.db"
@@ -57,17 +56,17 @@ def demo(
     if as_json:
         print_json(found)
         return
-    print_board(found)
+    print_leaderboard(found)
     print(summary(found))
     if headless or not sys.stdout.isatty():
         print(f"\nNext: {program()} dashboard --database {address}")
         return
-    serve(address, Place(port=free_port(port)))
+    serve(address, ListenAddress(port=free_port(port)))
 
 
 def prepare(address: str, resume: bool, default: bool) -> None:
     """Make room for a new season. Only the demo's own record is ever thrown away."""
-    from arena.store.record import Record
+    from arena.record.record import Record
 
     if default:
         try:
@@ -92,10 +91,10 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     import asyncio
 
     from arena.clock import timer
-    from arena.plan import plan_of
-    from arena.season import play_season
-    from arena.store.record import Record
-    from arena.wiring import open_world
+    from arena.cohorts.freeze import plan_of
+    from arena.record.record import Record
+    from arena.rounds.season import play_season
+    from arena.rounds.wiring import open_world
 
     async def season() -> None:
         async with open_world(config, record) as world:
@@ -118,20 +117,20 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
 
 def outcome(record: "Record") -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
-    from arena.prepared.prepare import prepare_boards
-    from arena.store.database import reading
-    from arena.store.statehash import state_hash
+    from arena.record.schema.database import reading
+    from arena.record.write.statehash import state_hash
+    from arena.scores.cache.refresh import refresh_leaderboards
 
     at = record.newest_time()
     with progress("Working out the boards") as moved:
         if at is not None:
-            prepare_boards(record, at, moved)
+            refresh_leaderboards(record, at, moved)
     with reading(record.engine) as connection:
-        return {"state_hash": state_hash(connection)} | record.counts() | read_board(connection)
+        return {"state_hash": state_hash(connection)} | record.counts() | read_leaderboard(connection)
 
 
 def summary(found: dict[str, Any]) -> str:
     """What was played, in two lines."""
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
-    played = ", ".join(counted(found[f"{part}s"], part) for part in parts)
+    played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
     return f"{played}, in {found['seconds']} s.\nState hash {found['state_hash']}"

@@ -33,10 +33,10 @@ def duel(
     """
     from dataclasses import asdict
 
-    from arena.prepared.duels import among_kept, events_needed
-    from arena.scores import fight
-    from arena.store.database import connect, reading
-    from arena.verdict import among_all, in_words
+    from arena.record.schema.database import connect, reading
+    from arena.scores.cache.duels import cached_duel, events_needed
+    from arena.scores.cache.leaderboards import compute_duel
+    from arena.scores.comparisons import duel_sentences, holm_sentence
 
     if one == other:
         mend = "arena agents list names them"
@@ -44,8 +44,8 @@ def duel(
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
-            found = fight(connection, one, other, cohort)
-            kept = among_kept(connection, one, other) if cohort is None else None
+            found = compute_duel(connection, one, other, cohort)
+            kept = cached_duel(connection, one, other) if cohort is None else None
     finally:
         engine.dispose()
     needed = events_needed(found)
@@ -54,4 +54,4 @@ def duel(
         said = {"winner": found.winner(), "events_needed": needed}
         print_json({"cohort": cohort} | asdict(found) | beside | said)
     else:
-        print("\n".join(filter(None, (*in_words(found, needed), among_all(kept) if kept else ""))))
+        print("\n".join(filter(None, (*duel_sentences(found, needed), holm_sentence(kept) if kept else ""))))

@@ -8,10 +8,10 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
-from arena.wording import counted
+from arena.errors import count_text
 
 if TYPE_CHECKING:
-    from arena.store.export import Manifest
+    from arena.exports import ExportManifest
 
 
 class Format(StrEnum):
@@ -48,12 +48,12 @@ def export(
     Next: arena import season.zip --database copy.db
     """
     from arena.clock import now
-    from arena.plan import code_version
-    from arena.store.database import looking
-    from arena.store.export import Wanted, form_of
-    from arena.store.export import export as written
+    from arena.cohorts.freeze import code_version
+    from arena.exports import ExportRequest, form_of
+    from arena.exports import export as written
+    from arena.record.schema.database import looking
 
-    wanted = Wanted(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
+    wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
     with (
         looking(options(context, config, database).record()) as engine,
         progress("Writing the export", None) as moved,
@@ -65,7 +65,7 @@ def export(
         say(place, manifest)
 
 
-def as_dict(manifest: "Manifest") -> dict[str, Any]:
+def as_dict(manifest: "ExportManifest") -> dict[str, Any]:
     """For JSON: the manifest, and how much it is in all."""
     from dataclasses import asdict
 
@@ -73,16 +73,16 @@ def as_dict(manifest: "Manifest") -> dict[str, Any]:
     return {"rows": rows, "bytes": size} | asdict(manifest)
 
 
-def sizes(manifest: "Manifest") -> tuple[int, int]:
+def sizes(manifest: "ExportManifest") -> tuple[int, int]:
     """Rows and bytes of all files together."""
     files = manifest.files.values()
     return sum(file.rows for file in files), sum(file.bytes for file in files)
 
 
-def say(place: Path, manifest: "Manifest") -> None:
+def say(place: Path, manifest: "ExportManifest") -> None:
     """In words."""
     rows, size = sizes(manifest)
-    much = f"{len(manifest.files) - 1} tables, {counted(rows, 'row')}, {size:,} bytes"
+    much = f"{len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes"
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
         print("It is a part of the record, to be read; only a whole one with prompts can be imported.")

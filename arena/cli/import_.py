@@ -7,7 +7,7 @@ import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
-from arena.wording import counted
+from arena.errors import count_text
 
 
 def import_record(
@@ -27,17 +27,17 @@ def import_record(
 
     Next: arena leaderboard --database copy.db
     """
-    from arena.store.export.restore import put_back, restore
+    from arena.exports.restore import restore, restore_rows
 
     address = options(context, config, database).record()
     with progress("Reading the export", None) as moved:
         manifest = restore(place, address, moved)
-    rows = put_back(manifest)
+    rows = restore_rows(manifest)
     if as_json:
         found = {"database": address, "export": str(place), "rows": rows}
         print_json(found | {"state_hash": manifest.state_hash, "cohorts": len(manifest.cohorts)})
         return
-    much = f"{counted(len(manifest.cohorts), 'cohort')}, {counted(rows, 'row')}"
+    much = f"{count_text(len(manifest.cohorts), 'cohort')}, {count_text(rows, 'row')}"
     print(f"{place} is now the record {address}: {much}")
     print(f"State hash {manifest.state_hash}, as exported; every balance was worked out again and is right.")
     print(f"Next: {program()} leaderboard --database {address}")

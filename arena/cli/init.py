@@ -1,4 +1,7 @@
-"""`arena init`: a folder to work in."""
+"""`arena init`: a folder to work in.
+
+The configs that come with the package.
+"""
 
 import re
 from datetime import date, datetime, timedelta
@@ -9,8 +12,18 @@ import typer
 
 from arena.cli.options import Json
 from arena.cli.output import print_json
-from arena.cli.templates import template
 from arena.errors import ArenaError
+
+PACKAGED = Path(__file__).resolve().parents[1] / "templates"
+CHECKOUT = Path(__file__).resolve().parents[2]
+IN_CHECKOUT = {"config.yaml": "config.yaml", "demo.yaml": "examples/demo.yaml"}
+
+
+def template(name: str) -> Path:
+    """A config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
+    packaged = PACKAGED / name
+    return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
+
 
 ENV_EXAMPLE = """\
 # API keys of the providers whose models play. Copy this file to .env and fill in what you use.

@@ -11,7 +11,7 @@ from arena.cli.output import print_json, print_table
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.store.frame import Connection
+    from arena.record.queries.frame import Connection
 
 COLUMNS = (
     ("agent", "agent", None),
@@ -56,7 +56,7 @@ EXPECTED = (
 )
 
 
-class By(StrEnum):
+class SliceBy(StrEnum):
     """What the rows of a season can be sliced by."""
 
     category = "category"
@@ -70,7 +70,7 @@ def leaderboard(
     context: typer.Context,
     cohort: Annotated[int | None, typer.Option(help="One cohort only, by its number.", min=1)] = None,
     by: Annotated[
-        By | None,
+        SliceBy | None,
         typer.Option(
             help="The skill of every agent by what markets are about, how long until they close, what YES "
             "costs, in which cohort, or how long after the model's release."
@@ -107,9 +107,11 @@ def leaderboard(
         say(found)
 
 
-def read(address: str, cohort: int | None, by: By | None = None, provisional: bool = False) -> dict[str, Any]:
+def read(
+    address: str, cohort: int | None, by: SliceBy | None = None, provisional: bool = False
+) -> dict[str, Any]:
     """What is asked for, for JSON."""
-    from arena.store.database import connect, reading
+    from arena.record.schema.database import connect, reading
 
     engine = connect(address, read_only=True)
     try:
@@ -119,29 +121,31 @@ def read(address: str, cohort: int | None, by: By | None = None, provisional: bo
                 return about | read_slices(connection, cohort, by)
             if provisional:
                 return about | read_expected(connection, cohort)
-            return about | read_board(connection, cohort)
+            return about | read_leaderboard(connection, cohort)
     finally:
         engine.dispose()
 
 
-def read_board(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
+def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
     """The leaderboard of a record: the sentence that leads it, and its rows."""
     from dataclasses import asdict
 
-    from arena.scores import ranking
+    from arena.scores.cache.leaderboards import compute_leaderboard
 
-    found = asdict(ranking(connection, cohort))
+    found = asdict(compute_leaderboard(connection, cohort))
     rows = found.pop("rows")
     return found | {"leaderboard": rows}
 
 
-def read_slices(connection: "Connection", cohort: int | None, by: By) -> dict[str, Any]:
+def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> dict[str, Any]:
     """Every agent's skill, slice by slice."""
     from dataclasses import asdict
 
-    from arena.scores import slices
+    from arena.scores.cache.leaderboards import compute_slices
 
-    rows = [{"slice": each.slice} | asdict(each.gain) for each in slices(connection, by.value, cohort)]
+    rows = [
+        {"slice": each.slice} | asdict(each.gain) for each in compute_slices(connection, by.value, cohort)
+    ]
     return {"by": by.value, "slices": rows}
 
 
@@ -149,11 +153,11 @@ def read_expected(connection: "Connection", cohort: int | None) -> dict[str, Any
     """What scores would be if the latest prices were right."""
     from dataclasses import asdict
 
-    from arena.provisional import NOTICE
-    from arena.scores import expected
+    from arena.scores.cache.leaderboards import compute_provisional
+    from arena.scores.leaderboard import PROVISIONAL_NOTICE
 
-    rows = [asdict(each) | {"skill": each.skill} for each in expected(connection, cohort)]
-    return {"provisional": NOTICE, "leaderboard": rows}
+    rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
+    return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
 def say(found: Mapping[str, Any]) -> None:
@@ -165,10 +169,10 @@ def say(found: Mapping[str, Any]) -> None:
         print_cells(EXPECTED, found["leaderboard"])
         print(f"{found['provisional'].capitalize()}.")
     else:
-        print_board(found)
+        print_leaderboard(found)
 
 
-def print_board(found: Mapping[str, Any]) -> None:
+def print_leaderboard(found: Mapping[str, Any]) -> None:
     """Who leads, and the leaderboard as a table."""
     if not found["leaderboard"]:
         print("Nobody has played yet. Next: arena round")

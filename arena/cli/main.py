@@ -156,9 +156,9 @@ def main() -> None:
     except ArenaError as error:
         print_error(error, as_json="--json" in sys.argv)
         sys.exit(error.status)
-    from markets.collector import searched_seldom
+    from markets.garbage_collection import gc_seldom
 
-    with searched_seldom():  # loading alone makes hundreds of thousands of objects, and all of them stay
+    with gc_seldom():  # loading alone makes hundreds of thousands of objects, and all of them stay
         app(prog_name="arena")
 
 

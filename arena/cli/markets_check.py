@@ -10,7 +10,7 @@ from arena.cli.options import Json
 from arena.cli.output import print_json, print_table, program
 
 if TYPE_CHECKING:
-    from markets.bundle import Report
+    from markets.bundle import BundleReport
 
 
 def check_bundle(
@@ -37,14 +37,14 @@ def check_bundle(
         raise typer.Exit(1)
 
 
-def as_json_object(folder: Path, report: "Report") -> dict[str, Any]:
+def as_json_object(folder: Path, report: "BundleReport") -> dict[str, Any]:
     """The report for programs."""
     found = asdict(report) | {"mistakes": [asdict(mistake) for mistake in report.mistakes]}
     times = {name: found[name] and found[name].isoformat() for name in ("first", "last")}
     return {"bundle": str(folder), "ok": report.ok} | found | times
 
 
-def say(folder: Path, report: "Report") -> None:
+def say(folder: Path, report: "BundleReport") -> None:
     """The report for people."""
     if report.ok:
         counted = (f"{report.markets:,} markets in {report.events:,} events", f"{report.prices:,} prices",

@@ -12,14 +12,14 @@ from arena.cli.output import line_width, print_json, print_table, program
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.store.frame import Connection
-    from arena.store.seen import Seen
+    from arena.record.queries.frame import Connection
+    from arena.record.queries.seen import Seen
 
 FEWEST = 20
 """The characters that a question has at least."""
 
 
-class Status(StrEnum):
+class MarketState(StrEnum):
     """How it stands with a market."""
 
     OPEN = "open"
@@ -33,8 +33,8 @@ def list_markets(
     search: Annotated[str, typer.Option(help="Only those with these words.", metavar="WORDS")] = "",
     category: Annotated[str, typer.Option(help="Only those of this category.", metavar="NAME")] = "",
     status: Annotated[
-        Status, typer.Option(help="Open, closed and waiting for its end, or ended.")
-    ] = Status.OPEN,
+        MarketState, typer.Option(help="Open, closed and waiting for its end, or ended.")
+    ] = MarketState.OPEN,
     limit: Annotated[int, typer.Option(help="So many at most.", min=1)] = 40,
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="As it was known at this time, in UTC.")
@@ -52,8 +52,8 @@ def list_markets(
 
     Next: arena markets show ID
     """
-    from arena.store.database import connect, reading
-    from arena.store.seen import chosen, seen_markets
+    from arena.record.queries.seen import chosen, seen_markets
+    from arena.record.schema.database import connect, reading
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
@@ -72,9 +72,9 @@ def list_markets(
 
 def asked(connection: "Connection", at: str | None) -> datetime:
     """The instant that was asked for, or the newest."""
-    from arena.cli.instant import instant
+    from arena.cli.options import instant
     from arena.clock import now
-    from arena.store.seen import latest
+    from arena.record.queries.seen import latest
 
     return latest(connection, now()) if at is None else instant(at)
 
@@ -99,7 +99,7 @@ def as_dict(seen: "Seen") -> dict[str, Any]:
 
 def say(found: "Sequence[Seen]", limit: int, known: int, at: datetime) -> None:
     """The markets as a table that fits the terminal."""
-    from arena.cli.positions_table import room, shortened
+    from arena.cli.positions import room, shortened
 
     if not found:
         print(
@@ -117,7 +117,7 @@ def say(found: "Sequence[Seen]", limit: int, known: int, at: datetime) -> None:
 
 def cells_of(found: "Sequence[Seen]", at: datetime) -> dict[str, list[str]]:
     """The columns of the table."""
-    from arena.cli.positions_table import aged, shortened
+    from arena.cli.positions import aged, shortened
 
     quotes = [seen.listing.quote for seen in found]
     return {

@@ -10,8 +10,8 @@ from arena.cli.options import DAY, ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 
 if TYPE_CHECKING:
-    from markets.bundle import Written
-    from markets.venue import SetAside
+    from markets.bundle import WriteCounts
+    from markets.venue import QuarantinedRecord
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -44,7 +44,7 @@ def record_markets(
     from arena.clock import now
 
     chosen = options(context, config, database)
-    asides: list[SetAside] = []
+    asides: list[QuarantinedRecord] = []
     if fresh:
         from arena.cli.markets_sync import read_venue
 
@@ -61,12 +61,12 @@ def record_markets(
 
 
 def write_bundle(
-    database: str, folder: Path, since: datetime, until: datetime, asides: "list[SetAside]"
-) -> "Written":
+    database: str, folder: Path, since: datetime, until: datetime, asides: "list[QuarantinedRecord]"
+) -> "WriteCounts":
     """What a record has seen in a stretch of time, added to a bundle."""
-    from arena.answers import as_error
-    from arena.store.database import connect, reading
-    from arena.store.recording import sightings
+    from arena.record.files.recording import sightings
+    from arena.record.schema.database import connect, reading
+    from arena.rounds.round import venue_error
     from markets.bundle import write
     from markets.venue import VenueError
 
@@ -75,12 +75,12 @@ def write_bundle(
         with reading(engine) as connection, progress("Reading the record, day by day", None) as moved:
             return write(folder, sightings(connection, since, until, moved), asides.append)
     except VenueError as error:
-        raise as_error(error) from error
+        raise venue_error(error) from error
     finally:
         engine.dispose()
 
 
-def as_dict(folder: Path, written: "Written", asides: "list[SetAside]") -> dict[str, Any]:
+def as_dict(folder: Path, written: "WriteCounts", asides: "list[QuarantinedRecord]") -> dict[str, Any]:
     """For JSON."""
     from dataclasses import asdict
 
@@ -91,7 +91,7 @@ def as_dict(folder: Path, written: "Written", asides: "list[SetAside]") -> dict[
     return {"bundle": str(folder)} | asdict(written) | {"left_out": left_out}
 
 
-def say(folder: Path, written: "Written", asides: "list[SetAside]") -> None:
+def say(folder: Path, written: "WriteCounts", asides: "list[QuarantinedRecord]") -> None:
     """In words."""
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")

@@ -10,12 +10,12 @@ from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import line_width, print_json, print_table, program
 
 if TYPE_CHECKING:
-    from arena.store.aside import StoredAside
+    from arena.record.write.aside import StoredAside
 
 FEWEST = 24
 
 
-class Kind(StrEnum):
+class RejectedKind(StrEnum):
     """What a record was meant to be."""
 
     MARKET = "market"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 def rejected(
     context: typer.Context,
     venue: Annotated[str | None, typer.Option(help="Only of this venue.", metavar="NAME")] = None,
-    kind: Annotated[Kind | None, typer.Option(help="Only what was meant to be this.")] = None,
+    kind: Annotated[RejectedKind | None, typer.Option(help="Only what was meant to be this.")] = None,
     limit: Annotated[int, typer.Option(help="So many at most.", min=1)] = 40,
     config: ConfigFile = None,
     database: Database = None,
@@ -43,8 +43,8 @@ def rejected(
 
     Next: arena markets sync tries again.
     """
-    from arena.store.aside import read_aside
-    from arena.store.database import connect, reading
+    from arena.record.schema.database import connect, reading
+    from arena.record.write.aside import read_aside
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
@@ -68,7 +68,7 @@ def as_dict(aside: "StoredAside") -> dict[str, object]:
 
 def say(found: "Sequence[StoredAside]", limit: int) -> None:
     """A line for each record and reason."""
-    from arena.cli.positions_table import room, shortened
+    from arena.cli.positions import room, shortened
 
     if not found:
         print(f"Nothing was set aside. Next: {program()} markets list")

@@ -13,8 +13,8 @@ from arena.errors import ArenaError
 from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
-    from arena.store.frame import Connection
-    from arena.store.seen import Seen
+    from arena.record.queries.frame import Connection
+    from arena.record.queries.seen import Seen
     from markets.model import Level, Quote, Resolution
 
 WIDEST = 72
@@ -40,8 +40,8 @@ def show(
 
     Next: arena markets sync looks again.
     """
-    from arena.store.asof import changes
-    from arena.store.database import connect, reading
+    from arena.record.schema.database import connect, reading
+    from arena.record.write.asof import changes
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
@@ -59,8 +59,8 @@ def show(
 
 def named(connection: "Connection", name: str, at: datetime) -> "Seen":
     """The market of that id, or the only one that ends so."""
-    from arena.store.asof import known_markets
-    from arena.store.seen import seen_markets
+    from arena.record.queries.seen import seen_markets
+    from arena.record.write.asof import known_markets
 
     known = known_markets(connection, at)
     found = [id for id in known if id == name] or [id for id in known if id.partition(":")[2] == name]
@@ -137,7 +137,7 @@ def plain(text: str) -> str:
 def _say_price(seen: "Seen", at: datetime) -> None:
     from itertools import zip_longest
 
-    from arena.cli.positions_table import aged
+    from arena.cli.positions import aged
 
     quote = seen.listing.quote
     if quote is None:
@@ -159,12 +159,12 @@ def _level(level: "Level | None") -> tuple[str, str]:
 
 
 def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
-    from arena.history import points, sparkline
+    from arena.cli.sparkline import price_points, sparkline
 
     if len(quotes) < 2:
         return
     mids = [quote.mid for quote in quotes if quote.mid is not None]
-    line = sparkline(points(quotes, at, min(WIDEST, line_width() - 2)))
+    line = sparkline(price_points(quotes, at, min(WIDEST, line_width() - 2)))
     if mids:
         first = quotes[0].at
         print(f"{line}\n{first:%Y-%m-%d %H:%M} until now, {cents(min(mids))} to {cents(max(mids))}¢\n")

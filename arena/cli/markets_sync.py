@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program, progress
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.watch import Watched
+    from arena.rounds.sync import VenueSync
 
 
 def sync(
@@ -49,32 +49,32 @@ def sync(
         raise typer.Exit(2)
 
 
-def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "Watched":
+def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
     import asyncio
 
-    from arena.cli.instant import instant
+    from arena.cli.options import instant
     from arena.clock import now
+    from arena.cohorts.freeze import stamp_of
     from arena.errors import ArenaError
-    from arena.plan import stamp_of
-    from arena.store.record import Record
-    from arena.store.sync import Source
-    from arena.watch import watch
-    from arena.wiring import visit
-    from markets.venue import SetAside
+    from arena.record.record import Record
+    from arena.record.write.sync import Source
+    from arena.rounds.sync import sync_venue
+    from arena.rounds.wiring import open_venue
+    from markets.venue import QuarantinedRecord
 
-    asides: list[SetAside] = []
+    asides: list[QuarantinedRecord] = []
     source = Source(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
         message = f"{source.venue} is live: it knows only the present"
         raise ArenaError("live_venue", message, "leave --at out")
     when = now() if at is None else instant(at)
 
-    async def read() -> "Watched":
-        venue = visit(config, report=asides.append)
+    async def read() -> "VenueSync":
+        venue = open_venue(config, report=asides.append)
         try:
             with progress(f"Reading {source.venue}", None) as stored:
-                return await watch(venue, source, record, when, asides, stored, ends)
+                return await sync_venue(venue, source, record, when, asides, stored, ends)
         finally:
             await venue.close()
 
@@ -85,7 +85,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "W
         record.close()
 
 
-def as_dict(config: "Config", found: "Watched") -> dict[str, Any]:
+def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     """A look at a venue for JSON."""
     from collections import Counter
 
@@ -109,7 +109,7 @@ def as_dict(config: "Config", found: "Watched") -> dict[str, Any]:
     }
 
 
-def say(venue: str, found: "Watched") -> None:
+def say(venue: str, found: "VenueSync") -> None:
     """A look at a venue in words."""
     synced = found.synced
     print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {synced.markets:,} markets")

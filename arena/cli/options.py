@@ -1,7 +1,11 @@
-"""What every command shares: which config, which record, and `--json`."""
+"""What every command shares: which config, which record, and `--json`.
+
+Times, as people write them on the command line.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, cast
@@ -90,3 +94,16 @@ Database = Annotated[
     ),
 ]
 """Which record: understood before and after a command's name."""
+
+
+def instant(text: str) -> datetime:
+    """A time as people write it; without a zone it is UTC.
+
+    >>> instant("2026-01-04").isoformat()
+    '2026-01-04T00:00:00+00:00'
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArenaError("bad_time", f"{text!r} is not a time", "write it like 2026-01-04T00:00Z") from error
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

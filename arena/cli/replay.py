@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.leaderboard import print_board
+from arena.cli.leaderboard import print_leaderboard
 from arena.cli.options import DAY, DEFAULT, ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program, progress
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.arrange import Replay
+    from arena.rounds.replay import Replay
     from markets.bundle import Bundle
 
 
@@ -50,8 +50,8 @@ def replay(
 
     Next: arena leaderboard --database replay-spring.db
     """
-    from arena.answers import as_error
-    from arena.arrange import arranged, opened
+    from arena.rounds.replay import arrange_replay, open_recording
+    from arena.rounds.round import venue_error
     from markets.venue import VenueError
 
     chosen = options(context, config, database)
@@ -60,15 +60,15 @@ def replay(
     days = (start and start.date(), end and end.date())
     try:
         base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
-        bundle = opened(folder)
-        season = arranged(folder, bundle, base, names, *days)
+        bundle = open_recording(folder)
+        season = arrange_replay(folder, bundle, base, names, *days)
         with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
             found = play(season, bundle, address, workers)
     except KeyboardInterrupt:
         mend = "the same command goes on where it stopped"
         raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
     except VenueError as error:
-        raise as_error(error) from error
+        raise venue_error(error) from error
     print_json(found) if as_json else say(found)
 
 
@@ -78,15 +78,15 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
 
     from arena.cli.demo import outcome
     from arena.clock import timer
-    from arena.replay import NOTICE, market_brier, must_be_this, play_replay, still_open
-    from arena.store.record import Record
-    from arena.wiring import crew_of, open_world
+    from arena.record.record import Record
+    from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
+    from arena.rounds.wiring import open_dispatch, open_world
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
             if workers:
-                crew = crew_of(replace(season.config, database=address), _alone)
+                crew = open_dispatch(replace(season.config, database=address), _alone)
                 world = replace(world, crew=await stack.enter_async_context(crew))
             with progress("Playing the recording", None) as moved:
                 await play_replay(season, world, record, moved)
@@ -95,10 +95,10 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
     season.times()  # nothing is made where there is nothing to play
     record = Record.open(address)
     try:
-        must_be_this(record, season, address)
+        check_same_replay(record, season, address)
         before = record.counts()["turns"]
         asyncio.run(played())
-        figures = outcome(record) | market_brier(bundle) | {"open": still_open(record)}
+        figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
     finally:
         record.close()
@@ -116,7 +116,7 @@ def say(found: dict[str, Any]) -> None:
     """The leaderboard and what was played, in words."""
     from arena.cli.demo import summary
 
-    print_board(found)
+    print_leaderboard(found)
     if not found["new_turns"]:
         print("All of it had been played before; nothing was played again.")
     print(summary(found))

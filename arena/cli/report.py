@@ -13,8 +13,7 @@ import typer
 from arena.cli.dashboard import environment
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, progress
-from arena.errors import ArenaError
-from arena.wording import counted
+from arena.errors import ArenaError, count_text
 
 
 def report(
@@ -46,7 +45,7 @@ def report(
     if as_json:
         print_json({"report": str(output), "cohort": cohort, "bytes": output.stat().st_size} | found)
     else:
-        much = f"{counted(found['agents'], 'agent')}, {counted(found['cohorts'], 'cohort')}"
+        much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}"
         print(f"{output}: {much}, {output.stat().st_size:,} bytes")
         print("Next: open it in a browser, or send it to someone")
 

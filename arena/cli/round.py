@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.agents_list import as_change
-from arena.cli.instant import instant
 from arena.cli.markets_show import plain
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import ConfigFile, Database, Json, instant, options
 from arena.cli.output import print_json, print_table, progress
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.model import RoundReport, Turn
-    from arena.reported import Change
+    from arena.record.model.model import RoundReport, Turn
+    from arena.record.model.model_version import Change
 
 
 def round(
@@ -64,15 +63,14 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
     import asyncio
 
     from arena.clock import now
-    from arena.dossier import changed_since
-    from arena.due import check_time, next_time
-    from arena.plan import plan_of, stamp_of
-    from arena.prepared.prepare import prepare_boards
-    from arena.season import play_time
-    from arena.store.database import reading
-    from arena.store.record import Record
-    from arena.watching import passed_on
-    from arena.wiring import open_world
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.operations.incidents import report_decision_time
+    from arena.record.record import Record
+    from arena.record.schema.database import reading
+    from arena.rounds.season import check_decision_time, next_decision_time, play_time
+    from arena.rounds.wiring import open_world
+    from arena.scores.agent_summary import changed_since
+    from arena.scores.cache.refresh import refresh_leaderboards
 
     async def one(at: datetime) -> "list[RoundReport]":
         say = partial(print, file=sys.stderr)
@@ -80,19 +78,19 @@ def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[Rou
             try:
                 reports = await play_time(at, plan, world, record)
             except Exception as error:
-                await passed_on(config, record, at, error, say)
+                await report_decision_time(config, record, at, error, say)
                 raise
-            await passed_on(config, record, at, None, say)
+            await report_decision_time(config, record, at, None, say)
             return reports
 
     record = Record.open(config.database)
     try:
         plan, live, began = plan_of(config, now(), record.began()), stamp_of(config) == "live", now()
-        at = wanted or next_time(plan, record, live, began)
-        check_time(at, plan, record, live, began)
+        at = wanted or next_decision_time(plan, record, live, began)
+        check_decision_time(at, plan, record, live, began)
         reports = asyncio.run(one(at))
         with progress("Working out the boards") as moved:
-            prepare_boards(record, at, moved)
+            refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)
     except KeyboardInterrupt:
@@ -131,7 +129,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
 
 def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence[Change]" = ()) -> None:
     """What was played, agent by agent, and which models are not what they were."""
-    from arena.reported import in_words
+    from arena.record.model.model_version import in_words
 
     if not reports:
         print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")

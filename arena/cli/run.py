@@ -19,10 +19,10 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     import asyncio
 
-    from arena.cli.run_log import Log
+    from arena.cli.run_log import RunLog
     from arena.clock import Clock
     from arena.config import Config
-    from arena.run import Run
+    from arena.operations.run import Run
 
 
 def run(
@@ -95,21 +95,21 @@ def run(
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":
     """What opens the clock: that of a file where one is named, which must be readable already."""
-    from arena.clock import Pretended, Real
+    from arena.clock import PretendedClock, SystemClock
 
     if file is None:
-        return Real
-    Pretended.read(file)
-    return lambda: Pretended.read(file)
+        return SystemClock
+    PretendedClock.read(file)
+    return lambda: PretendedClock.read(file)
 
 
-def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "Log") -> "Run":
+def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "RunLog") -> "Run":
     """Run the arena until it is over or stopped; how it went."""
     import asyncio
 
-    from arena.run import Run, run
-    from arena.store.record import Record
-    from markets.collector import searched_seldom
+    from arena.operations.run import Run, run
+    from arena.record.record import Record
+    from markets.garbage_collection import gc_seldom
 
     async def season() -> None:
         loop = asyncio.get_running_loop()
@@ -121,7 +121,7 @@ def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: 
     running = Run(config, record, open_clock, tell.told, once)
     tell.watch(running.board, record)
     try:
-        with searched_seldom():
+        with gc_seldom():
             asyncio.run(season())
     except KeyboardInterrupt:
         words, mend = "stopped at once; what was done is kept", "the next start goes on where it stopped"

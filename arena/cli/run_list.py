@@ -11,14 +11,14 @@ from arena.cli.output import print_table, program
 if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
-    from arena.model import JobState
+    from arena.record.model.model import JobState
 
 DECISIONS = 5
 SHORT = "%Y-%m-%d %H:%M"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class JobTimes:
     """A job: how often it is done, for which time it last was and how that went, and when it is due next."""
 
     job: str
@@ -30,20 +30,20 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Upcoming:
+class UpcomingWork:
     """The jobs, and the next times at which cohorts start or decide."""
 
     now: datetime
-    jobs: tuple[Listed, ...]
+    jobs: tuple[JobTimes, ...]
     decisions: tuple[tuple[datetime, str], ...]
 
 
-def upcoming(config: "Config", clock: "Clock") -> Upcoming:
+def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
     """What the config and the record say is to come. Nothing is written, and a record need not be there."""
-    from arena.agenda import Situation, coming
-    from arena.plan import plan_of, stamp_of
-    from arena.store.database import NoRecord, connect
-    from arena.store.record import Record
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.operations.due import DueSituation, upcoming_work
+    from arena.record.record import Record
+    from arena.record.schema.database import NoRecord, connect
 
     now, live = clock.now(), stamp_of(config) == "live"
     try:
@@ -55,20 +55,20 @@ def upcoming(config: "Config", clock: "Clock") -> Upcoming:
     except NoRecord:
         began, courses, states = None, [], {}
     plan = plan_of(config, now, began)
-    whole = Situation(plan, courses, states, live, config.cohorts.catch_up, now)
-    return Upcoming(now, tuple(listed(config, states, now)), tuple(coming(whole, DECISIONS)))
+    whole = DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
+    return UpcomingWork(now, tuple(job_times(config, states, now)), tuple(upcoming_work(whole, DECISIONS)))
 
 
-def listed(config: "Config", states: "Mapping[str, JobState]", now: datetime) -> list[Listed]:
+def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime) -> list[JobTimes]:
     """The jobs, those that are turned off too."""
-    from arena.schedule import JOBS, Job, due, next_time
+    from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
 
     found = []
-    for name in JOBS:
+    for name in JOB_NAMES:
         cadence, last = getattr(config.run, name), states.get(name)
         job = Job(name, cadence)
-        ahead = (due(job, last, now) or next_time(job, last, now)) if cadence else None
-        shape = Listed(name, str(cadence), next=ahead)
+        ahead = (job_due_at(job, last, now) or next_job_time(job, last, now)) if cadence else None
+        shape = JobTimes(name, str(cadence), next=ahead)
         if last is not None:
             note = last.note if last.ended_at else "broken off"
             shape = replace(shape, last=last.due_at, note=note, failures=last.failures)
@@ -76,7 +76,7 @@ def listed(config: "Config", states: "Mapping[str, JobState]", now: datetime) ->
     return found
 
 
-def as_dict(found: Upcoming) -> dict[str, Any]:
+def as_dict(found: UpcomingWork) -> dict[str, Any]:
     """For JSON."""
     return {
         "now": found.now.isoformat(),
@@ -85,7 +85,7 @@ def as_dict(found: Upcoming) -> dict[str, Any]:
     }
 
 
-def say(found: Upcoming) -> None:
+def say(found: UpcomingWork) -> None:
     """For people."""
     rows = [
         (job.job, job.cadence, _time(job.last), plain(_went(job)), _ahead(job.next, found.now))
@@ -109,7 +109,7 @@ def _ahead(at: datetime | None, now: datetime) -> str | None:
     return "now" if at is not None and at <= now else _time(at)
 
 
-def _went(job: Listed) -> str:
+def _went(job: JobTimes) -> str:
     if not job.failures:
         return job.note
     return f"failed {'once' if job.failures == 1 else f'{job.failures} times'}: {job.note}"

@@ -10,16 +10,15 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.board import Board, Event
-from arena.budget import midnight
 from arena.cli.markets_show import plain
-from arena.errors import ArenaError
-from arena.store.figures import Figures
-from arena.wording import counted
+from arena.errors import ArenaError, count_text
+from arena.operations.progress import RunEvent, RunProgress
+from arena.record.model.budget import midnight
+from arena.record.queries.figures import Figures
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.store.record import Record
+    from arena.record.record import Record
 
 PRICES = ("quotes", "catalogue", "backup", "retention")
 """What changes nothing in the figures."""
@@ -27,19 +26,19 @@ SHORT = "%Y-%m-%d %H:%M"
 
 
 @dataclass
-class Status:
+class LiveStatus:
     """What is shown, and what it is made from."""
 
     screen: Live
-    board: Board = field(default_factory=Board)
+    board: RunProgress = field(default_factory=RunProgress)
     record: "Record | None" = None
     figures: Figures = field(default_factory=Figures)
 
-    def watch(self, board: Board, record: "Record") -> None:
+    def watch(self, board: RunProgress, record: "Record") -> None:
         """Show how this run stands."""
         self.board, self.record = board, record
 
-    def told(self, event: Event) -> None:
+    def told(self, event: RunEvent) -> None:
         """A line above the status, and the status anew."""
         self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
         if self.record is not None and event.data.get("name") not in PRICES:
@@ -51,7 +50,7 @@ class Status:
         return drawn(self.board, self.figures)
 
 
-def drawn(board: Board, found: Figures) -> Table:
+def drawn(board: RunProgress, found: Figures) -> Table:
     """How a run stands, as a table of two columns."""
     table = Table.grid(padding=(0, 2))
     job, none = board.next_job, "none to come" if board.now else "–"
@@ -61,7 +60,7 @@ def drawn(board: Board, found: Figures) -> Table:
         ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
         ("last round", plain(board.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
-        ("held", f"{counted(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
+        ("held", f"{count_text(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
         *([("workers", "none is there: turns are played here")] if board.alone else []),
         ("done", board.summary()),
         *(("went wrong", plain(words)) for words in board.errors),
@@ -72,9 +71,9 @@ def drawn(board: Board, found: Figures) -> Table:
 
 
 @contextmanager
-def live() -> Iterator[Status]:
+def live() -> Iterator[LiveStatus]:
     """The status for as long as the block lasts; a key press of Ctrl-C is left to the run."""
     with Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True) as screen:
-        status = Status(screen)
+        status = LiveStatus(screen)
         screen.update(status)
         yield status

@@ -1,5 +1,9 @@
-"""`arena score`: anyone's forecasts, scored from a file."""
+"""`arena score`: anyone's forecasts, scored from a file.
 
+A text that a command is given as a file.
+"""
+
+import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -10,11 +14,26 @@ import typer
 from arena.cli.leaderboard import print_cells
 from arena.cli.options import Json
 from arena.cli.output import print_json
-from arena.cli.textfile import text_of
 from arena.errors import ArenaError
 
+
+def text_of(file: Path) -> str:
+    """The text of a file in UTF-8, with or without a mark at its beginning; `-` is the standard input."""
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise ArenaError(
+            "no_file", f"{file} can't be read: {error.strerror}", "name a file that exists"
+        ) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ArenaError("bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+
+
 if TYPE_CHECKING:
-    from arena.filed.board import Board
+    from arena.scores.files.scores import FileScores
 
 COLUMNS = (
     ("forecaster", "forecaster", None),
@@ -50,7 +69,7 @@ Mode = Annotated[
 ]
 
 
-class By(StrEnum):
+class ScoreBy(StrEnum):
     """What the forecasts of a file can be told apart by."""
 
     category = "category"
@@ -59,7 +78,7 @@ class By(StrEnum):
 def score(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A forecast a line; - reads the input.")],
     mode: Mode = Modes.exact,
-    by: Annotated[By | None, typer.Option(help="A board for each category of the file.")] = None,
+    by: Annotated[ScoreBy | None, typer.Option(help="A board for each category of the file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Score anyone's forecasts, without an arena.
@@ -75,31 +94,31 @@ def score(
 
     Next: arena score forecasts.csv --json for programs; arena tournament shares out prizes.
     """
-    from arena.filed.board import board
-    from arena.filed.table import read
+    from arena.scores.files.forecasts import read_forecasts
+    from arena.scores.files.scores import score_file
 
-    table = read(str(file), text_of(file))
+    table = read_forecasts(str(file), text_of(file))
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
-    found = board(table, mode.value, by_category=by is not None)
+    found = score_file(table, mode.value, by_category=by is not None)
     if as_json:
         print_json(as_data(found))
     else:
         say(found)
 
 
-def as_data(found: "Board") -> dict[str, Any]:
+def as_data(found: "FileScores") -> dict[str, Any]:
     """The board for JSON, which has no infinity."""
-    from arena.filed.board import finite
+    from arena.scores.files.scores import without_infinity
 
     return {
         "mode": found.mode,
-        "rows": [asdict(finite(row)) for row in found.rows],
+        "rows": [asdict(without_infinity(row)) for row in found.rows],
         "notes": list(found.notes),
     }
 
 
-def say(found: "Board") -> None:
+def say(found: "FileScores") -> None:
     """The same in words: a table for each category, and what there is to know."""
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [asdict(row) for row in found.rows if row.category == category]

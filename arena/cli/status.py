@@ -9,7 +9,7 @@ from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json
 
 if TYPE_CHECKING:
-    from arena.status import Status
+    from arena.record.model.status import Status
 
 
 def status(
@@ -32,23 +32,23 @@ def status(
 
     Next: arena watch list shows what has happened and who was told.
     """
-    from arena.cli.status_words import print_status
-    from arena.status_data import as_data
+    from arena.cli.status_text import print_status
+    from arena.operations.status import status_data
 
     found = read_status(options(context, config, database), clock)
     if as_json:
-        print_json(as_data(found))
+        print_json(status_data(found))
     else:
         print_status(found)
 
 
 def read_status(chosen: Options, clock: Path | None = None) -> "Status":
     """How the arena of the command line stands now, or by a rehearsal's clock."""
-    from arena.clock import Pretended, Real
-    from arena.standing import look_by
-    from arena.store.database import looking, reading
+    from arena.clock import PretendedClock, SystemClock
+    from arena.operations.status import read_status_by_config
+    from arena.record.schema.database import looking, reading
 
-    config, at = chosen.known(), (Pretended.read(clock) if clock else Real()).now()
+    config, at = chosen.known(), (PretendedClock.read(clock) if clock else SystemClock()).now()
     address = chosen.record() if config is None else config.database
     with looking(address) as engine, reading(engine) as connection:
-        return look_by(connection, at, config, pretended=clock is not None)
+        return read_status_by_config(connection, at, config, pretended=clock is not None)

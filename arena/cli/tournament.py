@@ -9,11 +9,10 @@ import typer
 from arena.cli.leaderboard import print_cells
 from arena.cli.options import Json
 from arena.cli.output import print_json
-from arena.cli.score import Mode, Modes
-from arena.cli.textfile import text_of
+from arena.cli.score import Mode, Modes, text_of
 
 if TYPE_CHECKING:
-    from arena.scoring.metaculus.tournament import Board
+    from arena.scores.rules.metaculus.tournament import TournamentBoard
 
 COLUMNS = (
     ("rank", "rank", "d"),
@@ -52,21 +51,19 @@ def tournament(
 
     Next: arena score FILE.csv gives everyone's other scores.
     """
-    from arena.filed.cup import cup
-    from arena.filed.entries import read
-    from arena.filed.rules import rules
+    from arena.scores.files.tournament import read_entries, read_settings, score_tournament
 
     text_of(file)  # which says better than a config's reader that a file is not there
-    said = rules(file)
-    entries = read(said.forecasts, text_of(file.parent / said.forecasts))
-    found = as_data(cup(said, entries, mode.value), said.form, said.pool, entries.left_out)
+    said = read_settings(file)
+    entries = read_entries(said.forecasts, text_of(file.parent / said.forecasts))
+    found = as_data(score_tournament(said, entries, mode.value), said.form, said.pool, entries.left_out)
     if as_json:
         print_json(found)
     else:
         say(found)
 
 
-def as_data(found: "Board", form: str, pool: float, left_out: int) -> dict[str, Any]:
+def as_data(found: "TournamentBoard", form: str, pool: float, left_out: int) -> dict[str, Any]:
     """The board for JSON."""
     notes = []
     if left_out:

@@ -10,7 +10,7 @@ from arena.cli.output import print_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arena.store.verify import Difference, Found
+    from arena.verify import Difference, Differences
 
 LISTED = 1_000
 """So many differences are listed unless all are wanted."""
@@ -51,7 +51,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def as_dict(found: "Found") -> dict[str, Any]:
+def as_dict(found: "Differences") -> dict[str, Any]:
     """For JSON: how many there are, those that are listed, and by table how many more."""
     return {
         "ok": not found.count,
@@ -61,10 +61,10 @@ def as_dict(found: "Found") -> dict[str, Any]:
     }
 
 
-def verify_record(database: str, most: int | None, tell: "Callable[[Difference], None]") -> "Found":
+def verify_record(database: str, most: int | None, tell: "Callable[[Difference], None]") -> "Differences":
     """The differences in a record, which is opened to be read alone; so many are told as they are found."""
-    from arena.store.database import connect, reading
-    from arena.store.verify import find
+    from arena.record.schema.database import connect, reading
+    from arena.verify import find
 
     engine = connect(database, read_only=True)
     try:

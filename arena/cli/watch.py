@@ -10,9 +10,8 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.incidents import Told
-    from arena.messages import Webhook
-    from arena.notify import Reply
+    from arena.operations.webhook import Webhook, WebhookReply
+    from arena.record.model.incident import Told
 
 HELP = """See what has happened that you should hear of, and try the webhook that tells you.
 
@@ -42,12 +41,12 @@ def list_incidents(
 
     Next: arena watch test
     """
-    from arena.cli.status_words import incident_line
-    from arena.status_data import as_incident
+    from arena.cli.status_text import incident_line
+    from arena.operations.status import incident_data
 
     found = _incidents(options(context, config, database).record(), limit)
     if as_json:
-        print_json({"incidents": [as_incident(told) for told in found]})
+        print_json({"incidents": [incident_data(told) for told in found]})
         return
     for told in found:
         print(incident_line(told))
@@ -58,8 +57,8 @@ def list_incidents(
 
 
 def _incidents(address: str, limit: int) -> "list[Told]":
-    from arena.store.database import looking, reading
-    from arena.store.incidents import recent
+    from arena.record.schema.database import looking, reading
+    from arena.record.write.incidents import recent
 
     with looking(address) as engine, reading(engine) as connection:
         return recent(connection, limit)
@@ -86,17 +85,16 @@ def send_test(context: typer.Context, config: ConfigFile = None, as_json: Json =
         print(f"{webhook.name} took the message (status {reply.status}). Next: {program()} run")
 
 
-def _tried(context: typer.Context, config: "ConfigFile") -> "tuple[Webhook, Reply]":
+def _tried(context: typer.Context, config: "ConfigFile") -> "tuple[Webhook, WebhookReply]":
     import asyncio
 
     from arena.clock import now
     from arena.config import environment
-    from arena.messages import trial_message, webhook_of
-    from arena.notify import send
+    from arena.operations.webhook import send, test_message, webhook_of
 
     settings = options(context, config).load()
     webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
     if webhook is None:
         mend = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
         raise ArenaError("no_webhook", f"{settings.file} names no webhook", mend)
-    return webhook, asyncio.run(send(webhook, trial_message(now())))
+    return webhook, asyncio.run(send(webhook, test_message(now())))

@@ -14,7 +14,7 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.worker import Done, Told
+    from arena.rounds.worker import JobOutcome, OnJob
 
 
 def worker(
@@ -58,10 +58,10 @@ def _needs_postgres() -> None:
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
 
 
-async def _serve(config: "Config", at_once: int, grace: float, told: "Told") -> None:
+async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:
     import asyncio
 
-    from arena.worker import serve
+    from arena.rounds.worker import serve_turns
 
     def stopping() -> None:
         if stop.is_set():
@@ -72,11 +72,11 @@ async def _serve(config: "Config", at_once: int, grace: float, told: "Told") -> 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopping)
-    await serve(config, at_once, grace, stop, told)
+    await serve_turns(config, at_once, grace, stop, told)
     told("stopped")
 
 
-def _as_text(what: "Done | str") -> None:
+def _as_text(what: "JobOutcome | str") -> None:
     """A line for people."""
     if isinstance(what, str):
         print(plain(what), flush=True)
@@ -86,7 +86,7 @@ def _as_text(what: "Done | str") -> None:
     print(words, flush=True)
 
 
-def _as_json(what: "Done | str") -> None:
+def _as_json(what: "JobOutcome | str") -> None:
     """A line for programs."""
     if isinstance(what, str):
         told: dict[str, object] = {"told": what}

@@ -8,40 +8,39 @@ Amounts are dollars, such as `0.50` or `10000`; a length of time has its unit, s
 or `60d`; paths start from the folder of the config. An unknown key is a mistake, never ignored.
 """
 
-from arena.config.endpoint import Endpoint
+from arena.config.environment import environment, key_variables
 from arena.config.errors import ConfigError, ConfigErrors
-from arena.config.keys import environment, key_variables
+from arena.config.field_types import Cadence, Endpoint, Start, cadence
+from arena.config.loader import load
 from arena.config.model import (
     AgentConfig,
-    Backup,
-    Budget,
-    Calls,
-    Cohorts,
+    BackupSection,
+    BudgetSection,
+    CallsSection,
+    CohortsSection,
     Config,
-    Evidence,
-    Markets,
-    Run,
-    Watch,
+    EvidenceSection,
+    MarketsSection,
+    RunSection,
+    WatchSection,
 )
-from arena.config.read import load
-from arena.config.units import Cadence, Start, cadence
 
 __all__ = [
     "AgentConfig",
-    "Backup",
-    "Budget",
+    "BackupSection",
+    "BudgetSection",
     "Cadence",
-    "Calls",
-    "Cohorts",
+    "CallsSection",
+    "CohortsSection",
     "Config",
     "ConfigError",
     "ConfigErrors",
     "Endpoint",
-    "Evidence",
-    "Markets",
-    "Run",
+    "EvidenceSection",
+    "MarketsSection",
+    "RunSection",
     "Start",
-    "Watch",
+    "WatchSection",
     "cadence",
     "environment",
     "key_variables",

@@ -14,7 +14,7 @@ from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEve
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from arena.config.errors import ConfigError, ConfigErrors, Key, dotted, shown
+from arena.config.errors import ConfigError, ConfigErrors, Key, dotted_key, quoted_value
 
 MOST_BYTES = 256_000
 MOST_DEPTH = 20
@@ -42,7 +42,7 @@ class Document:
     def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
         """Note a mistake at a key."""
         words = message or f"found {found}, expected {meant}"
-        self.errors.append(ConfigError(self.file, self.line(key), dotted(key), found, meant, words))
+        self.errors.append(ConfigError(self.file, self.line(key), dotted_key(key), found, meant, words))
 
     def get(self, *key: str | int) -> Any:
         """The value at a key, None where there is none."""
@@ -65,7 +65,7 @@ def read(path: Path) -> Document:
     except YAMLError as error:
         raise _syntax(document, error, text) from error
     if not isinstance(node, MappingNode):
-        found = "nothing" if node is None else shown(_value(document, node, ()))
+        found = "nothing" if node is None else quoted_value(_value(document, node, ()))
         raise _fatal(document, 1, found, "keys and values, such as `seed: 1`")
     document.value = _value(document, node, ())
     return document
@@ -115,10 +115,10 @@ def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[st
     seen: dict[str, int] = {}
     for name, child in node.value:
         line = name.start_mark.line + 1
-        text = name.value if isinstance(name, ScalarNode) else shown([])
+        text = name.value if isinstance(name, ScalarNode) else quoted_value([])
         if text in seen:
             where = ConfigError(
-                document.file, line, dotted((*key, text)), f'"{text}" again', "each key once",
+                document.file, line, dotted_key((*key, text)), f'"{text}" again', "each key once",
                 f"this key is already on line {seen[text]}",
             )  # fmt: skip
             document.errors.append(where)
@@ -151,7 +151,7 @@ def _number(document: Document, node: Node, key: Key) -> int | float | None:
             return number
     except ValueError:
         pass  # said below: neither .nan nor digits without end are a number here
-    document.add(key, shown(node.value), "a number of ordinary size")
+    document.add(key, quoted_value(node.value), "a number of ordinary size")
     return None
 
 

@@ -38,20 +38,20 @@ class ConfigErrors(ArenaError):
         return super().as_dict() | {"errors": [asdict(error) for error in self.errors]}
 
 
-def dotted(key: Key) -> str:
+def dotted_key(key: Key) -> str:
     """The key as a reader would write it.
 
-    >>> dotted(("agents", 2, "price", "input"))
+    >>> dotted_key(("agents", 2, "price", "input"))
     'agents[2].price.input'
     """
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key)
     return text.removeprefix(".")
 
 
-def shown(value: object) -> str:
+def quoted_value(value: object) -> str:
     """A value as it is quoted in a message: on one line, and not too long.
 
-    >>> shown("five"), shown(5), shown({"a": 1}), shown(None)
+    >>> quoted_value("five"), quoted_value(5), quoted_value({"a": 1}), quoted_value(None)
     ('"five"', '5', 'a block', 'nothing')
     """
     match value:
@@ -65,10 +65,10 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
 
 
-def nearest(word: str, known: Sequence[str]) -> str | None:
+def nearest_word(word: str, known: Sequence[str]) -> str | None:
     """The known word that is most likely meant.
 
-    >>> nearest("shwo", ["show", "venue"]), nearest("xyz", ["show", "venue"])
+    >>> nearest_word("shwo", ["show", "venue"]), nearest_word("xyz", ["show", "venue"])
     ('show', None)
     """
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.6)), None)
@@ -76,7 +76,7 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 
 def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
     """What is probably meant by a word that is not known, and the sentence that says so."""
-    near = nearest(word, known)
+    near = nearest_word(word, known)
     if near is not None:
         return near, f'Did you mean "{near}"?'
     listed = ", ".join(known) or "none"

@@ -8,16 +8,16 @@ from pydantic_core import PydanticCustomError
 
 from agents.model import ModelSettings
 from arena.config.document import Document
-from arena.config.errors import Key, shown, suggestion
-from arena.config.explain import validate
+from arena.config.errors import Key, quoted_value, suggestion
 from arena.config.extensions import kind_named
+from arena.config.field_types import DURATION, seconds
 from arena.config.model import AgentConfig
-from arena.config.units import DURATION, seconds
+from arena.config.validation import validate
 
 NAME = r"[A-Za-z0-9._/:-]{1,64}"
 NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -"
 OWN_KEYS = ("kind", "name")
-KEPT = "market"
+MARKET_NAME = "market"
 """The name that the leaderboard gives the market: only agents of that kind may bear it."""
 NOT_SHARED = ("model", "price")
 
@@ -28,14 +28,18 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
     """The agents by their place in the list; what is wrong with the others is noted."""
     blocks = document.get("agents")
     if not isinstance(blocks, list) or not blocks:
-        document.add(("agents",), shown(blocks), "a list with at least one agent, such as `- kind: market`")
+        document.add(
+            ("agents",), quoted_value(blocks), "a list with at least one agent, such as `- kind: market`"
+        )
         return {}
     shared = _shared(document)
     agents: dict[int, AgentConfig] = {}
     for place, block in enumerate(blocks):
         key: Key = ("agents", place)
         if not isinstance(block, dict):
-            document.add(key, shown(block), "a block such as `kind: market` or `model: anthropic/MODEL`")
+            document.add(
+                key, quoted_value(block), "a block such as `kind: market` or `model: anthropic/MODEL`"
+            )
         elif (agent := _agent(document, key, block, shared)) is not None:
             agents[place] = agent
     names = _names(document, blocks)
@@ -51,7 +55,7 @@ def _shared(document: Document) -> Block:
         return {}
     llm = kind_named(document, ("ask",), "llm")
     if not isinstance(ask, dict):
-        document.add(("ask",), shown(ask), "a block of keys and values")
+        document.add(("ask",), quoted_value(ask), "a block of keys and values")
     if llm is None or not isinstance(ask, dict):
         return {}
     good = {}
@@ -67,7 +71,7 @@ def _shared(document: Document) -> Block:
 def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentConfig | None:
     name = block.get("kind", "llm")
     if not isinstance(name, str):
-        document.add((*key, "kind"), shown(name), "the name of a kind of agent")
+        document.add((*key, "kind"), quoted_value(name), "the name of a kind of agent")
         return None
     kind = kind_named(document, (*key, "kind"), name)
     if kind is None:
@@ -90,7 +94,7 @@ def _in_seconds(document: Document, key: Key, block: Block) -> dict[str, Any]:
         try:
             result["timeout"] = seconds(block["timeout"])
         except PydanticCustomError:
-            document.add((*key, "timeout"), shown(block["timeout"]), DURATION)
+            document.add((*key, "timeout"), quoted_value(block["timeout"]), DURATION)
             del result["timeout"]
     return result
 
@@ -113,15 +117,18 @@ def _names(document: Document, blocks: list[Any]) -> list[str]:
             continue
         name, key = _name(block), ("agents", place, source)
         if not isinstance(block[source], str) or not re.fullmatch(NAME, name):
-            found, remedy = shown(block[source]), "" if source == "name" else ". Add a `name`"
+            found, remedy = quoted_value(block[source]), "" if source == "name" else ". Add a `name`"
             document.add(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
         elif name in first:
             other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
             words = f'the name "{name}" is taken by {other}. Give this agent a `name` of its own'
-            document.add(key, shown(name), "a name that no other agent has", words)
-        elif name == KEPT and block.get("kind", "llm") != KEPT:
-            words = f'the name "{KEPT}" is kept for the kind {KEPT}. Give this agent a `name` of its own'
-            document.add(key, shown(name), "a name that is not kept", words)
+            document.add(key, quoted_value(name), "a name that no other agent has", words)
+        elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
+            words = (
+                f'the name "{MARKET_NAME}" is kept for the kind {MARKET_NAME}. '
+                "Give this agent a `name` of its own"
+            )
+            document.add(key, quoted_value(name), "a name that is not kept", words)
         first.setdefault(name, place)
     return list(first)
 
@@ -133,7 +140,9 @@ def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list
                 key: Key = ("agents", place, "of")
                 key = (*key, number) if (*key, number) in document.lines else key
                 meant, words = suggestion(name, names)
-                document.add(key, shown(name), meant, f"there is no agent {shown(name)}. {words}")
+                document.add(
+                    key, quoted_value(name), meant, f"there is no agent {quoted_value(name)}. {words}"
+                )
 
 
 def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None:

@@ -9,14 +9,15 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from agents.guard import Guard
-from agents.model import Settings, asked
-from agents.registry import sources
-from arena.config.endpoint import Endpoint, Listen, WebAddress
-from arena.config.units import (
+from agents.model import Settings, model_settings
+from agents.registry import agents_needed
+from arena.config.field_types import (
     Cadence,
     Count,
     Dollars,
+    Endpoint,
     Every,
+    Listen,
     Name,
     PriceGap,
     Seconds,
@@ -25,10 +26,11 @@ from arena.config.units import (
     Stake,
     Start,
     Wait,
+    WebAddress,
     Weekly,
     When,
     cadence,
-    unmeant,
+    not_meant,
 )
 from markets.millionths import ONE
 from markets.universe import Stratum, Universe
@@ -37,13 +39,13 @@ from portfolio.rules import NAMED, Rules
 CENTURY = timedelta(days=36_525)
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     """A block of the config: no key but its own, and no change once read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
 
-class Markets(Section):
+class MarketsSection(ConfigSection):
     """Where the markets come from and which of them are played."""
 
     venue: str
@@ -81,7 +83,7 @@ class Markets(Section):
         return Universe(**self.model_dump(exclude={"venue"}))
 
 
-class RulesBlock(Section):
+class RulesBlock(ConfigSection):
     """Rules by name (`rules: realistic`), or a block that starts from them and changes single values.
 
         rules:
@@ -128,7 +130,7 @@ class RulesBlock(Section):
         return NAMED[self.start_from].model_copy(update=changes | {"name": name})
 
 
-class Cohorts(Section):
+class CohortsSection(ConfigSection):
     """When cohorts start, how often they decide, and by which rules they play."""
 
     start: Weekly = Start(6, time())
@@ -156,7 +158,7 @@ class Cohorts(Section):
     @classmethod
     def _in_our_times(cls, value: date | None) -> date | None:
         if value is not None and not 1970 <= value.year < 3000:
-            raise unmeant("a date from 1970 to 2999")
+            raise not_meant("a date from 1970 to 2999")
         return value
 
     @field_validator("rounds")
@@ -164,7 +166,7 @@ class Cohorts(Section):
     def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
         decide: timedelta = info.data.get("decide", timedelta())
         if value * decide.total_seconds() > CENTURY.total_seconds():
-            raise unmeant("no more rounds than a century has times to decide, see cohorts.decide")
+            raise not_meant("no more rounds than a century has times to decide, see cohorts.decide")
         return value
 
     @field_validator("rules_block", mode="before")
@@ -178,7 +180,7 @@ class Cohorts(Section):
         return self.rules_block.rules
 
 
-class Evidence(Section):
+class EvidenceSection(ConfigSection):
     """Where articles come from, and which of them are shown."""
 
     source: Name = Field(default="none", alias="from")
@@ -196,7 +198,7 @@ class Evidence(Section):
         return Guard(**self.model_dump(exclude={"source"}))
 
 
-class Budget(Section):
+class BudgetSection(ConfigSection):
     """Hard stops, in dollars of model cost. A call that could go past one is not made.
 
     With a budget, every model needs a known price. Without one there is no limit.
@@ -219,7 +221,7 @@ class Budget(Section):
         return {scope: limit for scope, limit in self.model_dump().items() if limit is not None}
 
 
-class Calls(Section):
+class CallsSection(ConfigSection):
     """How many calls to models are under way at once.
 
     A provider that says "too many" is left alone for as long as it asks, and then given fewer.
@@ -231,7 +233,7 @@ class Calls(Section):
     """At one provider, or one `base_url`, of all processes on the record together."""
 
 
-class Backup(Section):
+class BackupSection(ConfigSection):
     """Where backups of the record go, and how many of them are kept.
 
     `arena db backup` makes one, and so does `arena run` from time to time.
@@ -243,7 +245,7 @@ class Backup(Section):
     """So many of the newest stay. Only what the arena made itself ever goes."""
 
 
-class Run(Section):
+class RunSection(ConfigSection):
     """What `arena run` does between rounds, and how often: a job without its key, as written here.
 
     A job is due at times that are the same for every arena: `15m` at full quarters of an hour, `1d` at
@@ -274,7 +276,7 @@ class Run(Section):
     """Whether turns are left to `arena worker`, here or elsewhere; the record must be on PostgreSQL."""
 
 
-class Watch(Section):
+class WatchSection(ConfigSection):
     """How others learn how the arena does: messages to a webhook, and an endpoint that can be asked.
 
     [Watching](watching.md) has both.
@@ -288,28 +290,28 @@ class Watch(Section):
     """Where `arena run` answers `/health` and `/metrics`; `127.0.0.1` is this machine alone."""
 
 
-class Frame(Section):
+class FixedSections(ConfigSection):
     """The sections whose keys are always the same."""
 
     database: str = Field(default="arena.db", min_length=1)
     """The record: a path from the config's folder on, or a database's URL."""
     seed: Seed = 1
     """All chance comes from it: which markets are drawn, what random agents do, the simulated world."""
-    markets: Markets
+    markets: MarketsSection
     """Where the markets come from and which of them are played."""
-    cohorts: Cohorts = Field(default_factory=Cohorts)
+    cohorts: CohortsSection = Field(default_factory=CohortsSection)
     """When cohorts start, how often they decide, and by which rules they play."""
-    budget: Budget = Budget()
+    budget: BudgetSection = BudgetSection()
     """Hard stops in dollars."""
-    calls: Calls = Calls()
+    calls: CallsSection = CallsSection()
     """How many calls to models are under way at once."""
-    evidence: Evidence = Evidence()
+    evidence: EvidenceSection = EvidenceSection()
     """Where articles come from, and which of them are shown."""
-    backup: Backup = Backup()
+    backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
-    run: Run = Field(default_factory=Run)
+    run: RunSection = Field(default_factory=RunSection)
     """What `arena run` does between rounds, and how often."""
-    watch: Watch = Field(default_factory=Watch)
+    watch: WatchSection = Field(default_factory=WatchSection)
     """How others learn how the arena does."""
 
 
@@ -325,13 +327,13 @@ class AgentConfig:
     @property
     def model(self) -> str | None:
         """The model that is asked, for kinds that ask one."""
-        model = asked(self.settings)
+        model = model_settings(self.settings)
         return None if model is None else model.model
 
     @property
     def of(self) -> tuple[str, ...]:
         """The agents whose stated forecasts this one is given."""
-        return sources(self.settings)
+        return agents_needed(self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,19 +343,19 @@ class Config:
     file: Path
     database: str
     seed: int
-    markets: Markets
+    markets: MarketsSection
     venue_settings: BaseModel
-    cohorts: Cohorts
-    budget: Budget
+    cohorts: CohortsSection
+    budget: BudgetSection
     agents: tuple[AgentConfig, ...]
     prompts: Mapping[str, str]
-    calls: Calls
-    evidence: Evidence
+    calls: CallsSection
+    evidence: EvidenceSection
     evidence_settings: BaseModel
-    backup: Backup
+    backup: BackupSection
     hash: str = ""
-    run: Run = field(default_factory=Run)
-    watch: Watch = field(default_factory=Watch)
+    run: RunSection = field(default_factory=RunSection)
+    watch: WatchSection = field(default_factory=WatchSection)
 
     @property
     def folder(self) -> Path:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from agents.prompts.dry_run import TemplateFault, template_fault
 from agents.registry import prompt_names, prompt_path, prompt_text
-from agents.rehearsal import Fault, fault
 from arena.config.document import Document
 from arena.config.errors import Key, suggestion
-from arena.config.extensions import folders, named
+from arena.config.extensions import folders_of, named_extension
 from arena.config.model import AgentConfig
 
 MOST_PROMPT = 100_000
@@ -31,7 +31,7 @@ def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets:
             way = (name, _sees_prices(agent, name))
             if texts[name] and way not in tried:
                 tried.add(way)
-                bad = fault(texts[name], prices=way[1], markets=min(markets, MOST_MARKETS))
+                bad = template_fault(texts[name], prices=way[1], markets=min(markets, MOST_MARKETS))
                 if bad is not None:
                     _note(document, key, name, bad)
     return texts
@@ -53,8 +53,8 @@ def _sees_prices(agent: AgentConfig, name: str) -> bool:
 
 
 def _text(document: Document, key: Key, name: str) -> str:
-    folder, extra = Path(document.file).parent, folders(document, "prompts")
-    text = named(document, key, name, "prompt", lambda: prompt_text(name, folder, extra))
+    folder, extra = Path(document.file).parent, folders_of(document, "prompts")
+    text = named_extension(document, key, name, "prompt", lambda: prompt_text(name, folder, extra))
     if text is None:
         return ""
     if 0 < len(text.strip()) <= MOST_PROMPT:
@@ -63,10 +63,10 @@ def _text(document: Document, key: Key, name: str) -> str:
     return ""
 
 
-def _note(document: Document, key: Key, name: str, bad: Fault) -> None:
+def _note(document: Document, key: Key, name: str, bad: TemplateFault) -> None:
     """What is wrong with a prompt, with its file and line, at the key that names it."""
     folder = Path(document.file).parent
-    path = prompt_path(name, folder, folders(document, "prompts"))
+    path = prompt_path(name, folder, folders_of(document, "prompts"))
     file = path.relative_to(folder) if path.is_relative_to(folder) else Path(path.name)
     meant, hint = suggestion(bad.name, bad.known) if bad.name else ("a template that can be filled in", "")
     words = f"{bad.words}. {hint}" if hint else bad.words

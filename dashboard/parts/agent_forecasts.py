@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from arena.prepared.profiles import Profile, Remark
-from arena.scoring.calibrating.slices import Slice as Calibrated
-from arena.scoring.stating.blind import Blind
+from arena.scores.cache.profiles import DetailedProfile, NotableForecast
+from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
+from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.chart import draw
+from dashboard.charts.agent import PANEL, histogram, reliability, skill_in_parts
 from dashboard.choice import choice
-from dashboard.drawn.agent import PANEL, histogram, reliability, skill_in_parts
 from dashboard.links import link
 from dashboard.listing import listing
-from dashboard.palette import Look
+from dashboard.palette import AgentLook
 from dashboard.words import count, dollars, escaped, plain
 
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
@@ -25,7 +25,7 @@ MEANT = {
 WAITING = ":material/hourglass_empty:"
 
 
-def show(found: Profile, questions: Mapping[str, str], name: str, look: Look) -> None:
+def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: AgentLook) -> None:
     """Skill and calibration, their parts, the histogram, coherence, blind answers, best and worst calls."""
     by = choice("In parts by", "by", BY, "category")
     _skill(found, by, look)
@@ -43,7 +43,7 @@ def show(found: Profile, questions: Mapping[str, str], name: str, look: Look) ->
     _remarks("Worst calls", "The price lay closer, by the most.", found.worst, name)
 
 
-def _skill(found: Profile, by: str, look: Look) -> None:
+def _skill(found: DetailedProfile, by: str, look: AgentLook) -> None:
     st.subheader("Skill in parts", anchor=False)
     some = [one for one in found.slices.get(by, ()) if one.gain.skill is not None]
     if not some:
@@ -55,7 +55,7 @@ def _skill(found: Profile, by: str, look: Look) -> None:
     draw(skill_in_parts(some, look), says=f"Skill by {by}")
 
 
-def _reliability(found: Profile, look: Look) -> None:
+def _reliability(found: DetailedProfile, look: AgentLook) -> None:
     st.subheader("Calibration", anchor=False)
     diagrams = {"Stated": found.portrait.calibration, "Anchored": found.anchored, "Implied": found.implied}
     drawn = {title: one for title, one in diagrams.items() if one.points}
@@ -106,7 +106,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
     )
 
 
-def _coherence(found: Profile, questions: Mapping[str, str]) -> None:
+def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
     st.subheader("Coherence", anchor=False)
     told = found.portrait.coherence
     if told.loss is None:
@@ -139,7 +139,7 @@ def _coherence(found: Profile, questions: Mapping[str, str]) -> None:
         )
 
 
-def _blind(told: Blind) -> None:
+def _blind(told: BlindEffect) -> None:
     if not told.rows:
         return
     st.subheader("Before and after it saw the price", anchor=False)
@@ -167,7 +167,7 @@ def _plain(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _remarks(title: str, meant: str, found: Sequence[Remark], name: str) -> None:
+def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:
     if not found:
         return
     st.subheader(title, anchor=False)
@@ -178,7 +178,7 @@ def _remarks(title: str, meant: str, found: Sequence[Remark], name: str) -> None
                 _card(remark, name)
 
 
-def _card(remark: Remark, name: str) -> None:
+def _card(remark: NotableForecast, name: str) -> None:
     st.markdown(f"**{plain(remark.question)}**")
     ended = "YES" if remark.outcome else "NO"
     staked = f"{dollars(remark.staked)} on {remark.side}" if remark.staked else "nothing"

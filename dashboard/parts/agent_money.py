@@ -6,22 +6,22 @@ from typing import Any
 
 import streamlit as st
 
-from arena.portrait import Money
-from arena.prepared.profiles import Profile
-from arena.scoring.comparing.events import ENOUGH
-from arena.scoring.money.at_stake import AtStake
+from arena.scores.agent_profile import ProfitOrigin
+from arena.scores.cache.profiles import DetailedProfile
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.money.event_exposure import EventExposure
 from dashboard.chart import draw
-from dashboard.drawn.agent import PARTS, waterfall
+from dashboard.charts.agent import PARTS, waterfall
 from dashboard.links import go
-from dashboard.picked import picked
 from dashboard.queries.agent import Holding
+from dashboard.row_choice import clicked_row
 from dashboard.words import count, escaped, gained
 from markets.millionths import ONE
 
 WAITING = ":material/hourglass_empty:"
 
 
-def split(found: Profile) -> None:
+def show_split(found: DetailedProfile) -> None:
     """The parts of its profit, adding up to it, and how much of the edge is proven."""
     st.subheader("Where the profit came from", anchor=False)
     money = found.portrait.money
@@ -36,13 +36,17 @@ def split(found: Profile) -> None:
         st.markdown(escaped("\n".join(lines)))
 
 
-def _told(money: Money) -> list[str]:
+def _told(money: ProfitOrigin) -> list[str]:
     """How much of the edge came true, and the deepest fall."""
     said = [f"In all {gained(money.split.pnl)} of profit or loss."]
     if not isnan(money.proven.share):
         share, error = money.proven.share, money.proven.error
         events = count(money.proven.events, "event")
-        sure = f"± {1.96 * error:.0%}, {events}" if money.proven.events >= ENOUGH else f"{events}: too few"
+        sure = (
+            f"± {1.96 * error:.0%}, {events}"
+            if money.proven.events >= ENOUGH_EVENTS
+            else f"{events}: too few"
+        )
         said.append(f"Of the edges that it claimed {share:.0%} came true ({sure}).")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
@@ -50,7 +54,7 @@ def _told(money: Money) -> list[str]:
     return said
 
 
-def stakes(found: Sequence[AtStake], known: Mapping[str, str]) -> None:
+def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> None:
     """What each event can still do to its open accounts, the worst first."""
     if not found:
         return
@@ -72,12 +76,12 @@ def stakes(found: Sequence[AtStake], known: Mapping[str, str]) -> None:
         "Best $": [one.best / ONE for one in found],
         "Share %": [100 * one.share for one in found],
     }
-    place = picked(data, "stakes of the agent", columns, "What is at stake, a row an event", most=10)
+    place = clicked_row(data, "stakes of the agent", columns, "What is at stake, a row an event", most=10)
     if place is not None:
         go("market", event=found[place].event)
 
 
-def held(found: Sequence[Holding]) -> None:
+def show_holdings(found: Sequence[Holding]) -> None:
     """Its open positions as last marked."""
     st.subheader("Open positions", anchor=False)
     if not found:
@@ -91,7 +95,7 @@ def held(found: Sequence[Holding]) -> None:
             "what they cost. Click a row to see the market."
         )
     )
-    place = picked(_positions(found), "positions of the agent", _columns(), "Open positions", most=15)
+    place = clicked_row(_positions(found), "positions of the agent", _columns(), "Open positions", most=15)
     if place is not None:
         go("market", market=found[place].position.market_id)
 

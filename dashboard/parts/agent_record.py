@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from arena.prepared.profiles import Profile
+from arena.scores.cache.profiles import DetailedProfile
 from dashboard.chart import draw
-from dashboard.drawn.agent import profit_curve
+from dashboard.charts.agent import profit_curve
 from dashboard.links import go
-from dashboard.model import Point
-from dashboard.palette import Look
-from dashboard.picked import picked
-from dashboard.queries.agent import AgentPage, Stay
+from dashboard.model import PnlPoint
+from dashboard.palette import AgentLook
+from dashboard.queries.agent import AgentCohort, AgentPage
+from dashboard.row_choice import clicked_row
 from dashboard.words import day, escaped, gained
 from markets.millionths import ONE
 
 
-def show(page: AgentPage, points: Sequence[Point], found: Profile | None, look: Look) -> None:
+def show(page: AgentPage, points: Sequence[PnlPoint], found: DetailedProfile | None, look: AgentLook) -> None:
     """The curve with its luck band, then a row a cohort."""
     st.subheader("Profit and loss", anchor=False)
     money = None if found is None else found.portrait.money
@@ -37,7 +37,9 @@ def show(page: AgentPage, points: Sequence[Point], found: Profile | None, look: 
     st.subheader("Cohort by cohort", anchor=False)
     st.caption("Click a row to open the cohort.")
     stays = list(reversed(page.stays))
-    place = picked(_table(stays, found), "cohorts of the agent", _columns(), "Its record, a row a cohort")
+    place = clicked_row(
+        _table(stays, found), "cohorts of the agent", _columns(), "Its record, a row a cohort"
+    )
     if place is not None:
         go("cohort", cohort=stays[place].cohort)
 
@@ -59,7 +61,7 @@ def _luck(percentile: float | None, low: int | None, high: int | None, reason: s
     return f"{band}; {often} of such seasons end with {side}."
 
 
-def _table(stays: Sequence[Stay], found: Profile | None) -> dict[str, list[object]]:
+def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
     gains = {} if found is None else {one.slice: one.gain for one in found.slices.get("cohort", ())}
     parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
     names = [f"cohort {stay.cohort}" for stay in stays]

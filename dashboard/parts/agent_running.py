@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from arena.store.agent import Answers
-from dashboard.frozen import settings_of
+from arena.record.queries.agent import Answers
+from dashboard.cohort_rules import settings_of
 from dashboard.listing import FEW, listing
 from dashboard.parts.agent_top import cost
-from dashboard.queries.agent import AgentPage, Stay
+from dashboard.queries.agent import AgentCohort, AgentPage
 from dashboard.times import moment
 from dashboard.words import count, day
 from markets.millionths import ONE
@@ -65,7 +65,7 @@ def failures(page: AgentPage) -> None:
     )
 
 
-def _failures(stays: Sequence[Stay]) -> list[tuple[str, str, int]]:
+def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
     """What went wrong, its code, and how often: the most frequent of each first."""
     turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
     for stay in stays:
@@ -115,7 +115,7 @@ def reported(answers: Sequence[Answers]) -> list[str]:
     return list(dict.fromkeys(model + mark for model, mark in said))
 
 
-def _last_heard(stays: Sequence[Stay]) -> None:
+def _last_heard(stays: Sequence[AgentCohort]) -> None:
     last = max((one.last_at for stay in stays for one in stay.answers if one.model), default=None)
     if last is not None:
         st.caption(f"Last answer {moment(last)}.")

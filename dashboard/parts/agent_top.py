@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from arena.prepared.profiles import Profile
-from arena.scoring.comparing.gain import Gain
-from arena.verdict import chance
-from dashboard.queries.agent import AgentPage, Stay
+from arena.scores.cache.profiles import DetailedProfile
+from arena.scores.comparisons import p_value_text
+from arena.scores.rules.comparisons.gain import Gain
+from dashboard.queries.agent import AgentCohort, AgentPage
 from dashboard.words import code, count, gained
 
 SURE = 0.05
 """From what chance of luck alone down a skill is called one."""
 
 
-def show(page: AgentPage, found: Profile | None) -> None:
+def show(page: AgentPage, found: DetailedProfile | None) -> None:
     """What it is, the verdict in a sentence, and the figures that matter most."""
     st.caption(_line(page))
     if found is not None:
@@ -45,10 +45,10 @@ def verdict(gain: Gain | None) -> str:
         return f"{said}, over {count(gain.events, 'event')}. That says nothing yet: {gain.reason}."
     span = f"95% from {gain.low:+.4f} to {gain.high:+.4f} over {count(gain.events, 'event')}"
     sure = "more than chance would explain" if gain.p <= SURE else "chance alone may explain it"
-    return f"{said}: {span}, {chance(gain.p)}; {sure}."
+    return f"{said}: {span}, {p_value_text(gain.p)}; {sure}."
 
 
-def figures(page: AgentPage, found: Profile | None) -> list[tuple[str, str, str]]:
+def figures(page: AgentPage, found: DetailedProfile | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure at the head of the page."""
     gain = None if found is None else found.portrait.gain
     brier = None if found is None else found.portrait.calibration.parts.brier
@@ -75,7 +75,7 @@ def figures(page: AgentPage, found: Profile | None) -> list[tuple[str, str, str]
     ]
 
 
-def cost(stays: tuple[Stay, ...]) -> str:
+def cost(stays: tuple[AgentCohort, ...]) -> str:
     """What calls cost in dollars; with what is unknown of it said."""
     answers = [one for stay in stays for one in stay.answers]
     known = f"${sum(one.cost for one in answers) / 1_000_000:,.4f}"

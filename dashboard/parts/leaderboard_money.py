@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from arena.store.worth import Valued
+from arena.record.queries.worth import Valued
 from dashboard.listing import listing
-from dashboard.palette import Look
+from dashboard.palette import AgentLook
 from dashboard.table import who
 from markets.millionths import ONE
 
@@ -43,7 +43,7 @@ def _earned(agent: str, own: Sequence[Valued]) -> Earned:
     return Earned(agent, own[-1].kind, len(own), gain, sum(given for _, given in valued))
 
 
-def show_money(accounts: Sequence[Valued], looks: Mapping[str, Look]) -> None:
+def show_money(accounts: Sequence[Valued], looks: Mapping[str, AgentLook]) -> None:
     """One row an agent, with its money alone."""
     rows = earned(accounts)
     data = who([row.agent for row in rows], looks) | {

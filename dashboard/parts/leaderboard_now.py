@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
-from arena.incidents import Told
-from arena.prepared.kept import Kept
-from arena.prepared.moves import Move, Moves
-from arena.status import RoundState, Spend, Status
-from arena.store.newest import Acted
+from arena.record.model.incident import Told
+from arena.record.model.status import RoundState, Spend, Status
+from arena.record.queries.newest import Acted
+from arena.scores.cache.entry import CacheEntry
+from arena.scores.cache.rank_moves import RankMove, RankMoves
 from dashboard.links import link
-from dashboard.queries.happening import happening
-from dashboard.queries.standing import standing
-from dashboard.source import Source
+from dashboard.queries.activity import activity
+from dashboard.queries.status import arena_status
+from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import count, day, dollars, escaped, plain
 
@@ -31,11 +31,11 @@ WORDS = {
 }
 
 
-def show_happening(record: Source) -> None:
+def show_happening(record: RecordSource) -> None:
     """The next round, the newest decisions, what a week has changed, spend and health."""
-    status = standing(record)
+    status = arena_status(record)
     newest = max(status.last, key=lambda one: one.cohort, default=None)
-    found = happening(record, None if newest is None else newest.id)
+    found = activity(record, None if newest is None else newest.id)
     blocks: tuple[Callable[[], None], ...] = (
         lambda: _next(status),
         lambda: _decisions(newest, found.turns),
@@ -90,7 +90,7 @@ def _decisions(newest: RoundState | None, acted: Sequence[Acted]) -> None:
         link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
 
 
-def _week(kept: Kept[Moves] | None) -> None:
+def _week(kept: CacheEntry[RankMoves] | None) -> None:
     st.markdown("**Resolved in a week**")
     if kept is None:
         st.caption("It is worked out with the next results.")
@@ -105,14 +105,14 @@ def _week(kept: Kept[Moves] | None) -> None:
         _why(move)
 
 
-def moved(moves: Moves) -> list[Move]:
+def moved(moves: RankMoves) -> list[RankMove]:
     """Those whose place has changed, the largest change of skill first."""
     changed = [move for move in moves.moves if move.place is not None and move.place != move.place_before]
     changed.sort(key=lambda move: -abs((move.skill or 0.0) - (move.skill_before or 0.0)))
     return changed[:MOVED]
 
 
-def _why(move: Move) -> None:
+def _why(move: RankMove) -> None:
     before = "unplaced" if move.place_before is None else str(move.place_before)
     link(f"{plain(move.agent, 40)}: {before} → {move.place}", "agent", agent=move.agent)
     if move.movers:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from arena.ranking import Ranked
-from arena.scoring.comparing.gain import Gain
+from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.rules.comparisons.gain import Gain
 from dashboard.chart import draw
-from dashboard.drawn.skill import Spot, skill_and_return, spots_of
-from dashboard.palette import Look
+from dashboard.charts.skill import Spot, skill_and_return, spots_of
+from dashboard.palette import AgentLook
 
 
-def show_all(rows: Iterable[Ranked], looks: Mapping[str, Look], reading: str) -> None:
+def show_all(rows: Iterable[LeaderboardRow], looks: Mapping[str, AgentLook], reading: str) -> None:
     """Over all markets: skill against return, or the score of another reading."""
     of = "skill" if reading == "stated" else reading
     said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
@@ -19,7 +19,9 @@ def show_all(rows: Iterable[Ranked], looks: Mapping[str, Look], reading: str) ->
     _show(spots_of(rows, of), looks, of, said if of == "skill" else other)
 
 
-def show_part(gains: Iterable[Gain], returns: Mapping[str, float | None], looks: Mapping[str, Look]) -> None:
+def show_part(
+    gains: Iterable[Gain], returns: Mapping[str, float | None], looks: Mapping[str, AgentLook]
+) -> None:
     """In a part of the season, whose returns nobody knows apart."""
     found = [(gain, gain.skill, returns.get(gain.agent)) for gain in gains]
     spots = [
@@ -30,7 +32,7 @@ def show_part(gains: Iterable[Gain], returns: Mapping[str, float | None], looks:
     _show(spots, looks, "skill", "Skill in this part; the return is that of the whole season.")
 
 
-def _show(spots: Sequence[Spot], looks: Mapping[str, Look], of: str, said: str) -> None:
+def _show(spots: Sequence[Spot], looks: Mapping[str, AgentLook], of: str, said: str) -> None:
     st.subheader("Skill against return" if of == "skill" else "Score against return", anchor=False)
     known = [spot for spot in spots if spot.agent in looks]
     if known:

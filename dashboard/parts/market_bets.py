@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard.drawn.market import DEEDS
+from dashboard.charts.market import DEEDS
 from dashboard.figures import mark, money, number, percent, time, words
 from dashboard.links import go
 from dashboard.listing import FEW
-from dashboard.palette import Look
-from dashboard.picked import picked
-from dashboard.queries.market import DEALT, MarketPage, Position
+from dashboard.palette import AgentLook
+from dashboard.queries.market import DEALT, MarketPage, MarketPosition
+from dashboard.row_choice import clicked_row
 from dashboard.words import count, gained, plain
-from portfolio.profit import average
+from portfolio.value import average_price
 
 POSITIONS = {
     "look": mark(),
@@ -44,7 +44,7 @@ DEALS = {
 }
 
 
-def show_positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
+def show_positions(page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
     """Every lot that was ever held, those still open first."""
     st.subheader("Positions", anchor=False)
     if not page.positions:
@@ -54,14 +54,14 @@ def show_positions(page: MarketPage, looks: Mapping[str, Look]) -> None:
     data = [_position(row, looks) for row in rows]
     held = any(position.lot.shares for position in rows)
     table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
-    place = picked(table, "positions", POSITIONS, "Positions: one row a lot", most=FEW)
+    place = clicked_row(table, "positions", POSITIONS, "Positions: one row a lot", most=FEW)
     total = sum(position.lot.money.total for position in rows)
     st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")
     if place is not None:
         go("agent", agent=rows[place].agent)
 
 
-def _position(position: Position, looks: Mapping[str, Look]) -> dict[str, object]:
+def _position(position: MarketPosition, looks: Mapping[str, AgentLook]) -> dict[str, object]:
     lot, open_ = position.lot, position.lot.shares > 0
     return {
         "look": looks[position.agent].badge if position.agent in looks else None,
@@ -70,7 +70,7 @@ def _position(position: Position, looks: Mapping[str, Look]) -> dict[str, object
         "side": position.side,
         "held": money(lot.shares),
         "cost": money(lot.money.cost) if open_ else None,
-        "average": percent(average(lot.money.cost, lot.shares)),
+        "average": percent(average_price(lot.money.cost, lot.shares)),
         "price": percent(position.price),
         "value": money(lot.money.value) if open_ else None,
         "profit": money(lot.money.total),
@@ -79,7 +79,7 @@ def _position(position: Position, looks: Mapping[str, Look]) -> dict[str, object
     }
 
 
-def show_deals(page: MarketPage, looks: Mapping[str, Look]) -> None:
+def show_deals(page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
     """What was bought and sold, the newest first."""
     if not page.dealt:
         return
@@ -102,7 +102,7 @@ def show_deals(page: MarketPage, looks: Mapping[str, Look]) -> None:
         for deal in page.dealt
     ]
     table = {key: [row[key] for row in data] for key in DEALS}
-    place = picked(table, "deals", DEALS, "Trades: one row each", most=FEW)
+    place = clicked_row(table, "deals", DEALS, "Trades: one row each", most=FEW)
     if place is not None:
         deal = page.dealt[place]
         go("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)

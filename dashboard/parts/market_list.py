@@ -8,9 +8,17 @@ import streamlit as st
 from dashboard.choice import choice, typed
 from dashboard.figures import money, number, outcome, percent, time, words
 from dashboard.links import go, step
-from dashboard.picked import picked
-from dashboard.queries.markets import Asked, Found, Line, Menu, Order, found, menu
-from dashboard.source import Source
+from dashboard.queries.markets import (
+    FilterMenu,
+    MarketFilter,
+    MarketLine,
+    MarketList,
+    Order,
+    market_list,
+    menu,
+)
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource
 from dashboard.words import count, plain
 
 ANY = "any"
@@ -43,26 +51,26 @@ COLUMNS = {
 }
 
 
-def show_list(record: Source) -> None:
+def show_list(record: RecordSource) -> None:
     """The controls, and the markets that are so."""
     offered = menu(record, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info("No market was put before an agent yet: `arena round` does it.", icon=":material/info:")
         return
     asked = _asked(offered)
-    result = found(record, asked)
+    result = market_list(record, asked)
     if not result.lines:
         st.info(_nothing(asked), icon=":material/search_off:")
         if not asked.event:  # otherwise its line leads there
             step("Show all markets", "market")
         return
     st.caption(_counted(result, asked))
-    place = picked(data_of(result.lines), "markets", COLUMNS, "Markets: one row each")
+    place = clicked_row(data_of(result.lines), "markets", COLUMNS, "Markets: one row each")
     if place is not None:
         go("market", market=result.lines[place].market.id)
 
 
-def _asked(offered: Menu) -> Asked:
+def _asked(offered: FilterMenu) -> MarketFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = typed("Search", "search", "Words of the question")
         order = choice("Order", "sort", ORDERS, "shown", "list")
@@ -71,7 +79,7 @@ def _asked(offered: Menu) -> Asked:
             named = {ANY: "All categories"} | {name: name for name in offered.categories}
             category = choice("Category", "category", named, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
-    return Asked(
+    return MarketFilter(
         search=search,
         status="" if status == ANY else status,
         category="" if category == ANY else category,
@@ -80,7 +88,7 @@ def _asked(offered: Menu) -> Asked:
     )
 
 
-def _event(offered: Menu) -> str:
+def _event(offered: FilterMenu) -> str:
     """The event that the address names, and a way to be rid of it."""
     event = st.query_params.get("event", "")
     if event:
@@ -89,13 +97,13 @@ def _event(offered: Menu) -> str:
     return event
 
 
-def _nothing(asked: Asked) -> str:
+def _nothing(asked: MarketFilter) -> str:
     if asked.order == "apart" and not (asked.search or asked.status or asked.category or asked.event):
         return "No two agents have stated a probability for the same market yet."
     return "No market is so. Search for fewer words, or choose another status or category."
 
 
-def _counted(result: Found, asked: Asked) -> str:
+def _counted(result: MarketList, asked: MarketFilter) -> str:
     shown, click = len(result.lines), "Click a row to open it."
     if asked.order == "apart" or (asked.order == "volume" and not result.whole):
         return f"{count(shown, 'market')}, among the {result.markets:,} shown last. {click}"
@@ -105,13 +113,13 @@ def _counted(result: Found, asked: Asked) -> str:
     return f"{count(shown, 'market')}. {more}: narrow the search. {click}"
 
 
-def data_of(lines: Sequence[Line]) -> dict[str, list[object]]:
+def data_of(lines: Sequence[MarketLine]) -> dict[str, list[object]]:
     """The columns of the list."""
     rows = [_row(line) for line in lines]
     return {key: [row[key] for row in rows] for key in COLUMNS}
 
 
-def _row(line: Line) -> dict[str, object]:
+def _row(line: MarketLine) -> dict[str, object]:
     market, spread = line.market, line.spread
     apart = None if spread is None or spread.agents < 2 else percent(spread.high - spread.low)
     return {

@@ -6,20 +6,20 @@ from datetime import datetime
 import streamlit as st
 
 from dashboard.chart import draw
+from dashboard.charts.market import TRADES, over_time
 from dashboard.choice import choice
-from dashboard.drawn.market import TRADES, over_time
 from dashboard.figures import outcome, time
 from dashboard.links import go, step
 from dashboard.listing import FEW, listing
-from dashboard.palette import Look
+from dashboard.palette import AgentLook
 from dashboard.parts.market_bets import show_deals, show_positions
 from dashboard.parts.market_list import COLUMNS as LISTED
 from dashboard.parts.market_list import data_of
 from dashboard.parts.market_texts import show_texts
-from dashboard.picked import picked
 from dashboard.queries.market import DEALT, MarketPage, history
-from dashboard.queries.markets import Asked, found
-from dashboard.source import Source
+from dashboard.queries.markets import MarketFilter, market_list
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import cents, code, count, dollars, plain, share
 from markets.millionths import ONE
@@ -28,7 +28,7 @@ from markets.model import Market
 ALL = "all"
 
 
-def show_market(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
+def show_market(record: RecordSource, page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
     """The page of one market, from the question down to its rules."""
     market = page.market
     step("All markets", "market")
@@ -81,7 +81,7 @@ def _small_print(page: MarketPage) -> Iterator[str]:
     yield f"id {code(market.id)}"
 
 
-def _history(record: Source, page: MarketPage, looks: Mapping[str, Look]) -> None:
+def _history(record: RecordSource, page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
     st.subheader("Price, forecasts and trades", anchor=False)
     if not page.offered:
         st.info("No round has put this market before the agents.", icon=":material/hourglass_empty:")
@@ -161,15 +161,17 @@ def _paid(payout: int | None) -> str:
     return f"**{said}**: a share of YES paid {cents(payout)}, a share of NO {cents(ONE - payout)}."
 
 
-def _event(record: Source, market: Market) -> None:
-    others = found(record, Asked(event=market.event_id))
+def _event(record: RecordSource, market: Market) -> None:
+    others = market_list(record, MarketFilter(event=market.event_id))
     lines = [line for line in others.lines if line.market.id != market.id]
     if not lines:
         return
     st.subheader("Others of the event", anchor=False)
     columns = {key: LISTED[key] for key in ("question", "price", "spread", "status", "outcome", "closes")}
     data = data_of(lines)
-    place = picked({key: data[key] for key in columns}, "event", columns, "Markets of the event", most=FEW)
+    place = clicked_row(
+        {key: data[key] for key in columns}, "event", columns, "Markets of the event", most=FEW
+    )
     step("Search among them", "market", event=market.event_id)
     if place is not None:
         go("market", market=lines[place].market.id)

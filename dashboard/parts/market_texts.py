@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from arena.store.onemarket import Page
+from arena.record.queries.onemarket import Page
 from dashboard.figures import long_text, time
 from dashboard.listing import FEW, listing
 from dashboard.queries.market import MarketPage

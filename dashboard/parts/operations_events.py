@@ -5,14 +5,14 @@ from typing import Any
 
 import streamlit as st
 
-from arena.incidents import Told
-from arena.status import Status
-from arena.store.incidents import MOST_TRIES
+from arena.record.model.incident import Told
+from arena.record.model.status import Status
+from arena.record.write.incidents import MOST_TRIES
 from dashboard.choice import choice
 from dashboard.listing import WHEN, listing
-from dashboard.picked import chosen
-from dashboard.queries.operations import set_aside
-from dashboard.source import Source
+from dashboard.queries.operations import rejected_data
+from dashboard.row_choice import selected_row
+from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import plain
 
@@ -75,11 +75,11 @@ def _told(told: Told) -> str:
     return f"not yet, tried {told.tries} times" if told.tries else "not yet"
 
 
-def show_asides(record: Source, status: Status) -> None:
+def show_rejected(record: RecordSource, status: Status) -> None:
     """What was set aside and why; of the one that is chosen, what was sent."""
     st.subheader("What venues sent in vain", anchor=False)
     kind = choice("Kind", "aside", KINDS, "all")
-    asides = set_aside(record, None if kind == "all" else kind)
+    asides = rejected_data(record, None if kind == "all" else kind)
     if not asides:
         st.caption("Nothing was set aside: all that venues sent could be used.")
         return
@@ -96,7 +96,7 @@ def show_asides(record: Source, status: Status) -> None:
         "Record": [aside.record for aside in asides],
         "First seen": [aside.first_seen_at for aside in asides],
     }
-    picked = chosen(data, "asides", {"Last seen": WHEN, "First seen": WHEN}, "What venues sent in vain")
+    picked = selected_row(data, "asides", {"Last seen": WHEN, "First seen": WHEN}, "What venues sent in vain")
     if picked is not None:
         st.text(asides[picked].reason)
         st.code(asides[picked].raw or "(nothing)", language=None, wrap_lines=True)

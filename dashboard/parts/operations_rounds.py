@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from arena.status import Limit, RoundState
-from arena.store.workings import FailedTurn, Spender
+from arena.record.model.status import Limit, RoundState
+from arena.record.queries.workings import FailedTurn, Spender
 from dashboard.chart import draw
-from dashboard.drawn.operations import daily_cost
+from dashboard.charts.operations import daily_cost
 from dashboard.links import go
 from dashboard.listing import FEW, WHEN, listing
-from dashboard.picked import picked
-from dashboard.queries.operations import DAYS, FAILED, Workings
+from dashboard.queries.operations import DAYS, FAILED, OperationsPage
+from dashboard.row_choice import clicked_row
 from dashboard.words import escaped, plain, usd
 from markets.millionths import ONE
 
@@ -45,7 +45,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     }
     data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
     data["Missing"] = [one.missing for one in newest]
-    row = picked(data, "rounds", {"Decided": WHEN}, "Rounds", most=FEW)
+    row = clicked_row(data, "rounds", {"Decided": WHEN}, "Rounds", most=FEW)
     if row is not None:
         go("turn", cohort=newest[row].cohort, round=newest[row].number)
 
@@ -69,13 +69,13 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }
-    row = picked(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=FEW)
+    row = clicked_row(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=FEW)
     if row is not None:
         turn = turns[row]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
 
 
-def show_spending(page: Workings, budgets: Sequence[Limit]) -> None:
+def show_spending(page: OperationsPage, budgets: Sequence[Limit]) -> None:
     """What calls cost: of each budget, by day and by agent."""
     st.subheader("Spending", anchor=False)
     for budget in budgets:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from arena.store.oneturn import Attempt
+from arena.record.queries.oneturn import Attempt
 from dashboard.choice import choice
 from dashboard.figures import long_text, money, number, time, words
 from dashboard.listing import FEW, listing
 from dashboard.queries.turn import TurnPage, texts
-from dashboard.source import Source
+from dashboard.source import RecordSource
 from dashboard.words import count, plain
 from markets.millionths import ONE
 
@@ -36,7 +36,7 @@ def cost_of(attempts: Sequence[Attempt]) -> str:
     return "unknown" if len(known) < len(costs) else f"${sum(known) / ONE:,.4f}"
 
 
-def show_calls(record: Source, page: TurnPage) -> None:
+def show_calls(record: RecordSource, page: TurnPage) -> None:
     """The calls of a turn, and the words of one of them."""
     st.subheader("Calls", anchor=False)
     if not page.attempts:
@@ -55,7 +55,7 @@ def show_calls(record: Source, page: TurnPage) -> None:
     _words(record, chosen)
 
 
-def _words(record: Source, attempt: Attempt) -> None:
+def _words(record: RecordSource, attempt: Attempt) -> None:
     messages, reply = texts(record, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dashboard.figures import QUESTION, number, outcome, percent, words
 from dashboard.links import go
-from dashboard.picked import picked
 from dashboard.queries.turn import Claim, TurnPage
+from dashboard.row_choice import clicked_row
 from dashboard.words import count
 
 CLAIMS = {
@@ -36,7 +36,7 @@ def show_forecasts(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = picked(table, "claims", CLAIMS, "Forecasts: one row a market", to_read=True)
+    place = clicked_row(table, "claims", CLAIMS, "Forecasts: one row a market", to_read=True)
     if place is not None:
         go("market", market=claims[place].seen.id)
 

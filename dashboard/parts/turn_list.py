@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from arena.store.newturns import NewTurn
+from arena.record.queries.newturns import NewTurn
 from dashboard.choice import choice
 from dashboard.figures import mark, money, number, time, words
 from dashboard.links import go
 from dashboard.palette import looks
-from dashboard.picked import picked
 from dashboard.queries.season import season
 from dashboard.queries.turn import MOST, turns
-from dashboard.source import Source
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource
 from dashboard.words import count
 
 ANY = "any"
-VERDICTS = {
+STATUSES = {
     ANY: "All",
     "played": "Played",
     "malformed": "Malformed",
@@ -43,12 +43,12 @@ COLUMNS = {
 }
 
 
-def show_list(record: Source) -> None:
+def show_list(record: RecordSource) -> None:
     """The controls, and the turns that are so."""
     agents = season(record).agents
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
-    verdict = choice("Verdict", "verdict", VERDICTS, ANY)
+    verdict = choice("Verdict", "verdict", STATUSES, ANY)
     found = turns(record, "" if agent == ANY else agent, "" if verdict == ANY else verdict)
     if not found:
         st.info(_nothing(agent, verdict), icon=":material/search_off:")
@@ -58,7 +58,7 @@ def show_list(record: Source) -> None:
     st.caption(f"{more}, newest first. Click a row to open it.")
     rows = [_row(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
     table = {key: [row[key] for row in rows] for key in COLUMNS}
-    place = picked(table, "turns", COLUMNS, "Turns: one row each")
+    place = clicked_row(table, "turns", COLUMNS, "Turns: one row each")
     if place is not None:
         turn = shown[place]
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)

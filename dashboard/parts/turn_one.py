@@ -3,18 +3,18 @@
 import streamlit as st
 
 from dashboard.links import link, step
-from dashboard.parts.turn_bets import show_fills, show_rejections, show_wishes
 from dashboard.parts.turn_calls import cost_of, show_calls
 from dashboard.parts.turn_evidence import show_evidence
 from dashboard.parts.turn_forecasts import show_forecasts
 from dashboard.parts.turn_list import MEANT
+from dashboard.parts.turn_orders import show_fills, show_orders, show_rejections
 from dashboard.queries.turn import TurnPage
-from dashboard.source import Source
+from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import code, count, dollars, plain
 
 
-def show_turn(record: Source, page: TurnPage) -> None:
+def show_turn(record: RecordSource, page: TurnPage) -> None:
     """The page of one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
@@ -24,7 +24,7 @@ def show_turn(record: Source, page: TurnPage) -> None:
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     show_forecasts(page)
-    show_wishes(page)
+    show_orders(page)
     show_fills(page)
     show_rejections(page)
     show_calls(record, page)

@@ -5,11 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from arena.positions import Position, positions
-from arena.prepared.kept import Kept
-from arena.prepared.profiles import Profile, kept_profile
-from arena.setup import Setup, differences, in_words, setup_of
-from arena.store.agent import (
+from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
+from arena.record.queries.agent import (
     Answers,
     Span,
     Valued,
@@ -21,12 +18,15 @@ from arena.store.agent import (
     read_verdicts,
     read_worth_at,
 )
-from arena.store.frame import Connection
-from arena.store.positions import read_marked
-from arena.store.questions import read_events, read_questions
-from arena.store.read import StoredCohort, cohorts, prompts
-from dashboard.model import Point
-from dashboard.source import Source, ask, cached
+from arena.record.queries.frame import Connection
+from arena.record.queries.positions import read_marked
+from arena.record.queries.questions import read_events, read_questions
+from arena.record.queries.read import StoredCohort, cohorts, prompts
+from arena.scores.cache.entry import CacheEntry
+from arena.scores.cache.profiles import DetailedProfile, cached_profile
+from arena.scores.positions import Position, positions
+from dashboard.model import PnlPoint
+from dashboard.source import RecordSource, ask, cached
 from markets.millionths import ONE
 
 INSTANTS = 200
@@ -34,7 +34,7 @@ INSTANTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class AgentCohort:
     """An agent in one cohort: how it is set up, what was changed, how its turns ended, and what it has made.
 
     `pnl` is None before the first mark. `verdicts` and `refused` count turns and wishes.
@@ -50,7 +50,7 @@ class Stay:
     forecasts: int
     verdicts: dict[str, int]
     refused: dict[str, int]
-    setup: Setup
+    setup: AgentSetup
     changed: tuple[str, ...]
     answers: tuple[Answers, ...]
 
@@ -60,7 +60,7 @@ class AgentPage:
     """An agent over all its cohorts, oldest first."""
 
     name: str
-    stays: tuple[Stay, ...]
+    stays: tuple[AgentCohort, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +72,31 @@ class Holding:
 
 
 @cached
-def agent_page(record: Source, name: str) -> AgentPage:
+def agent_page(record: RecordSource, name: str) -> AgentPage:
     """All that the record itself says of an agent."""
     return ask(record, lambda connection: _read_agent(connection, name))
 
 
 @cached
-def curve(record: Source, name: str) -> tuple[Point, ...]:
+def curve(record: RecordSource, name: str) -> tuple[PnlPoint, ...]:
     """What all its accounts together had made, over time: each as last marked by then."""
     return ask(record, lambda connection: _read_curve(connection, name))
 
 
 @cached
-def profile(record: Source, name: str) -> Kept[Profile] | None:
+def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | None:
     """What was worked out of it last."""
-    return ask(record, lambda connection: kept_profile(connection, name))
+    return ask(record, lambda connection: cached_profile(connection, name))
 
 
 @cached
-def holdings(record: Source, name: str) -> tuple[Holding, ...]:
+def holdings(record: RecordSource, name: str) -> tuple[Holding, ...]:
     """What it holds now, as last marked, the newest cohort first and in it the largest position."""
     return ask(record, lambda connection: _read_holdings(connection, name))
 
 
 @cached
-def texts(record: Source, hashes: tuple[str, ...]) -> dict[str, str]:
+def texts(record: RecordSource, hashes: tuple[str, ...]) -> dict[str, str]:
     """The texts of prompts, by hash."""
     return ask(record, lambda connection: prompts(connection, hashes))
 
@@ -116,7 +116,7 @@ def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
     return [stored.entrant_ids[name] for stored in chosen]
 
 
-def _read_curve(connection: Connection, name: str) -> tuple[Point, ...]:
+def _read_curve(connection: Connection, name: str) -> tuple[PnlPoint, ...]:
     chosen = _chosen(connection, name)
     worth = read_worth_at(connection, _wanted(read_spans(connection, _ids(chosen, name))))
     return _curve(name, worth, {one.entrant_ids[name]: one.cohort.bankroll for one in chosen})
@@ -136,33 +136,33 @@ def _within(grid: Sequence[datetime], span: Span) -> Sequence[datetime]:
     return grid[bisect_right(grid, span.first_at) - 1 : bisect_right(grid, span.last_at)]
 
 
-def _curve(name: str, worth: Sequence[Valued], given: dict[int, int]) -> tuple[Point, ...]:
+def _curve(name: str, worth: Sequence[Valued], given: dict[int, int]) -> tuple[PnlPoint, ...]:
     """The sum of what all accounts had made, at the instants at which one of them was marked."""
     made: dict[int, int] = {}
-    points: dict[datetime, Point] = {}
+    points: dict[datetime, PnlPoint] = {}
     total = money = 0
     for one in sorted(worth, key=lambda one: one.at):
         gain = one.total - given[one.entrant_id]
         money += 0 if one.entrant_id in made else given[one.entrant_id]
         total += gain - made.get(one.entrant_id, 0)
         made[one.entrant_id] = gain
-        points[one.at] = Point(name, one.at, total / ONE, 100 * total / money)
+        points[one.at] = PnlPoint(name, one.at, total / ONE, 100 * total / money)
     return tuple(points.values())
 
 
 def _stays(
     connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
-) -> tuple[Stay, ...]:
+) -> tuple[AgentCohort, ...]:
     ids = _ids(chosen, name)
     verdicts, actions = read_verdicts(connection, ids), read_actions(connection, ids)
     refused, stages = read_refused(connection, ids), read_stages(connection, ids)
     answers = read_answers_of(connection, ids)
     setups = [_setup(stored, name) for stored in chosen]
-    found = list[Stay]()
+    found = list[AgentCohort]()
     for place, (stored, key) in enumerate(zip(chosen, ids, strict=True)):
         before, acted = setups[max(place - 1, 0)], actions.get(key, {})
         found.append(
-            Stay(
+            AgentCohort(
                 cohort=stored.cohort.number,
                 starts_at=stored.cohort.starts_at,
                 ended=stored.ended_at is not None,
@@ -174,15 +174,17 @@ def _stays(
                 verdicts=verdicts.get(key, {}),
                 refused=refused.get(key, {}),
                 setup=setups[place],
-                changed=tuple(in_words(k, *v) for k, v in differences(before, setups[place]).items()),
+                changed=tuple(
+                    setting_in_words(k, *v) for k, v in setup_differences(before, setups[place]).items()
+                ),
                 answers=tuple(one for one in answers if one.entrant_id == key),
             )
         )
     return tuple(found)
 
 
-def _setup(stored: StoredCohort, name: str) -> Setup:
-    return setup_of(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
+def _setup(stored: StoredCohort, name: str) -> AgentSetup:
+    return agent_setup(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
 
 
 def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
@@ -203,12 +205,12 @@ def _held(connection: Connection, stored: StoredCohort, name: str) -> Collection
 
 
 @cached
-def questions(record: Source, market_ids: tuple[str, ...]) -> dict[str, str]:
+def questions(record: RecordSource, market_ids: tuple[str, ...]) -> dict[str, str]:
     """What these markets ask."""
     return ask(record, lambda connection: read_questions(connection, market_ids))
 
 
 @cached
-def events(record: Source, event_ids: tuple[str, ...]) -> dict[str, str]:
+def events(record: RecordSource, event_ids: tuple[str, ...]) -> dict[str, str]:
     """What these events are about, by the question of one of their markets."""
     return ask(record, lambda connection: read_events(connection, event_ids))

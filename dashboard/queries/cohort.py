@@ -4,20 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from arena.lineups import changes, in_words
-from arena.model import Cohort
-from arena.prepared.boards import kept_ranking
-from arena.prepared.cohorts import Calibrations, kept_calibrations
-from arena.prepared.kept import Kept
-from arena.ranking import Ranked
-from arena.store.curves import Worth, read_worth
-from arena.store.ends import Settled, read_settled
-from arena.store.frame import Connection
-from arena.store.read import StoredCohort, cohorts, rounds
-from arena.store.worth import Valued, read_valued
-from dashboard.model import CohortLine, Decided, Point
+from arena.cohorts.diff import changes_in_words, cohort_changes
+from arena.record.model.model import Cohort
+from arena.record.queries.curves import Worth, read_worth
+from arena.record.queries.ends import Settled, read_settled
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import StoredCohort, cohorts, rounds
+from arena.record.queries.worth import Valued, read_valued
+from arena.scores.cache.calibrations import CohortCalibrations, cached_calibrations
+from arena.scores.cache.entry import CacheEntry
+from arena.scores.cache.leaderboards import cached_leaderboard
+from arena.scores.leaderboard import LeaderboardRow
+from dashboard.model import CohortLine, PnlPoint, RoundDecision
 from dashboard.queries.season import line_of
-from dashboard.source import Source, ask, cached
+from dashboard.source import RecordSource, ask, cached
 from markets.millionths import ONE
 
 POINTS = 2_000
@@ -42,49 +42,49 @@ class CohortPage:
     cohort: Cohort
     before: int | None
     changed: tuple[str, ...]
-    rows: tuple[Ranked, ...]
+    rows: tuple[LeaderboardRow, ...]
     money: tuple[Valued, ...]
     made_at: datetime | None
     fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class CohortCurves:
     """What the accounts of a cohort have gained, with the rounds and settlements of that time."""
 
-    points: tuple[Point, ...]
-    rounds: tuple[Decided, ...]
+    points: tuple[PnlPoint, ...]
+    rounds: tuple[RoundDecision, ...]
     settled: tuple[Settled, ...]
 
 
 @cached
-def cohort_page(record: Source, number: int) -> CohortPage:
+def cohort_page(record: RecordSource, number: int) -> CohortPage:
     """One cohort, but for its curves and its calibration."""
     return ask(record, lambda connection: _read_cohort(connection, number))
 
 
 @cached
-def curves_of(record: Source, number: int, back: str) -> Curves:
+def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
     """The curves of a cohort in one of the ranges of `BACK`, or from its start."""
     return ask(record, lambda connection: _read_curves(connection, number, BACK.get(back)))
 
 
 @cached
-def calibrations(record: Source, number: int) -> Kept[Calibrations] | None:
+def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrations] | None:
     """How calibrated a cohort's agents were, as it was worked out last."""
-    return ask(record, lambda connection: kept_calibrations(connection, number))
+    return ask(record, lambda connection: cached_calibrations(connection, number))
 
 
 def _read_cohort(connection: Connection, number: int) -> CohortPage:
     known = cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
-    found = kept_ranking(connection, number)
+    found = cached_leaderboard(connection, number)
     return CohortPage(
         line=line_of(connection, stored),
         cohort=stored.cohort,
         before=None if before is None else before.number,
-        changed=() if before is None else tuple(in_words(changes(before, stored.cohort))),
+        changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),
         rows=() if found is None else found.value.rows,
         money=tuple(read_valued(connection, number)) if found is None else (),
         made_at=None if found is None else found.made_at,
@@ -92,21 +92,21 @@ def _read_cohort(connection: Connection, number: int) -> CohortPage:
     )
 
 
-def _read_curves(connection: Connection, number: int, back: timedelta | None) -> Curves:
+def _read_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
     stored: StoredCohort = next(one for one in cohorts(connection) if one.cohort.number == number)
     points = gains(stored.cohort, read_worth(connection, number, POINTS, back))
     if not points:
-        return Curves((), (), ())
+        return CohortCurves((), (), ())
     first, last = points[0].at, points[-1].at
-    decided = (Decided(begun.number, begun.at) for begun in rounds(connection, stored.id))
-    return Curves(
+    decided = (RoundDecision(begun.number, begun.at) for begun in rounds(connection, stored.id))
+    return CohortCurves(
         points,
         tuple(one for one in decided if first <= one.at <= last),
         tuple(one for one in read_settled(connection, number) if first <= one.at <= last),
     )
 
 
-def gains(cohort: Cohort, worth: Iterable[Worth]) -> tuple[Point, ...]:
+def gains(cohort: Cohort, worth: Iterable[Worth]) -> tuple[PnlPoint, ...]:
     """What each account has gained at every mark, in dollars and in percent of its bankroll."""
     found = ((mark.agent, mark.at, mark.total - cohort.bankroll) for mark in worth)
-    return tuple(Point(agent, at, gain / ONE, 100 * gain / cohort.bankroll) for agent, at, gain in found)
+    return tuple(PnlPoint(agent, at, gain / ONE, 100 * gain / cohort.bankroll) for agent, at, gain in found)

@@ -1,11 +1,11 @@
 """What the page of a duel asks of the record."""
 
-from arena.prepared.duels import Fought, kept_duels
-from arena.prepared.kept import Kept
-from dashboard.source import Source, ask, cached
+from arena.scores.cache.duels import DuelDetails, cached_duels
+from arena.scores.cache.entry import CacheEntry
+from dashboard.source import RecordSource, ask, cached
 
 
 @cached
-def duels(record: Source, agent: str) -> Kept[tuple[Fought, ...]] | None:
+def duels(record: RecordSource, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
     """All duels of an agent, as `a`, as they were worked out last."""
-    return ask(record, lambda connection: kept_duels(connection, agent))
+    return ask(record, lambda connection: cached_duels(connection, agent))

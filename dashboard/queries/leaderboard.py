@@ -3,55 +3,56 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.prepared.boards import kept_ranking
-from arena.prepared.briefs import Brief, kept_briefs
-from arena.prepared.kept import Kept
-from arena.prepared.slices import kept_slices
-from arena.ranking import Ranking
-from arena.slices import Slice
-from arena.store.frame import Connection
-from arena.store.worth import Valued, read_valued
-from dashboard.model import Line
-from dashboard.source import Source, ask, cached
+from arena.record.queries.frame import Connection
+from arena.record.queries.worth import Valued, read_valued
+from arena.scores.cache.entry import CacheEntry
+from arena.scores.cache.leaderboards import cached_leaderboard, cached_slices
+from arena.scores.cache.profiles import ProfileFigures, cached_figures
+from arena.scores.leaderboard import Leaderboard
+from arena.scores.slices import Slice
+from dashboard.model import LeaderboardLine
+from dashboard.source import RecordSource, ask, cached
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class LeaderboardPage:
     """A leaderboard as it was worked out last; without one, what every account is worth.
 
     `briefs` are of all cohorts together, whatever the board is of. `made_at` is that of what is older.
     """
 
-    ranking: Ranking | None
-    lines: tuple[Line, ...]
+    ranking: Leaderboard | None
+    lines: tuple[LeaderboardLine, ...]
     money: tuple[Valued, ...]
     made_at: datetime | None
     fresh: bool
 
 
 @cached
-def board(record: Source, cohort: int | None = None) -> Board:
+def leaderboard_page(record: RecordSource, cohort: int | None = None) -> LeaderboardPage:
     """The leaderboard of all cohorts, or of one."""
-    return ask(record, lambda connection: _read_board(connection, cohort))
+    return ask(record, lambda connection: _read_leaderboard(connection, cohort))
 
 
 @cached
-def parts(record: Source, by: str) -> Kept[tuple[Slice, ...]] | None:
+def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
     """Every agent against the market in each part of the season by something."""
-    return ask(record, lambda connection: kept_slices(connection, by))
+    return ask(record, lambda connection: cached_slices(connection, by))
 
 
-def _read_board(connection: Connection, cohort: int | None) -> Board:
-    found = kept_ranking(connection, cohort)
+def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
+    found = cached_leaderboard(connection, cohort)
     if found is None:
-        return Board(None, (), tuple(read_valued(connection, cohort)), None, fresh=False)
-    briefs = kept_briefs(connection) if cohort is None else None
+        return LeaderboardPage(None, (), tuple(read_valued(connection, cohort)), None, fresh=False)
+    briefs = cached_figures(connection) if cohort is None else None
     made = [found.made_at, *([] if briefs is None else [briefs.made_at])]
     fresh = found.fresh and (briefs is None or briefs.fresh)
-    return Board(found.value, lines(found.value, briefs), (), min(made), fresh)
+    return LeaderboardPage(found.value, lines(found.value, briefs), (), min(made), fresh)
 
 
-def lines(ranking: Ranking, briefs: Kept[tuple[Brief, ...]] | None) -> tuple[Line, ...]:
+def lines(
+    ranking: Leaderboard, briefs: CacheEntry[tuple[ProfileFigures, ...]] | None
+) -> tuple[LeaderboardLine, ...]:
     """The rows of a ranking, each with its brief where there is one."""
     known = {} if briefs is None else {brief.agent: brief for brief in briefs.value}
-    return tuple(Line(row, known.get(row.agent)) for row in ranking.rows)
+    return tuple(LeaderboardLine(row, known.get(row.agent)) for row in ranking.rows)

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.store.frame import Connection
-from arena.store.looks import PRICES as PRICED
-from arena.store.looks import quote_of
-from arena.store.lookup import newest
-from arena.store.onemarket import (
+from arena.record.queries.frame import Connection
+from arena.record.queries.lookup import newest
+from arena.record.queries.onemarket import (
     Account,
     Dealt,
     Ended,
@@ -23,17 +21,18 @@ from arena.store.onemarket import (
     read_pages,
     read_said,
 )
-from arena.store.pricing import Prices, read_prices
-from arena.store.seen import BEGINNING, latest
-from arena.store.tables import QUOTE
-from dashboard.source import Source, ask, cached
+from arena.record.queries.pricing import Prices, read_prices
+from arena.record.queries.seen import BEGINNING, latest
+from arena.record.schema.tables import QUOTE
+from arena.record.write.looks import PRICES as PRICED
+from arena.record.write.looks import quote_of
+from dashboard.source import RecordSource, ask, cached
 from dashboard.thin import thin
 from markets.model import Market, MarketId, Quote
-from portfolio.account import lot_key
+from portfolio.ledger import lot_key
 from portfolio.model import Entry, LotKey, Side
 from portfolio.money import worth
-from portfolio.profit import LotProfit, by_lot
-from portfolio.value import price_of
+from portfolio.value import LotProfit, price_of, profit_by_lot
 
 PRICES = 800
 SAID = 800
@@ -46,7 +45,7 @@ Priced = Mapping[int, tuple[Quote, datetime]]
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class MarketPosition:
     """An agent's lot in a cohort, held or closed; `price` is of the side's own share, where it is held."""
 
     cohort: int
@@ -67,7 +66,7 @@ class MarketPage:
     ends: tuple[Ended, ...]
     offered: tuple[Offered, ...]
     dealt: tuple[Dealt, ...]
-    positions: tuple[Position, ...]
+    positions: tuple[MarketPosition, ...]
 
     @property
     def closed(self) -> bool:
@@ -85,13 +84,13 @@ class History:
 
 
 @cached
-def market_page(record: Source, market: str) -> MarketPage | None:
+def market_page(record: RecordSource, market: str) -> MarketPage | None:
     """One market; None if the record knows none of that id."""
     return ask(record, lambda connection: _read_page(connection, MarketId(market)))
 
 
 @cached
-def history(record: Source, market: str, agent: str = "") -> History:
+def history(record: RecordSource, market: str, agent: str = "") -> History:
     """What a market cost, and what all agents or one of them said of it, over time."""
     return ask(record, lambda connection: _read_history(connection, MarketId(market), agent))
 
@@ -117,7 +116,7 @@ def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
     )
 
 
-def _positions(account: Account, priced: Priced) -> Iterator[Position]:
+def _positions(account: Account, priced: Priced) -> Iterator[MarketPosition]:
     """An account's lots; what has no price is valued at its cost, as everywhere."""
     lots: dict[LotKey, list[Entry]] = {}
     for entry in account.entries:
@@ -127,8 +126,8 @@ def _positions(account: Account, priced: Priced) -> Iterator[Position]:
         shares, cost = sum(entry.shares for entry in entries), sum(entry.cost for entry in entries)
         price = price_of(quote, key[1], at, None).value
         value = cost if price is None else worth(shares, price)
-        lot = by_lot(entries, {key: value})[key]
-        yield Position(account.cohort, account.agent, key[1], lot, price if shares else None)
+        lot = profit_by_lot(entries, {key: value})[key]
+        yield MarketPosition(account.cohort, account.agent, key[1], lot, price if shares else None)
 
 
 def _read_history(connection: Connection, market: MarketId, agent: str) -> History:

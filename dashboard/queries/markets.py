@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from arena.prepared.categories import kept_categories
-from arena.store.directory import (
+from arena.record.queries.directory import (
     Interest,
     Listed,
     Shown,
@@ -17,13 +16,14 @@ from arena.store.directory import (
     read_spreads,
     was_any_shown,
 )
-from arena.store.frame import Connection
-from arena.store.lookup import newest
-from arena.store.questions import read_events
-from arena.store.seen import BEGINNING, latest
-from arena.store.tables import QUOTE
-from arena.store.topics import count_by_event
-from dashboard.source import Source, ask, cached
+from arena.record.queries.frame import Connection
+from arena.record.queries.lookup import newest
+from arena.record.queries.questions import read_events
+from arena.record.queries.seen import BEGINNING, latest
+from arena.record.queries.topics import count_by_event
+from arena.record.schema.tables import QUOTE
+from arena.scores.cache.categories import cached_categories
+from dashboard.source import RecordSource, ask, cached
 from markets.model import MarketId
 
 Status = Literal["open", "waiting", "resolved"]
@@ -38,7 +38,7 @@ NULLS = ("market", "constant", "random", "favourite")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MarketFilter:
     """What the list is to hold: `status` is one of `Status`, `unpriced` or nothing at all."""
 
     search: str = ""
@@ -49,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Menu:
+class FilterMenu:
     """What the list can be narrowed to; `about` is what a market of the event asks, if one is named."""
 
     is_empty: bool
@@ -58,7 +58,7 @@ class Menu:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MarketLine:
     """A market in the list. Prices are in millionths; `others` counts those of its event."""
 
     market: Listed
@@ -72,19 +72,19 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MarketList:
     """The first lines of a list, and from how many markets they were chosen.
 
     If it is `whole` those are all that are as asked for; else the newest of them.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[MarketLine, ...]
     markets: int
     whole: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MarketMatch:
     """A market that is as asked for."""
 
     market: Listed
@@ -93,39 +93,41 @@ class Match:
 
 
 Quotes = Mapping[str, Any]
-Matches = Mapping[MarketId, Match]
+Matches = Mapping[MarketId, MarketMatch]
 
 
 @cached
-def menu(record: Source, event: str) -> Menu:
+def menu(record: RecordSource, event: str) -> FilterMenu:
     """What can be chosen beside words to search for."""
     return ask(
         record,
-        lambda connection: Menu(
+        lambda connection: FilterMenu(
             is_empty=not was_any_shown(connection),
-            categories=kept_categories(connection),
+            categories=cached_categories(connection),
             about=read_events(connection, [event]).get(event) if event else None,
         ),
     )
 
 
 @cached
-def found(record: Source, asked: Asked) -> Found:
+def market_list(record: RecordSource, asked: MarketFilter) -> MarketList:
     """The markets that are as asked for, the first of them with all their figures."""
     return ask(record, lambda connection: _read(connection, asked))
 
 
-def _read(connection: Connection, asked: Asked) -> Found:
+def _read(connection: Connection, asked: MarketFilter) -> MarketList:
     matching, whole = _matching(connection, asked, ENOUGH[asked.order])
     order = SORTED.get(asked.order)
     chosen = list(matching) if order is None else order(connection, matching)
     lines = _lines(connection, [matching[id] for id in chosen[:MOST]])
-    return Found(tuple(lines), len(matching), whole)
+    return MarketList(tuple(lines), len(matching), whole)
 
 
-def _matching(connection: Connection, asked: Asked, enough: int) -> tuple[dict[MarketId, Match], bool]:
+def _matching(
+    connection: Connection, asked: MarketFilter, enough: int
+) -> tuple[dict[MarketId, MarketMatch], bool]:
     """The markets that are as asked for, those shown last first, and whether there are no others."""
-    found, now = dict[MarketId, Match](), latest(connection, BEGINNING)
+    found, now = dict[MarketId, MarketMatch](), latest(connection, BEGINNING)
     for shown in last_shown(connection):
         for match in _of_some(connection, shown, asked, now):
             found[match.market.id] = match
@@ -135,10 +137,10 @@ def _matching(connection: Connection, asked: Asked, enough: int) -> tuple[dict[M
 
 
 def _of_some(
-    connection: Connection, shown: Mapping[MarketId, Shown], asked: Asked, now: datetime
-) -> list[Match]:
+    connection: Connection, shown: Mapping[MarketId, Shown], asked: MarketFilter, now: datetime
+) -> list[MarketMatch]:
     listed = read_listed(connection, list(shown))
-    all_ = [Match(market, _status(market, now), shown[market.id]) for market in listed]
+    all_ = [MarketMatch(market, _status(market, now), shown[market.id]) for market in listed]
     matching = [match for match in all_ if _matches(match, asked)]
     if asked.status != "unpriced":
         return matching
@@ -152,7 +154,7 @@ def _status(market: Listed, now: datetime) -> Status:
     return "waiting" if market.closes_at <= now else "open"
 
 
-def _matches(match: Match, asked: Asked) -> bool:
+def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
     market, question = match.market, match.market.question.casefold()
     is_so = match.status != "resolved" if asked.status == "unpriced" else asked.status in ("", match.status)
     return (
@@ -183,13 +185,13 @@ SORTED: Mapping[Order, Callable[[Connection, Matches], list[MarketId]]] = {
 """Other orders than that in which markets are found."""
 
 
-def _lines(connection: Connection, chosen: Sequence[Match]) -> list[Line]:
+def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
     ids = [match.market.id for match in chosen]
     quotes, interest = _quotes(connection, ids), read_interest(connection, ids)
     spreads = read_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
     events = count_by_event(connection, [match.market.event_id for match in chosen])
     return [
-        Line(
+        MarketLine(
             match.market,
             match.status,
             events[match.market.event_id] - 1,

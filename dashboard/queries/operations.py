@@ -3,25 +3,25 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.budget import midnight
 from arena.clock import now
-from arena.incidents import Told
-from arena.store.aside import StoredAside, read_aside
-from arena.store.database import version_of
-from arena.store.frame import Connection
-from arena.store.incidents import recent
-from arena.store.workings import FailedTurn, Spender, read_daily, read_failed, read_spenders, size_of
-from dashboard.source import Source, ask, cached
+from arena.record.model.budget import midnight
+from arena.record.model.incident import Told
+from arena.record.queries.frame import Connection
+from arena.record.queries.workings import FailedTurn, Spender, read_daily, read_failed, read_spenders, size_of
+from arena.record.schema.database import version_of
+from arena.record.write.aside import StoredAside, read_aside
+from arena.record.write.incidents import recent
+from dashboard.source import RecordSource, ask, cached
 
 FAILED = 40
 INCIDENTS = 30
-ASIDES = 200
+REJECTED = 200
 DAYS = 30
 """How many of the newest are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workings:
+class OperationsPage:
     """How an arena works; `daily` is what calls cost on each of the last days."""
 
     failed: tuple[FailedTurn, ...]
@@ -33,19 +33,19 @@ class Workings:
 
 
 @cached
-def workings(record: Source) -> Workings:
+def operations_page(record: RecordSource) -> OperationsPage:
     """All that the page says but what was set aside."""
     return ask(record, lambda connection: _read(connection, now()))
 
 
 @cached
-def set_aside(record: Source, kind: str | None) -> tuple[StoredAside, ...]:
+def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredAside, ...]:
     """What venues sent in vain, the newest first."""
-    return ask(record, lambda connection: tuple(read_aside(connection, kind=kind, limit=ASIDES)))
+    return ask(record, lambda connection: tuple(read_aside(connection, kind=kind, limit=REJECTED)))
 
 
-def _read(connection: Connection, at: datetime) -> Workings:
-    return Workings(
+def _read(connection: Connection, at: datetime) -> OperationsPage:
+    return OperationsPage(
         failed=tuple(read_failed(connection, FAILED, ("failed", "malformed"))),
         spenders=tuple(read_spenders(connection)),
         daily=tuple(read_daily(connection, midnight(at), DAYS)),

@@ -1,21 +1,21 @@
 """What every page needs: which cohorts and agents the record has."""
 
-from arena.store.frame import Connection
-from arena.store.read import StoredCohort, cohorts, rounds
-from dashboard.model import CohortLine, Season
-from dashboard.source import Source, ask, cached
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import StoredCohort, cohorts, rounds
+from dashboard.model import CohortLine, SeasonOverview
+from dashboard.source import RecordSource, ask, cached
 
 
 @cached
-def season(record: Source) -> Season:
+def season(record: RecordSource) -> SeasonOverview:
     """What the record holds."""
     return ask(record, _read_season)
 
 
-def _read_season(connection: Connection) -> Season:
+def _read_season(connection: Connection) -> SeasonOverview:
     stored = cohorts(connection)
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
-    return Season(tuple(line_of(connection, one) for one in stored), tuple(kinds.items()))
+    return SeasonOverview(tuple(line_of(connection, one) for one in stored), tuple(kinds.items()))
 
 
 def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.model import Article, Message
-from arena.store.evidence import read_evidence
-from arena.store.frame import Connection
-from arena.store.lookup import newest
-from arena.store.newturns import NewTurn, newest_turns
-from arena.store.oneturn import (
+from arena.record.queries.frame import Connection
+from arena.record.queries.lookup import newest
+from arena.record.queries.newturns import NewTurn, newest_turns
+from arena.record.queries.oneturn import (
     Attempt,
     Decided,
     Seen,
@@ -23,9 +22,10 @@ from arena.store.oneturn import (
     read_texts,
     rounds_of,
 )
-from arena.store.tables import QUOTE
-from arena.store.trades import read_payouts
-from dashboard.source import Source, ask, cached
+from arena.record.queries.trades import read_payouts
+from arena.record.schema.tables import QUOTE
+from arena.record.write.evidence import read_evidence
+from dashboard.source import RecordSource, ask, cached
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Fill, Rejection
@@ -76,19 +76,19 @@ class TurnPage:
 
 
 @cached
-def turns(record: Source, agent: str = "", verdict: str = "") -> tuple[NewTurn, ...]:
+def turns(record: RecordSource, agent: str = "", verdict: str = "") -> tuple[NewTurn, ...]:
     """The newest turns, one more than a list has where there are more."""
     return ask(record, lambda connection: tuple(newest_turns(connection, MOST + 1, agent, verdict)))
 
 
 @cached
-def turn_page(record: Source, cohort: int, round: int, agent: str) -> TurnPage | None:
+def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> TurnPage | None:
     """One turn; None if it is not in."""
     return ask(record, lambda connection: _read(connection, cohort, round, agent))
 
 
 @cached
-def texts(record: Source, call: int) -> tuple[tuple[Message, ...], str | None]:
+def texts(record: RecordSource, call: int) -> tuple[tuple[Message, ...], str | None]:
     """What was asked in a call, and what was answered."""
     return ask(record, lambda connection: read_texts(connection, call))
 

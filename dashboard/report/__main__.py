@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.clock import now
 from arena.errors import ArenaError
-from arena.store.database import looking, reading
+from arena.record.schema.database import looking, reading
 from dashboard.report.facts import gather
 from dashboard.report.render import render
 

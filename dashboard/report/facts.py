@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.errors import ArenaError
-from arena.leaderboard import MARKET
-from arena.prepared.cohorts import Calibrated, of_agents, of_the_price
-from arena.ranking import Ranking
-from arena.scores import ranking
-from arena.store.curves import read_worth
-from arena.store.frame import Connection
-from arena.store.read import StoredCohort, cohorts, rounds
-from arena.store.stated import read_stated
-from dashboard.model import CohortLine, Decided, Point
-from dashboard.palette import Look, looks
+from arena.record.queries.curves import read_worth
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import StoredCohort, cohorts, rounds
+from arena.record.queries.stated import read_stated
+from arena.scores.cache.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
+from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import MARKET, Leaderboard
+from dashboard.model import CohortLine, PnlPoint, RoundDecision
+from dashboard.palette import AgentLook, looks
 from dashboard.queries.season import line_of
 from markets.millionths import ONE
 
@@ -24,54 +23,54 @@ MOST_PANELS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class ReportCurves:
     """What the accounts of a cohort have gained, and when its rounds were decided."""
 
     line: CohortLine
-    points: tuple[Point, ...]
-    rounds: tuple[Decided, ...]
+    points: tuple[PnlPoint, ...]
+    rounds: tuple[RoundDecision, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ReportFacts:
     """A season, or one cohort of it: `cohort` is its number. Curves stand newest first."""
 
     cohort: int | None
     lines: tuple[CohortLine, ...]
-    ranking: Ranking
-    curves: tuple[Curves, ...]
-    calibrations: tuple[Calibrated, ...]
-    price: Calibrated
-    looks: Mapping[str, Look]
+    ranking: Leaderboard
+    curves: tuple[ReportCurves, ...]
+    calibrations: tuple[ForecasterCalibration, ...]
+    price: ForecasterCalibration
+    looks: Mapping[str, AgentLook]
 
 
-def gather(connection: Connection, cohort: int | None) -> Facts:
+def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     """All that is said, of every cohort or of one."""
     stored = cohorts(connection)
     if not stored:
         mend = "arena round plays the first, arena demo a season"
         raise ArenaError("no_cohort", "the record holds no cohort yet", mend)
-    found = ranking(connection, cohort)
+    found = compute_leaderboard(connection, cohort)
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)
     shown = read_stated(connection, cohort)
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
-    return Facts(
+    return ReportFacts(
         cohort=cohort,
         lines=tuple(line_of(connection, one) for one in chosen),
         ranking=found,
         curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
-        calibrations=of_agents(shown, names),
-        price=of_the_price(shown),
+        calibrations=agent_calibrations(shown, names),
+        price=price_calibration(shown),
         looks=looks(kinds.items()),
     )
 
 
-def _curves(connection: Connection, stored: StoredCohort) -> Curves:
+def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:
     number, bankroll = stored.cohort.number, stored.cohort.bankroll
     worth = read_worth(connection, number)
     gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
-    points = (Point(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
-    decided = (Decided(begun.number, begun.at) for begun in rounds(connection, stored.id))
-    return Curves(line_of(connection, stored), tuple(points), tuple(decided))
+    points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
+    decided = (RoundDecision(begun.number, begun.at) for begun in rounds(connection, stored.id))
+    return ReportCurves(line_of(connection, stored), tuple(points), tuple(decided))

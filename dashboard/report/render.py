@@ -10,13 +10,13 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from dashboard.drawn.calibration import PANEL, calibration
-from dashboard.drawn.curves import pnl_curves
-from dashboard.drawn.intervals import skill_intervals
-from dashboard.drawn.skill import skill_and_return, spots_of
+from dashboard.charts.calibration import PANEL, calibration
+from dashboard.charts.curves import pnl_curves
+from dashboard.charts.intervals import skill_intervals
+from dashboard.charts.skill import skill_and_return, spots_of
 from dashboard.lead import STAMPS, cohort_label, progress
 from dashboard.report.columns import COLUMNS, cells
-from dashboard.report.facts import MOST_COHORTS, Curves, Facts
+from dashboard.report.facts import MOST_COHORTS, ReportCurves, ReportFacts
 from dashboard.report.pictures import Picture, drawn
 from dashboard.times import moment
 from dashboard.words import count
@@ -29,7 +29,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A heading, what to know about the pictures under it, and the pictures."""
 
     title: str
@@ -37,7 +37,7 @@ class Section:
     pictures: list[Picture]
 
 
-def render(facts: Facts, at: datetime, told: Told) -> str:
+def render(facts: ReportFacts, at: datetime, told: Told) -> str:
     """The whole file."""
     css = (HOME / "page.css").read_text("utf-8")
     around = Environment(autoescape=True, undefined=StrictUndefined)  # nosec
@@ -65,12 +65,12 @@ def _policy(css: str) -> str:
     return f"{shut}; img-src data:; style-src 'sha256-{style}'"
 
 
-def _progress(facts: Facts) -> str:
+def _progress(facts: ReportFacts) -> str:
     newest = facts.lines[-1]
     return f"{cohort_label(newest)}: {progress(newest)}"
 
 
-def _sections(facts: Facts, told: Told) -> Iterator[Section]:
+def _sections(facts: ReportFacts, told: Told) -> Iterator[ReportSection]:
     """The charts, in the order of the dashboard."""
     rows, looks = facts.ranking.rows, facts.looks
     scored = any(row.skill is not None for row in rows)
@@ -79,9 +79,9 @@ def _sections(facts: Facts, told: Told) -> Iterator[Section]:
     if scored:
         skill = drawn(skill_intervals(rows, looks).properties(width=WIDE - 260), "Skill of each agent", WIDE)
         told(1, whole)
-        yield Section("Skill, and how sure it is", "Right of the line beats the price.", [skill])
+        yield ReportSection("Skill, and how sure it is", "Right of the line beats the price.", [skill])
         scatter = skill_and_return(spots_of(rows), looks).properties(width=WIDE - 80)
-        yield Section(
+        yield ReportSection(
             "Skill against return",
             "Above the line earns money. Luck moves return far more than skill.",
             [drawn(scatter, "Skill against return, a point an agent", WIDE)],
@@ -95,22 +95,22 @@ def _sections(facts: Facts, told: Told) -> Iterator[Section]:
             "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
             "Dashed grey is the price of every market shown."
         )
-        yield Section("Calibration", words, list(_panels(facts, whole - len(panels), told)))
+        yield ReportSection("Calibration", words, list(_panels(facts, whole - len(panels), told)))
 
 
-def _profit(one: Curves, facts: Facts) -> Section:
+def _profit(one: ReportCurves, facts: ReportFacts) -> ReportSection:
     title = f"Profit and loss, {cohort_label(one.line)}"
     if not one.points:
-        return Section(title, "No account has been valued yet.", [])
+        return ReportSection(title, "No account has been valued yet.", [])
     more = len(facts.lines) - MOST_COHORTS
     newest = one is facts.curves[-1] and more > 0
     rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if newest else ""
     chart = pnl_curves(one.points, one.rounds, facts.looks, "percent").properties(width=WIDE - 80)
     words = f"{progress(one.line)}. Open positions at mid; thin upright lines are rounds.{rest}"
-    return Section(title, words, [drawn(chart, f"Profit and loss in cohort {one.line.number}", WIDE)])
+    return ReportSection(title, words, [drawn(chart, f"Profit and loss in cohort {one.line.number}", WIDE)])
 
 
-def _panels(facts: Facts, before: int, told: Told) -> Iterator[Picture]:
+def _panels(facts: ReportFacts, before: int, told: Told) -> Iterator[Picture]:
     found = facts.calibrations
     for place, agent in enumerate(found, start=1):
         told(before + place, before + len(found))

@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from arena.prepared.profiles import Profile
+from arena.scores.cache.profiles import DetailedProfile
+from dashboard.cache import show_cached
 from dashboard.choice import choice
 from dashboard.lead import stamps
 from dashboard.links import link
-from dashboard.palette import Look, looks
+from dashboard.palette import AgentLook, looks
 from dashboard.parts import agent_forecasts, agent_money, agent_record, agent_running, agent_top
-from dashboard.prepared import shown
 from dashboard.queries import agent as queries
 from dashboard.queries.agent import AgentPage
-from dashboard.queries.order import by_board
+from dashboard.queries.order import by_leaderboard
 from dashboard.queries.season import season
-from dashboard.source import Source
+from dashboard.source import RecordSource
 from dashboard.words import code, plain
 
 TITLE = "Agent"
@@ -27,16 +27,16 @@ PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup"
 LATER = "What was worked out of its forecasts and money"
 
 
-def show(source: Source) -> None:
+def show(source: RecordSource) -> None:
     """The choice of agent, its verdict and figures, then the part that was asked for."""
     known = season(source)
-    names = {name: name for name in by_board(source)}
+    names = {name: name for name in by_leaderboard(source)}
     asked = st.query_params.get("agent")
     if asked is not None and asked not in names:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     page, kept = queries.agent_page(source, name), queries.profile(source, name)
-    found = shown(kept, LATER)
+    found = show_cached(kept, LATER)
     agent_top.show(page, found)
     for said in stamps(line for line in known.cohorts if line.number in {stay.cohort for stay in page.stays}):
         st.caption(said)
@@ -52,21 +52,21 @@ def show(source: Source) -> None:
     _onward(name, [other for other in names if other != name])
 
 
-def _forecasts(source: Source, found: Profile | None, name: str, look: Look) -> None:
+def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str, look: AgentLook) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.portrait.bargains)
         agent_forecasts.show(found, queries.questions(source, asked), name, look)
 
 
-def _money(source: Source, found: Profile | None, name: str) -> None:
+def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
-        agent_money.split(found)
+        agent_money.show_split(found)
         stakes = found.portrait.at_stake
-        agent_money.stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
-    agent_money.held(queries.holdings(source, name))
+        agent_money.show_stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
+    agent_money.show_holdings(queries.holdings(source, name))
 
 
-def _setup(source: Source, page: AgentPage) -> None:
+def _setup(source: RecordSource, page: AgentPage) -> None:
     agent_running.costs(page)
     agent_running.failures(page)
     agent_running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))

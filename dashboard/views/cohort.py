@@ -5,25 +5,25 @@ from typing import Any, cast
 
 import streamlit as st
 
-from arena.model import Cohort
-from arena.prepared.cohorts import Calibrated, Calibrations
+from arena.record.model.model import Cohort
+from arena.scores.cache.calibrations import CohortCalibrations, ForecasterCalibration
 from dashboard.chart import draw
+from dashboard.charts.calibration import PANEL, calibration
+from dashboard.charts.curves import Unit, pnl_curves
 from dashboard.choice import choice
+from dashboard.cohort_rules import rules, settings
 from dashboard.columns import BRIEF, COLUMNS
-from dashboard.drawn.calibration import PANEL, calibration
-from dashboard.drawn.curves import Unit, pnl_curves
-from dashboard.frozen import rules, settings
 from dashboard.lead import cohort_label, freshness, progress, stamps
 from dashboard.links import go, link
 from dashboard.listing import listing
-from dashboard.model import Line
+from dashboard.model import LeaderboardLine
 from dashboard.order import MEANT, READINGS
-from dashboard.palette import Look, looks
+from dashboard.palette import AgentLook, looks
 from dashboard.parts.leaderboard_money import show_money
-from dashboard.picked import picked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season
-from dashboard.source import Source, cached
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource, cached
 from dashboard.table import bars, cells, config, who
 from dashboard.words import code
 
@@ -38,7 +38,7 @@ PANELS = 12
 """So many calibration panels are drawn at once."""
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The page: curves, standings, calibration, then the line-up, the rules, and what is new in them."""
     known = season(record)
     options = {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
@@ -55,7 +55,7 @@ def show(record: Source) -> None:
     _changed(page)
 
 
-def _curves(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
+def _curves(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Profit and loss", anchor=False)
     with st.container(horizontal=True, gap="small"):
         unit = cast(Unit, choice("Unit", "unit", UNITS, "dollars"))
@@ -75,26 +75,26 @@ def _curves(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None
     draw(chart, says="Profit and loss of each agent over time")
 
 
-def _standings(page: CohortPage, drawn: Mapping[str, Look]) -> None:
+def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Standings", anchor=False)
     if said := freshness(page.made_at, page.fresh):
         st.info(said, icon=":material/history:")
     if page.made_at is None:
         show_money(page.money, drawn)
         return
-    lines = [Line(row) for row in page.rows]
+    lines = [LeaderboardLine(row) for row in page.rows]
     names = [row.agent for row in page.rows]
     columns = [column for column in COLUMNS if column.key in BRIEF]
     figures = cells(lines, columns)
     data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(page.rows, drawn)} | figures
     said = "Standings of the cohort: one row an agent, which leads to the agent's page"
-    row = picked(data, "standings", config(columns), said)
+    row = clicked_row(data, "standings", config(columns), said)
     link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
     if row is not None and names[row] in drawn:
         go("agent", agent=names[row])
 
 
-def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) -> None:
+def _calibration(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Calibration", anchor=False)
     reading = choice("Reading", "reading", READINGS, "stated")
     kept = calibrations(record, page.line.number)
@@ -122,7 +122,7 @@ def _calibration(record: Source, page: CohortPage, drawn: Mapping[str, Look]) ->
 
 
 @cached
-def _panel(record: Source, number: int, reading: str, agent: str, look: Look) -> dict[str, Any]:
+def _panel(record: RecordSource, number: int, reading: str, agent: str, look: AgentLook) -> dict[str, Any]:
     """An agent's calibration as it is drawn; a page has a dozen, and each takes its time to be made."""
     kept = calibrations(record, number)
     assert kept is not None
@@ -130,7 +130,7 @@ def _panel(record: Source, number: int, reading: str, agent: str, look: Look) ->
     return calibration(mine, kept.value.market, look).to_dict(validate=False)
 
 
-def _some(agents: Sequence[Calibrated]) -> Sequence[Calibrated]:
+def _some(agents: Sequence[ForecasterCalibration]) -> Sequence[ForecasterCalibration]:
     """As many as a page can draw at once; which ones is chosen where there are more."""
     if len(agents) <= PANELS:
         return agents
@@ -140,11 +140,11 @@ def _some(agents: Sequence[Calibrated]) -> Sequence[Calibrated]:
     return agents[first : first + PANELS]
 
 
-def _in_reading(found: Calibrations, reading: str) -> tuple[Calibrated, ...]:
+def _in_reading(found: CohortCalibrations, reading: str) -> tuple[ForecasterCalibration, ...]:
     return {"anchored": found.anchored, "implied": found.implied}.get(reading, found.stated)
 
 
-def _frozen(cohort: Cohort, drawn: Mapping[str, Look]) -> None:
+def _frozen(cohort: Cohort, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Line-up and rules", anchor=False)
     st.caption("Frozen when the cohort started.")
     st.markdown("\n".join(f"- {sentence}" for sentence in rules(cohort)))

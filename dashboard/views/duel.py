@@ -5,21 +5,21 @@ from typing import Any
 
 import streamlit as st
 
-from arena.prepared.duels import Decider, Fought
-from arena.scoring.comparing.duel import Duel
-from arena.verdict import chance, in_words
+from arena.scores.cache.duels import DecidingMarket, DuelDetails
+from arena.scores.comparisons import duel_sentences, p_value_text
+from arena.scores.rules.comparisons.duel import Duel
+from dashboard.cache import show_cached
 from dashboard.chart import draw
+from dashboard.charts.duel import differences, gap_line
 from dashboard.choice import choice
-from dashboard.drawn.duel import differences, gap_line
 from dashboard.lead import stamps
 from dashboard.links import go
-from dashboard.palette import Look, looks
-from dashboard.picked import picked
-from dashboard.prepared import shown
+from dashboard.palette import AgentLook, looks
 from dashboard.queries.duel import duels
-from dashboard.queries.order import by_board
+from dashboard.queries.order import by_leaderboard
 from dashboard.queries.season import season
-from dashboard.source import Source
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource
 from dashboard.words import code, count, plain
 
 TITLE = "Duel"
@@ -43,15 +43,15 @@ WIDEST = 24
 FEW = "Markets of one event count as one, and under 20 effective events nothing is concluded."
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The choice of two, what came of it, the markets that decided it, and all duels of the first."""
     known = season(record)
     names = [name for name, _ in known.agents]
     if len(names) < 2:
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
-    a, b = _two(by_board(record))
-    kept = shown(duels(record, a), LATER)
+    a, b = _two(by_leaderboard(record))
+    kept = show_cached(duels(record, a), LATER)
     if kept is None:
         return
     for said in stamps(known.cohorts):
@@ -83,8 +83,8 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     return a, b
 
 
-def _verdict(found: Fought) -> None:
-    about, *rest = in_words(found.duel, found.needed)
+def _verdict(found: DuelDetails) -> None:
+    about, *rest = duel_sentences(found.duel, found.needed)
     if rest:
         st.markdown(f"**{plain(' '.join(rest))}**")
     st.caption(f"{plain(about)} {FEW}")
@@ -105,10 +105,10 @@ def _signed(value: float | None) -> str:
 
 
 def _chance(value: float | None) -> str:
-    return "–" if value is None else chance(value).removeprefix("p").removeprefix(" = ").strip()
+    return "–" if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
 
 
-def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
+def _spread(found: DuelDetails, drawn: Mapping[str, AgentLook]) -> None:
     duel = found.duel
     if duel.gap is None or duel.same:
         return
@@ -125,19 +125,19 @@ def _spread(found: Fought, drawn: Mapping[str, Look]) -> None:
         draw(chart, says="Common events by their difference")
 
 
-def _deciders(found: Fought) -> None:
+def _deciders(found: DuelDetails) -> None:
     duel = found.duel
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if not markets:
             continue
         st.subheader(f"What spoke for {plain(name)}", anchor=False)
         st.caption("Markets that moved the gap most. Click a row to see the market.")
-        place = picked(_markets(markets), f"for {key}", _columns(duel), f"Markets that spoke for {key}")
+        place = clicked_row(_markets(markets), f"for {key}", _columns(duel), f"Markets that spoke for {key}")
         if place is not None:
             go("market", market=markets[place].market_id)
 
 
-def _markets(found: Sequence[Decider]) -> dict[str, list[Any]]:
+def _markets(found: Sequence[DecidingMarket]) -> dict[str, list[Any]]:
     return {
         "Market": [one.question for one in found],
         "a": [100 * one.a for one in found],
@@ -164,7 +164,7 @@ def _head(agent: str) -> str:
     return f"{agent if len(agent) <= WIDEST else f'{agent[: WIDEST - 1]}…'} %"
 
 
-def _others(kept: Sequence[Fought], a: str, b: str) -> None:
+def _others(kept: Sequence[DuelDetails], a: str, b: str) -> None:
     st.subheader(f"All duels of {plain(a)}", anchor=False)
     st.caption("Against everyone, the largest gap first. Click a row to see that duel.")
     rows = sorted(kept, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
@@ -190,7 +190,7 @@ def _others(kept: Sequence[Fought], a: str, b: str) -> None:
         "Events": _number("Events", "localized", "That both were shown."),
         "Needed": _number("Needed", "localized", "More events until a gap of this size is told."),
     }
-    place = picked(data, "duels of the first", columns, "All duels of the first agent", most=15)
+    place = clicked_row(data, "duels of the first", columns, "All duels of the first agent", most=15)
     if place is not None and rows[place].duel.b != b:
         go("duel", a=a, b=rows[place].duel.b)
 

@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from arena.slices import Slice
+from arena.scores.slices import Slice
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
 from dashboard.lead import cohort_label, freshness, leading, stamps
 from dashboard.links import go
-from dashboard.model import Line, Season
-from dashboard.order import MEANT, READINGS, SORTS, found, ordered
-from dashboard.palette import Look, looks
+from dashboard.model import LeaderboardLine, SeasonOverview
+from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
+from dashboard.palette import AgentLook, looks
 from dashboard.parts.leaderboard_money import show_money
 from dashboard.parts.leaderboard_now import show_happening
-from dashboard.picked import picked
-from dashboard.queries.leaderboard import Board, board, parts
+from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, parts
 from dashboard.queries.season import season
-from dashboard.source import Source
+from dashboard.row_choice import clicked_row
+from dashboard.source import RecordSource
 from dashboard.table import as_csv, bands, bars, cells, config, part_bars, who
 
 TITLE = "Leaderboard"
@@ -36,7 +36,7 @@ SLICES = {
 }
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The page: what it comes to, what is going on, the figures, then skill against return."""
     known = season(record)
     drawn = looks(known.agents)
@@ -45,7 +45,7 @@ def show(record: Source) -> None:
         options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         by = choice("Part of the season", "slice", SLICES, WHOLE, "list") if chosen == ALL else WHOLE
-    shown = board(record, None if chosen == ALL else int(chosen))
+    shown = leaderboard_page(record, None if chosen == ALL else int(chosen))
     with top:
         _lead(record, known, shown, chosen)
     if by != WHOLE:
@@ -56,7 +56,7 @@ def show(record: Source) -> None:
         _whole(shown, drawn, chosen)
 
 
-def _lead(record: Source, known: Season, shown: Board, chosen: str) -> None:
+def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """The first words: who leads and whether that means anything yet; then what is going on."""
     if shown.ranking is not None:
         st.markdown(leading(shown.ranking.sentence))
@@ -67,7 +67,7 @@ def _lead(record: Source, known: Season, shown: Board, chosen: str) -> None:
     show_happening(record)
 
 
-def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
+def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) -> None:
     """The board with all its figures, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         reading = choice("Reading", "reading", READINGS, "stated")
@@ -75,7 +75,7 @@ def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
         words = typed("Search", "search", "Search names")
     if reading != "stated":
         st.caption(f"{MEANT[reading]} Skill and places are of the stated probabilities in every reading.")
-    lines = ordered(found(shown.lines, words, lambda line: line.row.agent), sort, reading)
+    lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
     if lines:
         _table(lines, drawn)
     else:
@@ -90,7 +90,7 @@ def _whole(shown: Board, drawn: Mapping[str, Look], chosen: str) -> None:
     show_all([line.row for line in lines], drawn, reading)
 
 
-def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
+def _table(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
     names = [line.row.agent for line in lines]
     briefed = any(line.brief for line in lines)
     columns = [column for column in COLUMNS if briefed or column.key not in OF_ALL]
@@ -101,10 +101,10 @@ def _table(lines: Sequence[Line], drawn: Mapping[str, Look]) -> None:
         if key == "pnl" and briefed:
             data["luck"] = bands(lines, drawn)
     said = "Leaderboard: one row an agent, which leads to the agent's page"
-    _follow(names, picked(data, "board", config(COLUMNS), said), drawn)
+    _follow(names, clicked_row(data, "board", config(COLUMNS), said), drawn)
 
 
-def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, Look]) -> None:
+def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, AgentLook]) -> None:
     """Go to the agent of a row that was clicked. A market that nobody plays has no page."""
     if row is not None and names[row] in drawn:
         go("agent", agent=names[row])
@@ -121,7 +121,7 @@ def _download(text: str, name: str) -> None:
     )
 
 
-def _part(record: Source, by: str, shown: Board, drawn: Mapping[str, Look]) -> None:
+def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[str, AgentLook]) -> None:
     """Every agent against the price in one part of the season."""
     kept = parts(record, by)
     if kept is None:
@@ -135,11 +135,11 @@ def _part(record: Source, by: str, shown: Board, drawn: Mapping[str, Look]) -> N
         chosen = choice("Part", "part", {name: name for name in names}, names[0], "list")
         words = typed("Search", "search", "Search names")
     here = [part for part in kept.value if part.slice == chosen]
-    rows = _surest(found(here, words, lambda part: part.gain.agent))
+    rows = _surest(matching(here, words, lambda part: part.gain.agent))
     agents = [part.gain.agent for part in rows]
     data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)
     said = "One row an agent, in this part of the season"
-    row = picked(data, "part of the board", config(PART_COLUMNS), said)
+    row = clicked_row(data, "part of the board", config(PART_COLUMNS), said)
     _follow(agents, row, drawn)
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}

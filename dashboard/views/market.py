@@ -8,7 +8,7 @@ from dashboard.parts.market_list import show_list
 from dashboard.parts.market_one import show_market
 from dashboard.queries.market import market_page
 from dashboard.queries.season import season
-from dashboard.source import Source
+from dashboard.source import RecordSource
 from dashboard.words import code
 
 TITLE = "Market"
@@ -17,7 +17,7 @@ NEEDS_A_COHORT = True
 ORDER = 5
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The market that the address names, or the list of them."""
     named = st.query_params.get("market")
     if not named:

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from arena.status import JobLine, Status
-from dashboard.config import known
-from dashboard.parts.operations_events import show_asides, show_incidents, show_jobs
+from arena.record.model.status import JobLine, Status
+from dashboard.config import known_config
+from dashboard.parts.operations_events import show_incidents, show_jobs, show_rejected
 from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
-from dashboard.queries.operations import Workings, workings
-from dashboard.queries.standing import standing
-from dashboard.source import Source
+from dashboard.queries.operations import OperationsPage, operations_page
+from dashboard.queries.status import arena_status
+from dashboard.source import RecordSource
 from dashboard.times import far, moment
 from dashboard.words import count, plain, usd
 
@@ -26,9 +26,9 @@ WORDS = {
 MEGABYTE = 1_000_000
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
-    status, page = standing(record), workings(record)
+    status, page = arena_status(record), operations_page(record)
     _health(status)
     _figures(status)
     show_rounds(status.rounds)
@@ -36,7 +36,7 @@ def show(record: Source) -> None:
     show_spending(page, status.spend.limits)
     show_jobs(status)
     show_incidents(page.incidents)
-    show_asides(record, status)
+    show_rejected(record, status)
     _record(page, status)
 
 
@@ -49,7 +49,7 @@ def _health(status: Status) -> None:
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
             "by its own."
         )
-    _, broken = known()
+    _, broken = known_config()
     if broken:
         st.warning(
             "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
@@ -94,7 +94,7 @@ def _lost(status: Status) -> str:
     return f"{worst}{lost if calls.lost else 'None was lost with its worker.'}"
 
 
-def _record(page: Workings, status: Status) -> None:
+def _record(page: OperationsPage, status: Status) -> None:
     st.subheader("Record", anchor=False)
     known = (told for told in status.incidents if told.ended_at is None)
     wrong = [told for told in known if told.incident.kind == "verify_failed"]

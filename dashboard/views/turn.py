@@ -6,7 +6,7 @@ from dashboard.links import step
 from dashboard.parts.turn_list import show_list
 from dashboard.parts.turn_one import show_turn
 from dashboard.queries.turn import turn_page
-from dashboard.source import Source
+from dashboard.source import RecordSource
 from dashboard.words import code
 
 TITLE = "Turn"
@@ -15,7 +15,7 @@ NEEDS_A_COHORT = True
 ORDER = 6
 
 
-def show(record: Source) -> None:
+def show(record: RecordSource) -> None:
     """The turn that the address names, or the list of the newest."""
     cohort, round, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
     if not (cohort and round):

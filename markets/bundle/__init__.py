@@ -5,17 +5,17 @@
 
 from markets.bundle.mistakes import Mistake
 from markets.bundle.model import Bundle, Recording
-from markets.bundle.read import BadBundle, Report, check, read
-from markets.bundle.write import Sighting, Written, write
+from markets.bundle.read import BadBundle, BundleReport, check, read
+from markets.bundle.write import Sighting, WriteCounts, write
 
 __all__ = [
     "BadBundle",
     "Bundle",
+    "BundleReport",
     "Mistake",
     "Recording",
-    "Report",
     "Sighting",
-    "Written",
+    "WriteCounts",
     "check",
     "read",
     "write",

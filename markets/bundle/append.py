@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from markets.bundle.files import MOST_BYTES, NEEDED, Part, opened
+from markets.bundle.files import MOST_BYTES, NEEDED, BundleFile, open_file
 from markets.bundle.journal import begin, finish, take_back
 from markets.venue import VenueError
 
@@ -71,7 +71,7 @@ def _begun(path: Path) -> tuple[str, bool, int]:
     if not path.exists():
         return "", True, 0
     size = 0
-    with opened(Part(path, path.stat().st_size)) as file:
+    with open_file(BundleFile(path, path.stat().st_size)) as file:
         first = last = b""
         for line in file:
             first, last, size = first or line, line, size + len(line)

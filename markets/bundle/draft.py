@@ -1,16 +1,101 @@
-"""The files of a bundle read line by line: what each says, and what can't be meant."""
+"""The files of a bundle read line by line: what each says, and what can't be meant.
 
-from collections.abc import Callable, Mapping
+Lines as records: an object on each line, or the rows of a table.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from markets.bundle import rows
-from markets.bundle.fields import bears_date
-from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, Numbered, Told
-from markets.bundle.mistakes import Mistakes, Unmeant, shown
-from markets.bundle.records import csv_records, json_records
+from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, MistakeSink, Numbered
+from markets.bundle.mistakes import BadBundleValue, Mistakes, shown_value
+from markets.bundle.rows import bears_date
 from markets.model import MarketId, Quote, Resolution
+
+
+def json_records(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with one on each line. Numbers are kept exactly as they are written."""
+    for number, text in numbered:
+        try:
+            record = json.loads(
+                text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_each_once
+            )
+        except BadBundleValue as error:
+            tell(number, error.wrong, error.meant)
+        except (ValueError, ArithmeticError, RecursionError):
+            tell(number, "no JSON", "one JSON object on the line")
+        else:
+            if isinstance(record, dict):
+                yield number, record
+            else:
+                tell(number, "JSON that is no object", "one JSON object on the line")
+
+
+def _no_number(word: str) -> None:
+    raise BadBundleValue(word, "a number")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise BadBundleValue("a key that stands twice", "every key once")
+    return record
+
+
+def csv_records(
+    numbered: Numbered, needed: Sequence[str], more: Sequence[str], tell: MistakeSink
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table by the columns that its first row names."""
+    rows = _rows(numbered, tell)
+    line, columns = next(rows, (0, []))
+    if not _are_columns(columns, needed, more, line, tell):
+        return
+    for number, row in rows:
+        if len(row) == len(columns):
+            yield number, dict(zip(columns, row, strict=True))
+        else:
+            tell(number, f"{len(row)} values", f"{len(columns)}, one for each column")
+
+
+def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with the number of the line on which each ends."""
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for line, text in numbered:
+            number = line
+            yield text
+
+    reader = csv.reader(texts(), strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            tell(number, f"no row ({error})", "values with commas between them")
+        else:
+            yield number, row
+
+
+def _are_columns(
+    columns: Sequence[str], needed: Sequence[str], more: Sequence[str], line: int, tell: MistakeSink
+) -> bool:
+    """Whether a table has all its columns, each once, and no other."""
+    missing = [name for name in needed if name not in columns]
+    odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
+    if not missing and not odd:
+        return True
+    wrong = f"no column {missing[0]}" if missing else f'the column "{odd[0][:40]}"'
+    tell(line, wrong, f"{','.join(needed)} and, where known, {','.join(more)}")
+    return False
+
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)
 """From when a page counts that doesn't say from when."""
@@ -24,7 +109,7 @@ class Draft:
     """What the files have said so far: pages, prices and books with their lines, and ends by version."""
 
     mistakes: Mistakes = field(default_factory=Mistakes)
-    pages: dict[At, tuple[int, rows.Page]] = field(default_factory=dict)
+    pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
     prices: dict[At, tuple[int, Quote]] = field(default_factory=dict)
     books: dict[At, tuple[int, Quote]] = field(default_factory=dict)
     ends: dict[MarketId, list[Resolution]] = field(default_factory=dict)
@@ -34,7 +119,7 @@ class Draft:
     whole_list: bool = False
 
 
-def read_markets(draft: Draft, numbered: Numbered, tell: Told) -> None:
+def read_markets(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
     """The lines of `markets.jsonl`."""
     before = draft.mistakes.count
     for line, record in json_records(numbered, tell):
@@ -50,7 +135,7 @@ def read_markets(draft: Draft, numbered: Numbered, tell: Told) -> None:
     draft.whole_list = draft.mistakes.count == before
 
 
-def read_prices(draft: Draft, numbered: Numbered, tell: Told) -> None:
+def read_prices(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
     """The rows of `prices.csv`."""
     for line, record in csv_records(numbered, rows.PRICE_COLUMNS, rows.MORE_PRICE_COLUMNS, tell):
         quote = _made(rows.quote, record, line, tell)
@@ -60,7 +145,7 @@ def read_prices(draft: Draft, numbered: Numbered, tell: Told) -> None:
             _note_daily(draft, quote.market_id, record, "date")
 
 
-def read_books(draft: Draft, numbered: Numbered, tell: Told) -> None:
+def read_books(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
     """The lines of `books.jsonl`."""
     for line, record in json_records(numbered, tell):
         quote = _made(rows.book, record, line, tell)
@@ -69,7 +154,7 @@ def read_books(draft: Draft, numbered: Numbered, tell: Told) -> None:
             _once(draft.books, (quote.market_id, quote.at), line, quote, wrong, tell)
 
 
-def read_ends(draft: Draft, numbered: Numbered, tell: Told) -> None:
+def read_ends(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
     """The rows of `resolutions.csv`. Versions stand in order, each known no earlier than the one before."""
     for line, record in csv_records(numbered, rows.END_COLUMNS, rows.MORE_END_COLUMNS, tell):
         end = _made(rows.end, record, line, tell)
@@ -85,7 +170,7 @@ def read_ends(draft: Draft, numbered: Numbered, tell: Told) -> None:
             _note_daily(draft, end.market_id, record, "known_at")
 
 
-READERS: Mapping[str, Callable[[Draft, Numbered, Told], None]] = {
+READERS: Mapping[str, Callable[[Draft, Numbered, MistakeSink], None]] = {
     MARKETS: read_markets,
     PRICES: read_prices,
     BOOKS: read_books,
@@ -94,11 +179,11 @@ READERS: Mapping[str, Callable[[Draft, Numbered, Told], None]] = {
 """The reader of each file, in the order in which they are read."""
 
 
-def _made(make: Callable[[Any], T], record: Any, line: int, tell: Told) -> T | None:
+def _made(make: Callable[[Any], T], record: Any, line: int, tell: MistakeSink) -> T | None:
     """What a line says, or None with the reason told."""
     try:
         return make(record)
-    except Unmeant as error:
+    except BadBundleValue as error:
         tell(line, error.wrong, error.meant)
         return None
 
@@ -108,18 +193,20 @@ def _note_daily(draft: Draft, market: MarketId, record: Any, key: str) -> None:
         draft.daily.add(market)
 
 
-def _once(known: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str, tell: Told) -> None:
+def _once(
+    known: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str, tell: MistakeSink
+) -> None:
     if key in known:
         tell(line, wrong, f"one only: the first stands on line {known[key][0]}")
     else:
         known[key] = line, value
 
 
-def _listed(draft: Draft, market: MarketId, line: int, tell: Told) -> bool:
+def _listed(draft: Draft, market: MarketId, line: int, tell: MistakeSink) -> bool:
     """Whether there is a page of the market. Told once for each that has none, if the list could be read."""
     if market in draft.listed:
         return True
     if draft.whole_list and market not in draft.missed:
-        tell(line, f"the market {shown(market)}", f"a market of {MARKETS}")
+        tell(line, f"the market {shown_value(market)}", f"a market of {MARKETS}")
     draft.missed.add(market)
     return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from markets.bundle.journal import JOURNAL, NAMES, unfinished
-from markets.bundle.mistakes import Mistakes, Unmeant
+from markets.bundle.mistakes import BadBundleValue, Mistakes
 
 MARKETS, PRICES, BOOKS, ENDS = NAMES
 NEEDED = (MARKETS, PRICES)
@@ -24,29 +24,29 @@ Numbered = Iterator[tuple[int, str]]
 Hash = Any
 
 
-class Told(Protocol):
+class MistakeSink(Protocol):
     """Where mistakes of one file go."""
 
     def __call__(self, line: int, wrong: str, meant: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BundleFile:
     """A file of a bundle, as far as it is whole: what an append has only begun to add isn't read."""
 
     path: Path
     size: int
 
 
-def found(folder: Path, mistakes: Mistakes) -> dict[str, Part]:
+def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
     """The files of a bundle by their plain names. Each may be packed with gzip; none may lie elsewhere."""
-    files: dict[str, Part] = {}
+    files: dict[str, BundleFile] = {}
     if not folder.is_dir():
         mistakes.add(folder.name, 0, "no such folder", "a folder with a recording")
         return files
     try:
         sizes = unfinished(folder)
-    except (Unmeant, OSError) as error:
+    except (BadBundleValue, OSError) as error:
         mistakes.add(JOURNAL, 0, "what is no journal of ours", f"none ({error})")
         return files
     for name in NAMES:
@@ -63,15 +63,15 @@ def found(folder: Path, mistakes: Mistakes) -> dict[str, Part]:
             mistakes.add(paths[0].name, 0, "no file of this folder", "a plain file, not a link to elsewhere")
         elif paths:
             whole = sizes.get(paths[0].name)
-            files[name] = Part(paths[0], paths[0].stat().st_size if whole is None else whole)
+            files[name] = BundleFile(paths[0], paths[0].stat().st_size if whole is None else whole)
     return files
 
 
-def lines(part: Part, seen: Hash, tell: Told) -> Numbered:
+def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
     """The lines of a file that are texts, numbered from 1; what can't be read is told. `seen` hashes all."""
     number = 0
     try:
-        with opened(part) as file:
+        with open_file(part) as file:
             total = 0
             while line := file.readline(MOST_LINE + 1):
                 number += 1
@@ -95,7 +95,7 @@ def lines(part: Part, seen: Hash, tell: Told) -> Numbered:
 
 
 @contextmanager
-def opened(part: Part) -> Iterator[BinaryIO]:
+def open_file(part: BundleFile) -> Iterator[BinaryIO]:
     """A file to be read, unpacked if it is packed."""
     with io.BufferedReader(_Front(part), 1 << 16) as whole:
         if part.path.suffix != ".gz":
@@ -108,7 +108,7 @@ def opened(part: Part) -> Iterator[BinaryIO]:
 class _Front(io.RawIOBase):
     """The first bytes of a file, as if it had no more."""
 
-    def __init__(self, part: Part):
+    def __init__(self, part: BundleFile):
         self._file, self._left = part.path.open("rb", buffering=0), part.size
 
     def readable(self) -> bool:
@@ -124,13 +124,13 @@ class _Front(io.RawIOBase):
         super().close()
 
 
-def sealed(folder: Path) -> str:
+def hash_file(folder: Path) -> str:
     """`content` of a bundle without looking into its files; nothing where they can't be used."""
     mistakes, seen = Mistakes(), dict[str, Hash]()
     try:
-        for name, part in found(folder, mistakes).items():
+        for name, part in find_files(folder, mistakes).items():
             seen[name] = hashlib.sha256()
-            with opened(part) as file:
+            with open_file(part) as file:
                 while some := file.read(1 << 20):
                     seen[name].update(some)
     except (OSError, EOFError, zlib.error):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from markets.bundle.mistakes import Unmeant, shown
+from markets.bundle.mistakes import BadBundleValue, shown_value
 from markets.venue import VenueError
 
 NAMES = ("markets.jsonl", "prices.csv", "books.jsonl", "resolutions.csv")
@@ -81,9 +81,9 @@ def unfinished(folder: Path) -> Sizes:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except ValueError as error:
-        raise Unmeant("no JSON", "the sizes of files") from error
+        raise BadBundleValue("no JSON", "the sizes of files") from error
     if not isinstance(found, dict) or not all(_is_own(folder, *item) for item in found.items()):
-        raise Unmeant(shown(found), "the sizes of files of this folder")
+        raise BadBundleValue(shown_value(found), "the sizes of files of this folder")
     return found
 
 

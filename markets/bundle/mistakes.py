@@ -21,7 +21,7 @@ class Mistake:
         return f"{place}: found {self.wrong}, expected {self.meant}"
 
 
-class Unmeant(ValueError):
+class BadBundleValue(ValueError):
     """What was found isn't what is meant there."""
 
     def __init__(self, wrong: str, meant: str):
@@ -43,10 +43,10 @@ class Mistakes:
             self.kept.append(Mistake(file, line, wrong, meant))
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """A value as it is quoted in a mistake: on one line, and not too long.
 
-    >>> shown("five"), shown(None), shown("x" * 99)[-6:]
+    >>> shown_value("five"), shown_value(None), shown_value("x" * 99)[-6:]
     ('"five"', 'nothing', 'xxxxx…')
     """
     if value is None:

@@ -10,11 +10,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from markets.bundle.draft import READERS, At, Draft
-from markets.bundle.files import content, found, lines, sealed
+from markets.bundle.files import content, find_files, hash_file, lines
 from markets.bundle.mistakes import Mistake
 from markets.bundle.model import Bundle, Recording
-from markets.bundle.rows import EMPTY, Page, with_book
-from markets.canonical import digest
+from markets.bundle.rows import EMPTY, BundlePage, with_book
+from markets.hashes import digest
 from markets.ladders import ladders
 from markets.model import MarketId, Quote
 from markets.venue import VenueError
@@ -26,7 +26,7 @@ NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BundleReport:
     """What is in a bundle. `mistakes` are the first ones, `wrong` is how many there are.
 
     Counted is what could be read. `events`, the time of the `first` and `last` price, and the hash
@@ -53,7 +53,7 @@ class Report:
 class BadBundle(VenueError):
     """A bundle with mistakes. Nothing of it is used."""
 
-    def __init__(self, folder: Path, report: Report):
+    def __init__(self, folder: Path, report: BundleReport):
         some = [str(mistake) for mistake in report.mistakes[:NAMED]]
         if report.wrong > NAMED:
             some.append(f"and {report.wrong - NAMED:,} more")
@@ -68,23 +68,23 @@ def read(folder: Path) -> Bundle:
 
     One that somebody holds already is not read again, as long as not a byte of it has changed.
     """
-    if (held := HELD.get(sealed(folder))) is not None:
+    if (held := HELD.get(hash_file(folder))) is not None:
         return held
-    bundle, report = _examined(folder)
+    bundle, report = _examine(folder)
     if bundle is None:
         raise BadBundle(folder, report)
     HELD[bundle.content] = bundle
     return bundle
 
 
-def check(folder: Path) -> Report:
+def check(folder: Path) -> BundleReport:
     """What is in a folder, and all that is wrong with it."""
-    return _examined(folder)[1]
+    return _examine(folder)[1]
 
 
-def _examined(folder: Path) -> tuple[Bundle | None, Report]:
+def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
     draft, seen = Draft(), dict[str, Any]()
-    for name, part in found(folder, draft.mistakes).items():
+    for name, part in find_files(folder, draft.mistakes).items():
         seen[name] = hashlib.sha256()
         tell = partial(draft.mistakes.add, part.path.name)
         READERS[name](draft, lines(part, seen[name], tell), tell)
@@ -92,10 +92,10 @@ def _examined(folder: Path) -> tuple[Bundle | None, Report]:
     return bundle, _report(draft, bundle)
 
 
-def _report(draft: Draft, bundle: Bundle | None) -> Report:
+def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
     whole = bundle or Bundle({}, "")
     events = {record.pages[0].event_id for record in whole.markets.values()}
-    return Report(
+    return BundleReport(
         markets=len(draft.listed),
         prices=len(draft.prices),
         books=len(draft.books),
@@ -110,7 +110,7 @@ def _report(draft: Draft, bundle: Bundle | None) -> Report:
 
 
 def _recordings(draft: Draft) -> dict[MarketId, Recording]:
-    pages, quotes = defaultdict[MarketId, list[tuple[datetime, Page]]](list), _quotes(draft)
+    pages, quotes = defaultdict[MarketId, list[tuple[datetime, BundlePage]]](list), _quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
     events = _events({market: versions[0][1] for market, versions in pages.items()})
@@ -138,7 +138,7 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
     return quotes
 
 
-def _events(pages: dict[MarketId, Page]) -> dict[MarketId, str]:
+def _events(pages: dict[MarketId, BundlePage]) -> dict[MarketId, str]:
     """The event as the page names it; else one for an equal background, else by ladder, else its own."""
     named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
     texts = {market: page.background for market, page in pages.items() if market not in named}

@@ -1,24 +1,134 @@
-"""What a line of each file says: a market's page and its end, a price, a book, an end of its own."""
+"""What a line of each file says: a market's page and its end, a price, a book, an end of its own.
 
+Single values as a bundle writes them: instants, prices, amounts, texts.
+"""
+
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
-from markets.bundle.fields import (
-    MOST_MONEY,
-    Record,
-    amount,
-    given,
-    known_from,
-    market_id,
-    moment,
-    price,
-    said,
-    text,
-)
-from markets.bundle.mistakes import Unmeant, shown
-from markets.millionths import ONE
-from markets.model import Level, Market, Quote, Resolution
+from markets.bundle.mistakes import BadBundleValue, shown_value
+from markets.millionths import ONE, millionths
+from markets.model import Level, Market, MarketId, Quote, Resolution
+
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)")
+NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,40})?(e[+-]?\d{1,2})?", re.IGNORECASE)
+NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
+OWN_ID = re.compile(r"[!-~]{1,200}")
+
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""What no database, or no file in UTF-8, can hold: the character NUL, and halves of characters."""
+MOST_TEXT = 100_000
+
+MOST_MONEY = 10**12 * ONE
+YEARS = range(1970, 2200)
+DAY = timedelta(days=1)
+
+INSTANT = 'a date such as "2026-01-31", or an instant such as "2026-01-31T12:00:00Z"'
+
+Record = Mapping[str, object]
+
+
+def moment(record: Record, key: str) -> datetime:
+    """An instant; a date is its first moment in UTC.
+
+    >>> moment({"open": "2026-01-31"}, "open").isoformat()
+    '2026-01-31T00:00:00+00:00'
+    """
+    return _instant(record, key, timedelta())
+
+
+def bears_date(record: Record, key: str) -> bool:
+    """Whether it says no more than a day."""
+    return DATE.fullmatch(str(record.get(key))) is not None
+
+
+def known_from(record: Record, key: str) -> datetime:
+    """From when something counts: from its instant on, and what bears a date once that day is over.
+
+    >>> known_from({"date": "2026-01-31"}, "date").isoformat()
+    '2026-02-01T00:00:00+00:00'
+    """
+    return _instant(record, key, DAY)
+
+
+def _instant(record: Record, key: str, after_date: timedelta) -> datetime:
+    value = record.get(key)
+    try:
+        if isinstance(value, str) and DATE.fullmatch(value):
+            found = datetime.combine(date.fromisoformat(value), time(), UTC) + after_date
+        elif isinstance(value, str) and TIMESTAMP.fullmatch(value):
+            found = datetime.fromisoformat(value).astimezone(UTC)
+        else:
+            raise ValueError
+    except (ValueError, OverflowError) as error:
+        raise _bad_value(key, value, INSTANT) from error
+    if found.year not in YEARS:
+        raise _bad_value(key, value, f"a year from {YEARS[0]} to {YEARS[-1]}")
+    return found
+
+
+def price(record: Record, key: str) -> int:
+    """A price or a probability, from 0 to 1."""
+    return _number(record, key, ONE, "a number from 0 to 1")
+
+
+def amount(record: Record, key: str) -> int:
+    """Dollars or shares, from 0 on."""
+    return _number(record, key, MOST_MONEY, "a number from 0 to a trillion")
+
+
+def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) -> int | None:
+    """A number that may be left out."""
+    return None if record.get(key) in (None, "") else reader(record, key)
+
+
+def _number(record: Record, key: str, most: int, meant: str) -> int:
+    value = record.get(key)
+    text = str(value) if isinstance(value, int | Decimal | str) and not isinstance(value, bool) else ""
+    found = millionths(text) if NUMBER.fullmatch(text) else -1
+    if not 0 <= found <= most:
+        raise _bad_value(key, value, meant)
+    return found
+
+
+def text(record: Record, key: str) -> str:
+    """A text that may be left out."""
+    value = record.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > MOST_TEXT or UNWRITABLE.search(value):
+        raise _bad_value(
+            key, value, f"a text of at most {MOST_TEXT:,} characters that can be written as UTF-8"
+        )
+    return value
+
+
+def text_or_empty(record: Record, key: str) -> str:
+    """A text that must be there."""
+    value = text(record, key)
+    if not value.strip():
+        raise _bad_value(key, record.get(key), "a text")
+    return value
+
+
+def market_id(record: Record) -> MarketId:
+    """The market that a line is about: its `venue` and its `id` there."""
+    venue, own = record.get("venue"), record.get("id")
+    if not isinstance(venue, str) or not NAME.fullmatch(venue):
+        raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")
+    if not isinstance(own, str) or not OWN_ID.fullmatch(own):
+        raise _bad_value("id", own, "a market's id at its venue, up to 200 characters without a blank")
+    return MarketId(f"{venue}:{own}")
+
+
+def _bad_value(key: str, value: object, meant: str) -> BadBundleValue:
+    return BadBundleValue(f"{key} {shown_value(value)}", meant)
+
 
 PRICE_COLUMNS = ("venue", "id", "date", "prob_yes")
 MORE_PRICE_COLUMNS = ("kind", "bid", "ask", "last", "volume")
@@ -34,7 +144,7 @@ MOST_LEVELS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class BundlePage:
     """A market as a line describes it, and from when on; None where that was always known.
 
     The market's event is what the line calls it. Where it is silent, markets of one `background` may be
@@ -46,15 +156,16 @@ class Page:
     background: str
 
 
-def page(record: Record) -> Page:
+def page(record: Record) -> BundlePage:
     """The page of a line of `markets.jsonl`."""
     opens_at, closes_at = moment(record, "open"), moment(record, "close")
     if opens_at >= closes_at:
-        raise Unmeant(
-            f"open {shown(record['open'])} with close {shown(record['close'])}", "open before close"
+        raise BadBundleValue(
+            f"open {shown_value(record['open'])} with close {shown_value(record['close'])}",
+            "open before close",
         )
-    question, background = said(record, "question"), text(record, "background")
-    tick = given(record, "tick", price)
+    question, background = text_or_empty(record, "question"), text(record, "background")
+    tick = has_value(record, "tick", price)
     market = Market(
         id=market_id(record),
         event_id=text(record, "event"),
@@ -64,10 +175,10 @@ def page(record: Record) -> Page:
         opens_at=opens_at,
         closes_at=closes_at,
         tick=tick or TICK,
-        fee_rate=given(record, "fee_rate", price) or 0,
-        min_shares=given(record, "min_shares", amount) or 0,
+        fee_rate=has_value(record, "fee_rate", price) or 0,
+        min_shares=has_value(record, "min_shares", amount) or 0,
     )
-    return Page(market, moment(record, "seen") if record.get("seen") else None, background.strip())
+    return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
 
 
 def _rules(record: Record, background: str) -> str:
@@ -80,8 +191,10 @@ def end_within(record: Record) -> Resolution | None:
     resolved = record.get("resolved", False)
     if resolved is not True:
         if resolved is not False or record.get("resolution") is not None:
-            wrong = f"resolved {shown(resolved)} with resolution {shown(record.get('resolution'))}"
-            raise Unmeant(wrong, "resolved true where there is a resolution, else false")
+            wrong = (
+                f"resolved {shown_value(resolved)} with resolution {shown_value(record.get('resolution'))}"
+            )
+            raise BadBundleValue(wrong, "resolved true where there is a resolution, else false")
         return None
     return Resolution(
         market_id(record), 1, known_from(record, "resolution_date"), _payout(record, "resolution")
@@ -90,10 +203,10 @@ def end_within(record: Record) -> Resolution | None:
 
 def end(record: Record) -> Resolution:
     """The end that a line of `resolutions.csv` tells."""
-    venue, _, own = said(record, "market").partition(":")
-    market, version = market_id({"venue": venue, "id": own}), said(record, "version")
+    venue, _, own = text_or_empty(record, "market").partition(":")
+    market, version = market_id({"venue": venue, "id": own}), text_or_empty(record, "version")
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
-        raise Unmeant(f"version {shown(version)}", "a whole number from 1 on")
+        raise BadBundleValue(f"version {shown_value(version)}", "a whole number from 1 on")
     known_at, payout = known_from(record, "known_at"), _payout(record, "payout")
     return Resolution(market, int(version), known_at, payout, text(record, "source"))
 
@@ -103,17 +216,17 @@ def _payout(record: Record, key: str) -> int | None:
         return None
     try:
         return price(record, key)
-    except Unmeant as error:
-        raise Unmeant(error.wrong, f'{error.meant}, or "{REFUND}"') from error
+    except BadBundleValue as error:
+        raise BadBundleValue(error.wrong, f'{error.meant}, or "{REFUND}"') from error
 
 
 def quote(record: Record) -> Quote:
     """The price that a line of `prices.csv` tells. Its mid may be left out where there are others."""
-    mid, bid, ask, last = (given(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
+    mid, bid, ask, last = (has_value(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
     if (mid, bid, ask, last) == (None, None, None, None):
-        raise Unmeant(f"prob_yes {shown(record.get('prob_yes'))}", "a number from 0 to 1")
+        raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
     known = known_from(record, "date")
-    return Quote(market_id(record), known, bid, ask, mid, last, given(record, "volume", amount) or 0)
+    return Quote(market_id(record), known, bid, ask, mid, last, has_value(record, "volume", amount) or 0)
 
 
 def book(record: Record) -> Quote:
@@ -129,17 +242,21 @@ def book(record: Record) -> Quote:
 def _levels(record: Record, key: str) -> list[Level]:
     levels = record.get(key)
     if not isinstance(levels, list) or len(levels) > MOST_LEVELS:
-        raise Unmeant(f"{key} {shown(levels)}", f"a list of at most {MOST_LEVELS:,} levels")
+        raise BadBundleValue(f"{key} {shown_value(levels)}", f"a list of at most {MOST_LEVELS:,} levels")
     return [_level(key, level) for level in levels]
 
 
 def _level(key: str, level: Any) -> Level:
     if not isinstance(level, list) or len(level) != 2:
-        raise Unmeant(f"{key} with {shown(level)}", 'a price and a number of shares, such as ["0.40", "120"]')
+        raise BadBundleValue(
+            f"{key} with {shown_value(level)}", 'a price and a number of shares, such as ["0.40", "120"]'
+        )
     pair = {"price": level[0], "shares": level[1]}
     found = Level(price(pair, "price"), amount(pair, "shares"))
     if not 0 < found.price < ONE or not 0 < found.shares <= MOST_MONEY:
-        raise Unmeant(f"{key} with {shown(level)}", "a price between 0 and 1, and shares above 0")
+        raise BadBundleValue(
+            f"{key} with {shown_value(level)}", "a price between 0 and 1, and shares above 0"
+        )
     return found
 
 

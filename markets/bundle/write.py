@@ -1,21 +1,92 @@
-"""Adding to a bundle what was seen: only what is new, and only what reads back as the same."""
+"""Adding to a bundle what was seen: only what is new, and only what reads back as the same.
+
+Lines of a bundle's files, each tried by reading it back: it must say just what was meant.
+"""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from markets.bundle import rows
 from markets.bundle.append import append, place
 from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES
 from markets.bundle.journal import NAMES, alone
-from markets.bundle.lines import Row, book_line, end_line, page_line, price_line
-from markets.bundle.mistakes import Unmeant
+from markets.bundle.mistakes import BadBundleValue, shown_value
 from markets.bundle.model import Recording
 from markets.bundle.read import read
-from markets.model import Listing, Market, MarketId, Quote, Resolution
-from markets.venue import Report, SetAside, VenueError, forget
+from markets.hashes import timestamp_text
+from markets.millionths import decimal
+from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
+from markets.venue import QuarantinedRecord, Report, VenueError, ignore_report
+
+Row = dict[str, object]
+T = TypeVar("T")
+
+
+def page_line(market: Market, at: datetime) -> Row:
+    """The line of `markets.jsonl` for a market's page as it read at an instant."""
+    venue, _, own = market.id.partition(":")
+    row: Row = {
+        "venue": venue,
+        "id": own,
+        "question": market.question,
+        "rules": market.rules,
+        "category": market.category,
+        "event": market.event_id,
+        "open": timestamp_text(market.opens_at),
+        "close": timestamp_text(market.closes_at),
+        "seen": timestamp_text(at),
+        "tick": str(decimal(market.tick)),
+        "fee_rate": str(decimal(market.fee_rate)),
+        "min_shares": str(decimal(market.min_shares)),
+    }
+    return _reads_back(row, rows.page(row).market, market)
+
+
+def price_line(quote: Quote) -> Row:
+    """The row of `prices.csv` for a quote."""
+    venue, _, own = quote.market_id.partition(":")
+    row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
+    prices = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
+    row |= {name: "" if value is None else str(decimal(value)) for name, value in prices.items()}
+    row["volume"] = str(decimal(quote.volume))
+    made = rows.quote(row)
+    booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
+    return _reads_back(row, booked, quote)
+
+
+def book_line(quote: Quote) -> Row:
+    """The line of `books.jsonl` for a quote that has a book."""
+    venue, _, own = quote.market_id.partition(":")
+    sides = {"bids": _levels(quote.bids), "asks": _levels(quote.asks)}
+    return {"venue": venue, "id": own, "at": timestamp_text(quote.at), **sides}
+
+
+def _levels(levels: Iterable[Level]) -> list[list[str]]:
+    return [[str(decimal(level.price)), str(decimal(level.shares))] for level in levels]
+
+
+def end_line(end: Resolution) -> Row:
+    """The row of `resolutions.csv` for how a market ended. Its source is kept on one line."""
+    end = replace(end, source=" ".join(end.source.split()))
+    payout = rows.REFUND if end.payout is None else str(decimal(end.payout))
+    row: Row = {
+        "market": end.market_id,
+        "version": str(end.version),
+        "known_at": timestamp_text(end.known_at),
+        "payout": payout,
+        "source": end.source,
+    }
+    return _reads_back(row, rows.end(row), end)
+
+
+def _reads_back(row: Row, read_back: T, meant: T) -> Row:
+    if read_back != meant:
+        raise BadBundleValue(shown_value(row), "what reads back as the same")
+    return row
+
 
 TABLES = {
     PRICES: rows.PRICE_COLUMNS + rows.MORE_PRICE_COLUMNS,
@@ -33,7 +104,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteCounts:
     """How much was new."""
 
     pages: int
@@ -42,7 +113,7 @@ class Written:
 
 
 @dataclass(slots=True)
-class _Known:
+class _BundleContents:
     """What a bundle holds already, as far as new lines depend on it, and these lines."""
 
     pages: dict[MarketId, dict[datetime, Market]]
@@ -51,7 +122,7 @@ class _Known:
     lines: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in NAMES})
 
 
-def write(folder: Path, sightings: Iterable[Sighting], report: Report = forget) -> Written:
+def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_report) -> WriteCounts:
     """Add what was seen, in the order of time, to a bundle, which is made if it isn't there.
 
     A page is added where it reads otherwise than before, a quote where none is known for its time, a
@@ -61,49 +132,51 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = forget) 
     """
     try:
         with alone(folder):
-            known = _known(folder)
+            known = _bundle_contents(folder)
             for sighting in sorted(sightings, key=lambda sighting: sighting.at):
                 _add(sighting, known, report)
             append(folder, known.lines, TABLES)
-    except Unmeant as error:
+    except BadBundleValue as error:
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
         ) from error
     except OSError as error:
         words = f"{folder} can't be written to: {error.strerror or error}"
         raise VenueError("not_writable", words, "make room, or name another folder") from error
-    return Written(*(len(known.lines[name]) for name in (MARKETS, PRICES, ENDS)))
+    return WriteCounts(*(len(known.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 
-def _known(folder: Path) -> _Known:
+def _bundle_contents(folder: Path) -> _BundleContents:
     there = any(place(folder, name).exists() for name in NAMES)
     markets: Mapping[MarketId, Recording] = read(folder).markets if there else {}
-    return _Known(
+    return _BundleContents(
         {m: dict(zip(record.seen, record.pages, strict=True)) for m, record in markets.items()},
         {market: set(record.known) for market, record in markets.items()},
         {m: (len(record.ends), record.ends[-1].known_at) for m, record in markets.items() if record.ends},
     )
 
 
-def _add(sighting: Sighting, known: _Known, report: Report) -> None:
+def _add(sighting: Sighting, known: _BundleContents, report: Report) -> None:
     for listing in sighting.listings:
         try:
             _add_listing(listing, sighting.at, known)
-        except Unmeant as error:
-            report(_aside("market", listing.market.id, error))
+        except BadBundleValue as error:
+            report(_quarantine("market", listing.market.id, error))
     for end in sorted(sighting.resolutions, key=lambda end: (end.market_id, end.version)):
         try:
             _add_end(end, known)
-        except Unmeant as error:
-            report(_aside("resolution", end.market_id, error))
+        except BadBundleValue as error:
+            report(_quarantine("resolution", end.market_id, error))
 
 
-def _add_listing(listing: Listing, at: datetime, known: _Known) -> None:
+def _add_listing(listing: Listing, at: datetime, known: _BundleContents) -> None:
     """The lines of a listing; all of them are made before any is kept."""
     market, quote = listing.market, listing.quote
     pages = [] if _page_at(at, known.pages.get(market.id, {})) == market else [page_line(market, at)]
     if pages and at in known.pages.get(market.id, {}):
-        raise Unmeant(f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle")
+        raise BadBundleValue(
+            f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
+        )
     new = quote is not None and _has_price(quote) and quote.at not in known.times.get(market.id, ())
     prices = [price_line(quote)] if quote is not None and new else []
     books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
@@ -124,18 +197,22 @@ def _has_price(quote: Quote) -> bool:
     return (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
 
 
-def _add_end(end: Resolution, known: _Known) -> None:
+def _add_end(end: Resolution, known: _BundleContents) -> None:
     newest, known_at = known.ends.get(end.market_id, (0, end.known_at))
     if end.market_id not in known.pages:
-        raise Unmeant(f"an end of {end.market_id}", "one of a market that is in the bundle")
+        raise BadBundleValue(f"an end of {end.market_id}", "one of a market that is in the bundle")
     if end.version <= newest:
         return
     if end.version > newest + 1 or end.known_at < known_at:
-        raise Unmeant(f"version {end.version} of how {end.market_id} ended", "versions in order of time")
+        raise BadBundleValue(
+            f"version {end.version} of how {end.market_id} ended", "versions in order of time"
+        )
     known.lines[ENDS].append(end_line(end))
     known.ends[end.market_id] = end.version, end.known_at
 
 
-def _aside(kind: Literal["market", "resolution"], market: MarketId, error: Unmeant) -> SetAside:
+def _quarantine(
+    kind: Literal["market", "resolution"], market: MarketId, error: BadBundleValue
+) -> QuarantinedRecord:
     venue, _, own = market.partition(":")
-    return SetAside(venue, own, kind, "not_recordable", f"{error}, so it is not in the recording")
+    return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is not in the recording")

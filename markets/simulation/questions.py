@@ -1,21 +1,121 @@
-"""What the markets of an event ask, and by which rules."""
+"""What the markets of an event ask, and by which rules.
+
+The words of the simulated world: invented places, firms and people, and what is asked of them.
+"""
 
 import random
 from collections.abc import Callable
 from datetime import datetime
 
-from markets.simulation.settings import Family
-from markets.simulation.words import (
-    CONTESTS,
-    JUDGES,
-    THRESHOLDS,
-    TOPICS,
-    firm,
-    given,
-    pick,
-    surname,
-    town,
-)
+from markets.simulation.settings import Family, draw_below
+
+_HEADS = ("Avel", "Brum", "Calv", "Drev", "Eskel", "Fjor", "Grun", "Hesk", "Istel", "Jorv", "Kesk", "Lurn",
+          "Mosk", "Nesk", "Orv", "Plen", "Quill", "Rusk", "Sorv", "Tarn", "Umber", "Vell", "Wex")  # fmt: skip
+_TAILS = ("aven", "burgh", "cester", "dale", "ento", "fell", "gate", "holm", "ira", "mark",
+          "mouth", "ova", "port", "stead", "vik", "wick")  # fmt: skip
+_GIVEN = ("Ada", "Bram", "Celia", "Dov", "Edda", "Fenn", "Greta", "Hugo", "Ines", "Jory", "Katla", "Leif",
+          "Mira", "Nils", "Orla", "Pavel", "Runa", "Sven", "Tilda", "Viggo")  # fmt: skip
+_FIRST_HALF = ("Ambel", "Bresk", "Carm", "Dresk", "Emmer", "Fesk", "Gorm", "Hask", "Ivar", "Kolt",
+               "Lunt", "Morv", "Nyst", "Ovren", "Prask", "Rumm", "Strev", "Thorv", "Ulven")  # fmt: skip
+_SECOND_HALF = ("aby", "adottir", "ek", "eling", "ersk", "ingway", "olt", "ovar", "ster", "und")
+_TRADES = ("Freight", "Foods", "Instruments", "Motors", "Optics", "Power", "Rail", "Robotics",
+           "Shipping", "Steel", "Telecom", "Textiles")  # fmt: skip
+
+TOPICS: dict[str, tuple[str, ...]] = {
+    "politics": (
+        "{person} still be mayor of {place}",
+        "the {place} assembly have passed the harbour bill",
+        "{place} have named a day for its tram referendum",
+        "the governing coalition of {place} have lost a member party",
+        "the audit of the {place} town hall have been published",
+        "{place} have signed the border treaty",
+    ),
+    "economy": (
+        "the central bank of {place} have cut its rate",
+        "inflation in {place} be below 3% in the latest figure",
+        "{place} have placed a new ten-year bond",
+        "unemployment in {place} be lower than a year before",
+        "the {place} crown have been taken off its peg",
+        "{place} have lifted its duty on timber",
+    ),
+    "business": (
+        "{firm} have named a new chief executive",
+        "{firm} have opened its second plant in {place}",
+        "{firm} have raised its forecast for the year",
+        "{firm} have settled with the dock workers of {place}",
+        "the sale of {firm}'s retail arm have been agreed",
+        "{firm} have been fined over the {place} pipeline",
+    ),
+    "science": (
+        "the {place} observatory have published its comet survey",
+        "{person}'s malaria trial have met its main goal",
+        "the {place} telescope have seen first light",
+        "a second laboratory have repeated {person}'s battery result",
+        "the {place} probe have reached its orbit",
+        "the {place} genome bank have opened its archive",
+    ),
+    "sport": (
+        "{person} still be head coach of {place} United",
+        "{place} United be in the upper half of the table",
+        "{person} have run the {place} marathon under 2:10",
+        "the new {place} stadium have held its first match",
+        "{place} have been chosen as host of the winter games",
+        "{person} have signed a new contract with {place} Rowing Club",
+    ),
+    "weather": (
+        "{place} have measured more than 30 mm of rain in one day",
+        "the {place} river gauge have passed its flood mark",
+        "the {place} pass be open to lorries",
+        "{place} have had five days of frost in a row",
+        "the {place} reservoir be more than half full",
+        "a named storm have closed {place} harbour",
+    ),
+}  # fmt: skip
+CONTESTS = {
+    "politics": "{person} win the election for mayor of {place}",
+    "economy": "{firm} get the contract for the port of {place}",
+    "business": "{firm} buy the ferries of {place}",
+    "science": "{person} win the {place} medal for physics",
+    "sport": "{person} win the {place} marathon",
+    "weather": "{town} report the most rain of all towns around {place}",
+}
+"""What one of several can do alone."""
+THRESHOLDS = {
+    "politics": ("{person} win more than {n}% of the vote in {place}", 30, 5),
+    "economy": ("inflation in {place} be above {n}%", 2, 1),
+    "business": ("a share of {firm} cost more than ${n}", 80, 20),
+    "science": ("the {place} telescope have found more than {n} comets", 10, 5),
+    "sport": ("{place} United have won more than {n} matches", 4, 3),
+    "weather": ("the {place} reservoir be more than {n}% full", 40, 10),
+}
+"""What can be passed step by step, the first step and how far it is to the next."""
+JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
+
+
+def town(rng: random.Random) -> str:
+    """A place."""
+    return pick(rng, _HEADS) + pick(rng, _TAILS)
+
+
+def surname(rng: random.Random) -> str:
+    """What a person or a firm is called."""
+    return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
+
+
+def given(rng: random.Random) -> str:
+    """A person's first name."""
+    return pick(rng, _GIVEN)
+
+
+def firm(rng: random.Random) -> str:
+    """A firm by its name and its trade."""
+    return f"{surname(rng)} {pick(rng, _TRADES)}"
+
+
+def pick(rng: random.Random, items: tuple[str, ...]) -> str:
+    """One of them."""
+    return items[draw_below(rng, len(items))]
+
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip

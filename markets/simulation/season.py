@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from markets.model import MarketId
-from markets.simulation.settings import LARGEST_EVENT, Chance, Family, Settings, below, code, moment
+from markets.simulation.settings import LARGEST_EVENT, Chance, Family, Settings, code, draw_below, instant_of
 
 SHORTEST, LONGEST = 7, 56
 """Days that a market lives, counted from the start of the season for those open by then."""
@@ -13,7 +13,7 @@ OLDER = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SimulatedEvent:
     """An event as planned. Its markets open and close together. `world` is the code of its settings."""
 
     world: str
@@ -27,7 +27,7 @@ class Event:
     def id(self) -> str:
         """Its name in the record: no two worlds share one.
 
-        >>> Event("3fa9c1", 3, 2, datetime.min, datetime.max).id
+        >>> SimulatedEvent("3fa9c1", 3, 2, datetime.min, datetime.max).id
         'simulator:3fa9c1:003'
         """
         return f"simulator:{self.world}:{self.number:03}"
@@ -38,19 +38,19 @@ class Event:
         return tuple(MarketId(f"{self.id}-{place}") for place in range(1, self.markets + 1))
 
 
-def drawn_by(name: str) -> str:
+def chance_key(name: str) -> str:
     """What an event or a market draws by: its id without the world.
 
     So seasons of one seed draw alike, whatever else is set.
 
-    >>> drawn_by("simulator:3fa9c1:003-2")
+    >>> chance_key("simulator:3fa9c1:003-2")
     'simulator:003-2'
     """
     venue, _, own = name.split(":")
     return f"{venue}:{own}"
 
 
-def plan(settings: Settings, chance: Chance) -> list[Event]:
+def plan_events(settings: Settings, chance: Chance) -> list[SimulatedEvent]:
     """All events of the season. Three in ten are open at its start, the others follow evenly."""
     world = code(settings)
     return [
@@ -64,7 +64,7 @@ def _sizes(settings: Settings, chance: Chance) -> list[int]:
     rng = chance("sizes", date.min)
     roomy = list(range(settings.events))
     for _ in range(settings.markets - settings.events):
-        place = below(rng, len(roomy))
+        place = draw_below(rng, len(roomy))
         sizes[roomy[place]] += 1
         if sizes[roomy[place]] == LARGEST_EVENT:
             del roomy[place]
@@ -78,23 +78,23 @@ def _family(number: int, size: int, settings: Settings, chance: Chance) -> Famil
     return "exclusive" if draw < settings.exclusive_share else "ladder"
 
 
-def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> Event:
+def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> SimulatedEvent:
     rng = chance(f"plan/{number}", date.min)
     early = (settings.events * 3 + 9) // 10
     season = 7 * settings.weeks
     if number <= early:
-        opens, born = -1 - below(rng, OLDER), 0
+        opens, born = -1 - draw_below(rng, OLDER), 0
         length = (number - 1 + rng.random()) / early
     else:
         share = (number - early - 1 + rng.random()) / (settings.events - early)
         opens = born = 1 + int(share * (season - SHORTEST - 1))
         length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
     life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
-    return Event(
+    return SimulatedEvent(
         world,
         number,
         size,
-        opens_at=moment(settings.start + timedelta(opens), hour=9),
-        closes_at=moment(settings.start + timedelta(born + life), hour=12 + 2 * below(rng, 6)),
+        opens_at=instant_of(settings.start + timedelta(opens), hour=9),
+        closes_at=instant_of(settings.start + timedelta(born + life), hour=12 + 2 * draw_below(rng, 6)),
         family=_family(number, size, settings, chance),
     )

@@ -1,8 +1,11 @@
-"""What shapes a simulated season, and where its chance comes from."""
+"""What shapes a simulated season, and where its chance comes from.
+
+When the whole venue is out.
+"""
 
 import random
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Self
 
 from pydantic import (
@@ -14,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from markets.canonical import digest
+from markets.hashes import digest
 
 Chance = Callable[[str, date], random.Random]
 """The random numbers for a purpose on a day."""
@@ -33,7 +36,7 @@ EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
 """Between these a season may start."""
 
 
-class Plain(BaseModel):
+class PlainSettings(BaseModel):
     """A plain season. Everything called a step, start, size or noise is a standard deviation in log-odds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -75,7 +78,7 @@ class Plain(BaseModel):
     """Of the markets: those that pay both sides a half."""
 
 
-class Settings(Plain):
+class Settings(PlainSettings):
     """A season, wider where that is set.
 
     Of what is off, which all is by default, nothing is said when settings are written down: so a plain
@@ -123,7 +126,7 @@ class Settings(Plain):
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         known: dict[str, Any] = handler(self)
         fields = type(self).model_fields
-        plain = Plain.model_fields
+        plain = PlainSettings.model_fields
         return {key: value for key, value in known.items() if key in plain or value != fields[key].default}
 
 
@@ -136,16 +139,34 @@ def code(settings: Settings) -> str:
     return digest(settings.model_dump(mode="json"))[:6]
 
 
-def seeded(seed: int) -> Chance:
+def seeded_chance(seed: int) -> Chance:
     """Chance that depends on nothing but the seed, the purpose and the day."""
     return lambda purpose, day: random.Random(f"{seed}/{purpose}/{day.isoformat()}")
 
 
-def below(rng: random.Random, n: int) -> int:
+def draw_below(rng: random.Random, n: int) -> int:
     """A whole number from 0 to n - 1, by the one method of Random that all versions keep."""
     return int(rng.random() * n)
 
 
-def moment(day: date, hour: int) -> datetime:
+def instant_of(day: date, hour: int) -> datetime:
     """That hour of the day, in UTC."""
     return datetime.combine(day, time(hour), UTC)
+
+
+def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | None:
+    """When the outage of an instant is over; None where there is none."""
+    if not settings.outage_rate:
+        return None
+    today = at.astimezone(UTC).date()
+    days = (today - timedelta(days=n) for n in range(settings.outage_hours // 24 + 2))
+    outages = (_outage(day, settings, chance) for day in days)
+    return max((ends for begins, ends in outages if begins <= at < ends), default=None)
+
+
+def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, datetime]:
+    """From when to when the venue is out that begins to be so on a day; on most days no time at all."""
+    rng = chance("outage", day)
+    begins = instant_of(day, hour=0) + timedelta(minutes=draw_below(rng, 24 * 60))
+    hours = 1 + draw_below(rng, settings.outage_hours) if rng.random() < settings.outage_rate else 0
+    return begins, begins + timedelta(hours=hours)

@@ -1,48 +1,241 @@
-"""A whole season, and what of it may be seen at an instant."""
+"""A whole season, and what of it may be seen at an instant.
 
-from dataclasses import replace
-from datetime import UTC, date, datetime
+How the markets of an event end, and from when on which version of that is known.
 
-from markets.model import Listing, Market, MarketId
-from markets.simulation.book import TICK, quote
-from markets.simulation.evidence import INTRODUCTION
-from markets.simulation.life import Life, Story
+Events and markets with their days, each worked out when it is first asked for and not before.
+
+The price of a simulated market on a day: a small book on ticks of a cent.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+
+from markets.millionths import ONE
+from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.simulation.questions import questions
-from markets.simulation.season import Event, drawn_by, plan
-from markets.simulation.settings import Chance, Settings
+from markets.simulation.season import SimulatedEvent, chance_key, plan_events
+from markets.simulation.settings import Chance, Family, Settings, draw_below
+from markets.simulation.walk import INTRODUCTION, WalkDay, first_day, walk
 
-World = dict[MarketId, Life]
+HOURS = (0, 1, 3, 6, 12, 30)
+"""How long after the close an end is known, unless it is late."""
+CENT = ONE // 100
+
+EventResolutions = tuple[tuple[Resolution, ...], ...]
+"""For each market of an event every version of how it ends."""
+
+
+def draw_resolutions(
+    event: SimulatedEvent, truths: Sequence[int], settings: Settings, chance: Chance
+) -> EventResolutions:
+    """How markets with these last true probabilities end: loose ones each alone, a family by one draw."""
+    if event.family != "plain":
+        return _resolve_family(event, event.id, event.market_ids, truths, settings, chance)
+    alone = zip(event.market_ids, truths, strict=True)
+    return tuple(_resolve_family(event, m, [m], [truth], settings, chance)[0] for m, truth in alone)
+
+
+def _resolve_family(
+    event: SimulatedEvent,
+    drawer: str,
+    markets: Sequence[MarketId],
+    truths: Sequence[int],
+    settings: Settings,
+    chance: Chance,
+) -> EventResolutions:
+    rng = chance(f"{chance_key(drawer)}/end", event.closes_at.date())
+    known_at = event.closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
+    payouts = _payouts(event.family, truths, settings, rng)
+    late = chance(f"{chance_key(drawer)}/late", event.closes_at.date())
+    if late.random() < settings.delay_share:
+        known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
+    return tuple(
+        tuple(_versions(market, payout, known_at, settings, chance))
+        for market, payout in zip(markets, payouts, strict=True)
+    )
+
+
+def _payouts(
+    family: Family, truths: Sequence[int], settings: Settings, rng: random.Random
+) -> list[int | None]:
+    """What a YES share of each pays: mostly all or nothing, as drawn."""
+    kind, draw = rng.random(), rng.random()
+    outcomes = _outcomes(family, truths, draw)
+    if kind < settings.refund_share:
+        return [None for _ in truths]
+    if kind < settings.refund_share + settings.half_share:
+        return _split_payouts(family, outcomes, ONE // 2, rng)
+    if kind < settings.refund_share + settings.half_share + settings.fraction_share:
+        return _split_payouts(family, outcomes, CENT * (1 + draw_below(rng, 99)), rng)
+    return list(outcomes)
+
+
+def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
+    """All or nothing for each. One draw: so a threshold is passed only with all those before it."""
+    if family != "exclusive":
+        return [ONE if draw * ONE < truth else 0 for truth in truths]
+    passed, outcomes = 0, list[int]()
+    for truth in truths:
+        outcomes.append(ONE if passed <= draw * ONE < passed + truth else 0)
+        passed += truth
+    return outcomes
+
+
+def _split_payouts(
+    family: Family, outcomes: Sequence[int], part: int, rng: random.Random
+) -> list[int | None]:
+    """The same part for all; of exclusive outcomes the one that was drawn shares with another."""
+    if family != "exclusive":
+        return [part for _ in outcomes]
+    payouts: list[int | None] = [0 for _ in outcomes]
+    first = outcomes.index(ONE)
+    other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
+    payouts[first], payouts[other] = part, ONE - part
+    return payouts
+
+
+def _versions(
+    market: MarketId, payout: int | None, known_at: datetime, settings: Settings, chance: Chance
+) -> Iterator[Resolution]:
+    """How a market ended; where the venue gets it wrong at first, that and its correction."""
+    rng = chance(f"{chance_key(market)}/correction", known_at.date())
+    if rng.random() >= settings.corrected_share:
+        yield Resolution(market, 1, known_at, payout, "simulator")
+        return
+    wrong = 0 if payout == ONE else ONE
+    yield Resolution(market, 1, known_at, wrong, "simulator")
+    later = known_at + timedelta(days=1 + draw_below(rng, settings.corrected_days))
+    yield Resolution(market, 2, later, payout, "simulator")
+
+
+@dataclass(slots=True)
+class EventStory:
+    """An event as it unfolds."""
+
+    event: SimulatedEvent
+    settings: Settings
+    chance: Chance
+    _days: list[WalkDay] = field(default_factory=list)
+    _walk: Iterator[WalkDay] | None = None
+    _ends: EventResolutions | None = None
+
+    def until(self, day: date) -> list[WalkDay]:
+        """All days up to one; the first of them whatever was asked for."""
+        wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
+        if self._walk is None:
+            self._walk = walk(self.event, self.settings, self.chance)
+        while len(self._days) < max(wanted, 1):
+            self._days.append(next(self._walk))
+        return self._days[: max(wanted, 1)]
+
+    def ends(self) -> EventResolutions:
+        """For each market every version of how it ends."""
+        if self._ends is None:
+            last = self.until(self.event.closes_at.date())[-1]
+            truths = [last.truth(place) for place in range(self.event.markets)]
+            self._ends = draw_resolutions(self.event, truths, self.settings, self.chance)
+        return self._ends
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedMarket:
+    """A market and its place in its event. `market.rules` holds no evidence yet."""
+
+    market: Market
+    story: EventStory
+    place: int
+
+    def day(self, at: datetime) -> WalkDay:
+        """The day of the walk that an instant falls on; its first or last one outside of it."""
+        return self.story.until(at.astimezone(UTC).date())[-1]
+
+    def said(self, today: date) -> Iterator[str]:
+        """What was said of the market before a day."""
+        for day in self.story.until(today):
+            said = day.said[self.place]
+            if day.date < today and said is not None:
+                yield said
+
+    def resolutions(self, at: datetime) -> list[Resolution]:
+        """Every version of how the market ended that is known by then."""
+        if at < self.market.closes_at:
+            return []
+        return [end for end in self.story.ends()[self.place] if end.known_at <= at]
+
+
+TICK = ONE // 100
+_DOLLARS = (400, 700, 1_000)
+"""What a level holds in a market of middling depth, in dollars, best level first."""
+
+
+def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Quote:
+    """Bid, ask and book at an instant; after the close, those that stood last."""
+    market = life.market
+    at = min(at, market.closes_at)
+    day = life.day(at)
+    rng = chance(f"{chance_key(market.id)}/book", day.date)
+    width = 1 + draw_below(rng, settings.spread)
+    bid = min(max(day.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
+    ask = bid + width
+    depth = 0.5 + 1.5 * rng.random()
+    return Quote(
+        market.id,
+        at,
+        bid=bid * TICK,
+        ask=ask * TICK,
+        mid=(bid + ask) * TICK // 2,
+        last=(bid, ask)[draw_below(rng, 2)] * TICK,
+        volume=day.traded[life.place],
+        bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _level_prices(bid, -1)),
+        asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _level_prices(ask, +1)),
+    )
+
+
+def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
+    """Places and prices of the levels from the best one on, as far as a price may go."""
+    return [(n, best + n * step) for n in range(len(_DOLLARS)) if 0 < best + n * step < 100]
+
+
+def _shares(cents: int, place: int, depth: float, rng: random.Random) -> int:
+    """Whole shares, for about the level's dollars at what the one who takes them pays for each."""
+    dollars = _DOLLARS[place] * depth * (0.6 + 0.8 * rng.random())
+    return max(int(dollars * 100 / cents), 1) * ONE
+
+
+SimulatedWorld = dict[MarketId, SimulatedMarket]
 """All markets of a season, in the order in which they are listed."""
 
 
-def build(settings: Settings, chance: Chance) -> World:
+def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
     """Every market of the season, its days yet to be worked out."""
-    lives: World = {}
-    for event in plan(settings, chance):
-        story = Story(event, settings, chance)
+    lives: SimulatedWorld = {}
+    for event in plan_events(settings, chance):
+        story = EventStory(event, settings, chance)
         for place, market in enumerate(_markets(event, settings, chance)):
-            lives[market.id] = Life(market, story, place)
+            lives[market.id] = SimulatedMarket(market, story, place)
     return lives
 
 
-def listing(life: Life, at: datetime, settings: Settings, chance: Chance) -> Listing:
+def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
     """The market as its page reads at an instant, with the evidence of the days before."""
     today = min(at, life.market.closes_at).astimezone(UTC).date()
     rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.said(today)))
     page = replace(life.market, rules=rules)
-    if _unquoted(life, today, settings, chance):
+    if _has_no_quote(life, today, settings, chance):
         return Listing(page, None)
-    return Listing(page, quote(life, at, settings, chance))
+    return Listing(page, draw_quote(life, at, settings, chance))
 
 
-def _unquoted(life: Life, day: date, settings: Settings, chance: Chance) -> bool:
+def _has_no_quote(life: SimulatedMarket, day: date, settings: Settings, chance: Chance) -> bool:
     """Whether nobody says a price for a market on a day."""
     rate = settings.unquoted_rate
-    return rate > 0 and chance(f"{drawn_by(life.market.id)}/unquoted", day).random() < rate
+    return rate > 0 and chance(f"{chance_key(life.market.id)}/unquoted", day).random() < rate
 
 
-def _markets(event: Event, settings: Settings, chance: Chance) -> list[Market]:
-    rng = chance(f"{drawn_by(event.id)}/words", event.opens_at.date())
+def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[Market]:
+    rng = chance(f"{chance_key(event.id)}/words", event.opens_at.date())
     category, texts = questions(rng, event.markets, event.closes_at, event.family)
     return [
         Market(

@@ -12,18 +12,24 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from markets.collector import undisturbed
+from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
-from markets.venue import Report, forget
-from markets.wire import kalshi as wire
-from markets.wire import kalshi_asking as asking
-from markets.wire.books import apart
-from markets.wire.fields import Sorter, own_names, read
-from markets.wire.http import Http
-from markets.wire.kalshi_book import mirrored
-from markets.wire.kalshi_candles import candle_quote, candles
-from markets.wire.kalshi_ends import resolution
-from markets.wire.kalshi_events import USUAL_FEE, Event, Series, fee_rate, nested
+from markets.venue import Report, ignore_report
+from markets.venues.wire import kalshi_records as wire
+from markets.venues.wire import kalshi_requests as asking
+from markets.venues.wire.fields import RecordSorter, own_names, read
+from markets.venues.wire.http import HttpClient
+from markets.venues.wire.kalshi_records import (
+    USUAL_FEE,
+    KalshiEvent,
+    KalshiSeries,
+    fee_rate,
+    nested_markets,
+    quote_with_book,
+    resolution,
+)
+from markets.venues.wire.kalshi_requests import candle_quote, candles
+from markets.venues.wire.order_books import book_gap
 
 __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
@@ -54,15 +60,15 @@ class Kalshi:
 
     stamp = stamp
 
-    def __init__(self, settings: Settings, http: Http, report: Report):
+    def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._pages, self._http = settings.pages, http
-        self._sorter = Sorter("kalshi", ("ticker", "event_ticker"), report)
-        self._events: dict[str, Event] = {}
-        self._series: dict[str, Series] = {}
+        self._sorter = RecordSorter("kalshi", ("ticker", "event_ticker"), report)
+        self._events: dict[str, KalshiEvent] = {}
+        self._series: dict[str, KalshiSeries] = {}
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every market that can be traded on, with its best prices but without its book."""
-        with undisturbed():
+        with gc_paused():
             for raw in await asking.all_series(self._http, self._sorter):
                 self._keep_series(raw)
             events = await asking.open_events(self._http, self._sorter, self._pages)
@@ -74,7 +80,7 @@ class Kalshi:
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
         pages = {name: page for name, raw in raws.items() if (page := self._page(raw)) is not None}
         await self._learn(pages.values())
-        open_now = [name for name, page in pages.items() if wire.trading(page, at)]
+        open_now = [name for name, page in pages.items() if wire.is_trading(page, at)]
         books = await asking.books(self._http, self._sorter, open_now)
         made = (self._listing(page, raws[name], at, books.get(name)) for name, page in pages.items())
         return [listing for listing in made if listing is not None]
@@ -101,66 +107,68 @@ class Kalshi:
         """What can be traded on in an event. One that makes no sense takes its markets with it."""
         if self._keep_event(raw) is None:
             return
-        for inner in self._sorter.made(partial(nested, raw), raw) or ():
+        for inner in self._sorter.made(partial(nested_markets, raw), raw) or ():
             page = self._page(inner)
-            if page is not None and wire.trading(page, at):
+            if page is not None and wire.is_trading(page, at):
                 listing = self._listing(page, inner, at)
                 if listing is not None:
                     yield listing
 
-    def _page(self, raw: object) -> wire.Page | None:
+    def _page(self, raw: object) -> wire.KalshiPage | None:
         return self._sorter.made(partial(wire.page, raw), raw)
 
-    def _listing(self, page: wire.Page, raw: object, at: datetime, book: object = None) -> Listing | None:
+    def _listing(
+        self, page: wire.KalshiPage, raw: object, at: datetime, book: object = None
+    ) -> Listing | None:
         """A market with its prices while it trades, and its book if that was read."""
         event = self._events.get(page.event_ticker) or wire.event_unseen(page)
         market = self._sorter.made(partial(wire.market, page, event, self._rate(event)), raw)
-        if market is None or not wire.trading(page, at):
+        if market is None or not wire.is_trading(page, at):
             return None if market is None else Listing(market, None)
         quote = self._sorter.made(partial(wire.quote, raw, page.ticker, at), raw)
         return Listing(market, quote if quote is None or book is None else self._with_book(quote, book))
 
     def _with_book(self, quote: Quote, raw: object) -> Quote:
         """A quote with its book. Where they differ, the page's mid beside the book's prices stops orders."""
-        book = self._sorter.made(partial(mirrored, quote, raw), raw)
+        book = self._sorter.made(partial(quote_with_book, quote, raw), raw)
         if book is None:
             return quote
-        why = apart(quote, book)
+        why = book_gap(quote, book)
         if why is None:
             return book
         self._sorter.tell(why, quote.market_id.removeprefix(PREFIX), raw)
         return replace(book, mid=quote.mid)
 
-    def _rate(self, event: Event) -> int:
+    def _rate(self, event: KalshiEvent) -> int:
         series = self._series.get(event.series_ticker)
         rate = self._sorter.made(partial(fee_rate, event, series), event.model_dump())
         return USUAL_FEE if rate is None else rate
 
-    async def _learn(self, pages: Iterable[wire.Page]) -> None:
+    async def _learn(self, pages: Iterable[wire.KalshiPage]) -> None:
         """Ask for those events and series of these markets that no catalogue told of."""
         wanted = {page.event_ticker: wire.event_unseen(page) for page in pages}
         missing = sorted(wanted.keys() - self._events.keys())
-        for raw in await asking.each(self._http, self._sorter, "/events", "event", missing):
+        for raw in await asking.records_one_by_one(self._http, self._sorter, "/events", "event", missing):
             self._keep_event(raw)
         series = {self._events.get(name, unseen).series_ticker for name, unseen in wanted.items()}
         missing = sorted(series - self._series.keys())
-        for raw in await asking.each(self._http, self._sorter, "/series", "series", missing):
+        for raw in await asking.records_one_by_one(self._http, self._sorter, "/series", "series", missing):
             self._keep_series(raw)
 
-    def _keep_event(self, raw: object) -> Event | None:
-        event = self._sorter.made(partial(read, Event, raw, "market"), raw)
+    def _keep_event(self, raw: object) -> KalshiEvent | None:
+        event = self._sorter.made(partial(read, KalshiEvent, raw, "market"), raw)
         if event is not None:
             self._events[event.event_ticker] = event
         return event
 
     def _keep_series(self, raw: object) -> None:
-        series = self._sorter.made(partial(read, Series, raw, "market"), raw)
+        series = self._sorter.made(partial(read, KalshiSeries, raw, "market"), raw)
         if series is not None:
             self._series[series.ticker] = series
 
 
-def venue(settings: Settings, report: Report = forget) -> Kalshi:
+def venue(settings: Settings, report: Report = ignore_report) -> Kalshi:
     """Kalshi behind the door of a venue."""
     return Kalshi(
-        settings, Http(settings.url, per_second=settings.per_second, timeout=settings.timeout), report
+        settings, HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout), report
     )

@@ -10,13 +10,13 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from markets.collector import undisturbed
+from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
-from markets.venue import Report, forget
-from markets.wire import manifold as wire
-from markets.wire import manifold_asking as asking
-from markets.wire.fields import Sorter, own_names
-from markets.wire.http import Http
+from markets.venue import Report, ignore_report
+from markets.venues.wire import manifold_records as wire
+from markets.venues.wire import manifold_requests as asking
+from markets.venues.wire.fields import RecordSorter, own_names
+from markets.venues.wire.http import HttpClient
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
 
@@ -44,15 +44,15 @@ class Manifold:
 
     stamp = stamp
 
-    def __init__(self, settings: Settings, http: Http, report: Report):
+    def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._newest, self._http = settings.newest, http
-        self._sorter = Sorter("manifold", ("id",), report)
+        self._sorter = RecordSorter("manifold", ("id",), report)
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """The open ones among the newest markets, with their prices."""
-        with undisturbed():
+        with gc_paused():
             raws = await asking.newest_markets(self._http, self._sorter, self._newest)
-            pages = ((raw, page) for raw, page in self._pages(raws) if wire.trading(page, at))
+            pages = ((raw, page) for raw, page in self._pages(raws) if wire.is_trading(page, at))
             return [self._listing(raw, page, at) for raw, page in pages]
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
@@ -70,7 +70,7 @@ class Manifold:
         """The price after each bet on a market from `start` to `end`, oldest first, of its newest bets."""
         names = own_names(PREFIX, [market])
         raws = await asking.bets(self._http, self._sorter, names[0], self._newest) if names else []
-        made = (self._sorter.made(partial(wire.traded, raw, names[0]), raw) for raw in reversed(raws))
+        made = (self._sorter.made(partial(wire.trade_quote, raw, names[0]), raw) for raw in reversed(raws))
         found = [quote for quote in made if quote is not None and start <= quote.at <= end]
         return sorted(found, key=lambda quote: quote.at)
 
@@ -78,19 +78,19 @@ class Manifold:
         """Let go of connections."""
         await self._http.close()
 
-    def _pages(self, raws: Iterable[object]) -> Iterable[tuple[object, wire.Page]]:
+    def _pages(self, raws: Iterable[object]) -> Iterable[tuple[object, wire.ManifoldPage]]:
         for raw in raws:
             page = self._sorter.made(partial(wire.page, raw), raw)
             if page is not None:
                 yield raw, page
 
-    def _listing(self, raw: object, page: wire.Page, at: datetime) -> Listing:
-        if not wire.trading(page, at):
+    def _listing(self, raw: object, page: wire.ManifoldPage, at: datetime) -> Listing:
+        if not wire.is_trading(page, at):
             return Listing(wire.market(page), None)
         return Listing(wire.market(page), self._sorter.made(partial(wire.quote, raw, page.id, at), raw))
 
 
-def venue(settings: Settings, report: Report = forget) -> Manifold:
+def venue(settings: Settings, report: Report = ignore_report) -> Manifold:
     """Manifold behind the door of a venue."""
-    http = Http(settings.url, per_second=settings.per_second, timeout=settings.timeout)
+    http = HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout)
     return Manifold(settings, http, report)

@@ -11,16 +11,16 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from markets.collector import undisturbed
+from markets.garbage_collection import gc_paused
 from markets.model import Listing, Market, MarketId, Quote, Resolution
-from markets.venue import Report, forget
-from markets.wire import polymarket as wire
-from markets.wire import polymarket_asking as asking
-from markets.wire.fields import Sorter, Unfit, label, own_names, read
-from markets.wire.http import Http
-from markets.wire.polymarket_ends import confirmed, resolution
-from markets.wire.polymarket_prices import booked, offer, past, quote
-from markets.wire.polymarket_prices import token as token_of
+from markets.venue import Report, ignore_report
+from markets.venues.wire import polymarket_records as wire
+from markets.venues.wire import polymarket_requests as asking
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
+from markets.venues.wire.http import HttpClient
+from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book
+from markets.venues.wire.polymarket_prices import yes_token as token_of
+from markets.venues.wire.polymarket_resolutions import confirm_resolution, resolution
 
 __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 
@@ -52,15 +52,15 @@ class Polymarket:
 
     stamp = stamp
 
-    def __init__(self, settings: Settings, gamma: Http, clob: Http, report: Report):
+    def __init__(self, settings: Settings, gamma: HttpClient, clob: HttpClient, report: Report):
         self._pages, self._gamma, self._clob = settings.pages, gamma, clob
-        self._sorter = Sorter("polymarket", ("id", "conditionId"), report)
+        self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
         self._agreed: dict[str, int | None] = {}
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every market that can be traded on, with its best prices but without its book."""
         found: list[Listing] = []
-        with undisturbed():
+        with gc_paused():
             async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
                 found += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
         return found
@@ -72,9 +72,9 @@ class Polymarket:
         pages = {name: page for name, raw in raws.items() if (page := self._playable(raw)) is not None}
         made = ((name, page, self._market(page, raws[name])) for name, page in pages.items())
         found = [(name, page, market) for name, page, market in made if market is not None]
-        books = await self._books({name: raws[name] for name, page, _ in found if wire.trading(page)})
+        books = await self._books({name: raws[name] for name, page, _ in found if wire.is_trading(page)})
         return [
-            Listing(market, self._priced(raws[name], at, books.get(name)) if wire.trading(page) else None)
+            Listing(market, self._priced(raws[name], at, books.get(name)) if wire.is_trading(page) else None)
             for name, page, market in found
         ]
 
@@ -85,8 +85,8 @@ class Polymarket:
         made = {name: self._sorter.made(partial(resolution, raw, at), raw) for name, raw in raws.items()}
         ends = {name: end for name, end in made.items() if end is not None}
         new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
-        for name, page in (await asking.book_ends(self._clob, self._sorter, new)).items():
-            sure = self._sorter.made(partial(confirmed, ends[name], page), raws[name])
+        for name, page in (await asking.book_pages(self._clob, self._sorter, new)).items():
+            sure = self._sorter.made(partial(confirm_resolution, ends[name], page), raws[name])
             if sure is None:
                 del ends[name]
             elif sure is not ends[name]:
@@ -101,7 +101,7 @@ class Polymarket:
         for name, raw in raws.items():
             token = self._sorter.made(partial(token_of, raw), raw)
             points = await asking.history(self._clob, token, start, end) if token else []
-            found += [self._sorter.made(partial(past, point, name), point) for point in points]
+            found += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
         quotes = (quote for quote in found if quote is not None and start <= quote.at <= end)
         return sorted(quotes, key=lambda quote: quote.at)
 
@@ -114,17 +114,17 @@ class Polymarket:
         """A market if it can be traded on, with the prices on its page."""
         whole = offer(raw)
         page = whole or self._page(raw)
-        if page is None or not wire.trading(page) or wire.unplayable(page) is not None:
+        if page is None or not wire.is_trading(page) or wire.unplayable(page) is not None:
             return None
         market = self._market(page, raw)
         if market is None or not market.opens_at <= at < market.closes_at:
             return None
         return Listing(market, self._sorter.made(partial(quote, whole or raw, at), raw))
 
-    def _page(self, raw: object) -> wire.Page | None:
-        return self._sorter.made(partial(read, wire.Page, raw, "market"), raw)
+    def _page(self, raw: object) -> wire.PolymarketPage | None:
+        return self._sorter.made(partial(read, wire.PolymarketPage, raw, "market"), raw)
 
-    def _playable(self, raw: object) -> wire.Page | None:
+    def _playable(self, raw: object) -> wire.PolymarketPage | None:
         """The page of a market that was asked for; if it is none of ours, that is told."""
         page = self._page(raw)
         why = None if page is None else wire.unplayable(page)
@@ -132,7 +132,7 @@ class Polymarket:
             self._sorter.tell(why, label(raw, "id"), raw)
         return page if why is None else None
 
-    def _market(self, page: wire.Page, raw: object) -> Market | None:
+    def _market(self, page: wire.PolymarketPage, raw: object) -> Market | None:
         rate = self._sorter.made(partial(wire.fee_rate, page), raw)
         return self._sorter.made(partial(wire.market, page, wire.USUAL_FEE if rate is None else rate), raw)
 
@@ -142,7 +142,7 @@ class Polymarket:
         books = await asking.books(self._clob, [token for token in tokens.values() if token])
         for name, token in tokens.items():
             if token and token not in books:
-                self._sorter.tell(Unfit("quote", "no_book", "the venue shows no book of it"), name)
+                self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
         return {name: books[token] for name, token in tokens.items() if token in books}
 
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
@@ -150,16 +150,16 @@ class Polymarket:
         page = self._sorter.made(partial(quote, raw, at), raw)
         if page is None or book is None:
             return page
-        found, why = booked(page, book)
+        found, why = quote_with_book(page, book)
         if why is not None:
             self._sorter.tell(why, label(raw, "id"), book)
         return found
 
 
-def venue(settings: Settings, report: Report = forget) -> Polymarket:
+def venue(settings: Settings, report: Report = ignore_report) -> Polymarket:
     """Polymarket behind the door of a venue."""
     gamma, clob = (
-        Http(url, per_second=settings.per_second, timeout=settings.timeout)
+        HttpClient(url, per_second=settings.per_second, timeout=settings.timeout)
         for url in (settings.url, settings.book_url)
     )
     return Polymarket(settings, gamma, clob, report)

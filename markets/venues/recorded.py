@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.bundle import Bundle, Recording, read
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Resolution
-from markets.venue import Report, VenueError, forget
+from markets.venue import Report, VenueError, ignore_report
 
 stamp = "replay"
 
@@ -40,7 +40,7 @@ class Settings(BaseModel):
     """How many days old the newest price of a market on offer may be."""
 
 
-class Recorded:
+class RecordedVenue:
     """A bundle behind the door of a venue."""
 
     stamp = stamp
@@ -85,13 +85,13 @@ class Recorded:
         return not ended and at < market.closes_at and quote is not None and at - quote.at <= self._fresh
 
 
-def venue(settings: Settings, _report: Report = forget) -> Recorded:
+def venue(settings: Settings, _report: Report = ignore_report) -> RecordedVenue:
     """The recording in a folder. A bundle with mistakes, or another one than was frozen, is refused."""
     bundle = read(settings.path)
     if settings.content not in ("", bundle.content):
         words = f"{settings.path} holds another recording than the one that was played"
         raise VenueError("other_bundle", words, "give the bundle as it was, or play into another record")
-    return Recorded(bundle, settings)
+    return RecordedVenue(bundle, settings)
 
 
 def _ends_late(record: Recording) -> bool:

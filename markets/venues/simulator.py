@@ -1,16 +1,15 @@
 """A venue that never was: a seeded season of markets whose true probabilities are known.
 
-The evidence in the rules text of a market is described in `markets/simulation/evidence.py`.
+The evidence in the rules text of a market is described in `markets/simulation/walk.py`.
 """
 
 from collections.abc import Collection
 from datetime import UTC, datetime
 
 from markets.model import Listing, MarketId, Resolution
-from markets.simulation.outage import back_at
-from markets.simulation.settings import Chance, Settings, seeded
-from markets.simulation.world import build, listing
-from markets.venue import Report, VenueError, forget
+from markets.simulation.settings import Chance, Settings, outage_end, seeded_chance
+from markets.simulation.world import build_world, listing_at
+from markets.venue import Report, VenueError, ignore_report
 
 __all__ = ["Settings", "Simulator", "stamp", "venue"]
 
@@ -24,13 +23,13 @@ class Simulator:
 
     def __init__(self, settings: Settings, chance: Chance):
         self._settings, self._chance = settings, chance
-        self._world = build(settings, chance)
+        self._world = build_world(settings, chance)
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every open market with its price."""
         self._be_there(at)
         return [
-            listing(life, at, self._settings, self._chance)
+            listing_at(life, at, self._settings, self._chance)
             for life in self._world.values()
             if life.market.opens_at <= at < life.market.closes_at
         ]
@@ -40,7 +39,7 @@ class Simulator:
         self._be_there(at)
         lives = (self._world[market] for market in markets if market in self._world)
         return [
-            listing(life, at, self._settings, self._chance) for life in lives if life.market.opens_at <= at
+            listing_at(life, at, self._settings, self._chance) for life in lives if life.market.opens_at <= at
         ]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
@@ -58,13 +57,13 @@ class Simulator:
         """There is nothing to let go of."""
 
     def _be_there(self, at: datetime) -> None:
-        back = back_at(at, self._settings, self._chance)
+        back = outage_end(at, self._settings, self._chance)
         if back is not None:
             message = f"the simulated venue is out at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
             mend = f"it answers again from {back:%Y-%m-%d %H:%M} UTC on; outage_rate: 0 rules outages out"
             raise VenueError("unreachable", message, mend)
 
 
-def venue(settings: Settings, _report: Report = forget) -> Simulator:
+def venue(settings: Settings, _report: Report = ignore_report) -> Simulator:
     """The season that these settings describe."""
-    return Simulator(settings, seeded(settings.seed))
+    return Simulator(settings, seeded_chance(settings.seed))

@@ -1,7 +1,7 @@
 """At which prices an order is filled: one rule a file, found by its file name.
 
 A rule is one function, `levels`. Limits, fees, minimum sizes and rounding are the same for all of
-them and live in `portfolio/offers.py` and `portfolio/walk.py`.
+them and live in `portfolio/matching.py` and `portfolio/matching.py`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ BOTTOMLESS = 10**30
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class FillRequest:
     """What a rule is asked. The quote was checked, and is in prices of the side's own share."""
 
     action: Action
@@ -31,7 +31,7 @@ class Order:
 class FillRule(Protocol):
     """What each file in this folder is."""
 
-    def levels(self, order: Order) -> Sequence[Level] | Rejection:
+    def levels(self, order: FillRequest) -> Sequence[Level] | Rejection:
         """What is offered to an order, in any order of prices, or why nothing is."""
         ...
 

@@ -1,12 +1,12 @@
 """Any size at the mid, bought or sold: the seed's rule, shares = amount / price."""
 
 from markets.model import Level
-from portfolio.checks import tradable_mid
-from portfolio.fills import BOTTOMLESS, Order
+from portfolio.fills import BOTTOMLESS, FillRequest
 from portfolio.model import Rejection
+from portfolio.quotes import check_mid
 
 
-def levels(order: Order) -> list[Level] | Rejection:
+def levels(order: FillRequest) -> list[Level] | Rejection:
     """One price, the mid."""
-    price = tradable_mid(order.quote.mid, order.action, order.market, order.rules)
+    price = check_mid(order.quote.mid, order.action, order.market, order.rules)
     return price if isinstance(price, Rejection) else [Level(price, BOTTOMLESS)]

@@ -4,18 +4,18 @@ Half the spread is one tick or one cent, whichever is more.
 """
 
 from markets.model import Level
-from portfolio.checks import tradable
-from portfolio.fills import BOTTOMLESS, Order
+from portfolio.fills import BOTTOMLESS, FillRequest
 from portfolio.model import Rejection
+from portfolio.quotes import check_price
 
 CENT = 10_000
 
 
-def levels(order: Order) -> list[Level] | Rejection:
+def levels(order: FillRequest) -> list[Level] | Rejection:
     """One price: above the mid for who buys, below it for who sells."""
-    mid = tradable(order.quote.mid, "mid", order.market)
+    mid = check_price(order.quote.mid, "mid", order.market)
     if isinstance(mid, Rejection):
         return mid
     half = max(order.market.tick, CENT)
-    price = tradable(mid + half if order.action == "buy" else mid - half, "price", order.market)
+    price = check_price(mid + half if order.action == "buy" else mid - half, "price", order.market)
     return price if isinstance(price, Rejection) else [Level(price, BOTTOMLESS)]

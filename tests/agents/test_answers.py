@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.kinds.llm import Settings, agent
 from agents.model import Call, Decision, Forecast, Given, Prompt
-from agents.parse import Unusable, parse
 from portfolio.model import Bet, Rejection, Sale, Side
 from tests.agents.answers_on_file import Stored, stored
 from tests.agents.minds import THREE, a_lot, a_view, replies
@@ -23,14 +23,14 @@ VIEW = a_view(
 )
 
 
-def read(answer: Stored) -> Decision | Unusable:
+def read(answer: Stored) -> Decision | UnusableAnswer:
     """What the parser makes of it; what a model was cut short in is read by the agent that asked."""
     if answer.finish == "stop":
-        return parse(answer.answer, VIEW, "blind" if answer.stage == "blind" else "final")
+        return parse_answer(answer.answer, VIEW, "blind" if answer.stage == "blind" else "final")
     call = Call(Prompt(()), answer.answer, finish=answer.finish)
     ask, _ = replies(call, call)
     decision = asyncio.run(agent(Settings(model="any"), Given(prompts={"bet": "{{ cash }}"}))(VIEW, ask))
-    return Unusable(decision.note) if decision.verdict == "malformed" else decision
+    return UnusableAnswer(decision.note) if decision.verdict == "malformed" else decision
 
 
 def forecast(line: str, stage: str) -> tuple[str, int, str]:
@@ -66,7 +66,7 @@ def fits(rejection: Rejection, expected: str) -> bool:
 def test_a_stored_answer_means_what_it_says(answer: Stored) -> None:
     found = read(answer)
     if answer.unusable:
-        assert isinstance(found, Unusable), found
+        assert isinstance(found, UnusableAnswer), found
         assert answer.unusable in found.message
         assert found.message.encode()
         return

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from agents import beside
+from agents import registry
 from agents.model import Unreadable
 
 
 def test_a_path_starts_from_the_folder_of_the_config(tmp_path: Path) -> None:
     (tmp_path / "people").mkdir()
     (tmp_path / "people" / "ann.csv").write_text("\ufeffat,market\r\n", "utf-8")
-    assert beside.read(tmp_path, "people/ann.csv") == "at,market\r\n"
-    assert beside.read(Path("/"), str(tmp_path / "people" / "ann.csv")) == "at,market\r\n"
+    assert registry.read_file(tmp_path, "people/ann.csv") == "at,market\r\n"
+    assert registry.read_file(Path("/"), str(tmp_path / "people" / "ann.csv")) == "at,market\r\n"
 
 
 def test_a_file_that_can_not_be_had_is_told_with_the_mend(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "latin.csv").write_bytes(b"at,market\nM\xfcnchen")
-    (tmp_path / "large.csv").write_bytes(b"x" * (beside.MOST_BYTES + 1))
+    (tmp_path / "large.csv").write_bytes(b"x" * (registry.MOST_BYTES + 1))
     told = {
         "none.csv": "there is no file none.csv beside the config. Put it there, or name another one",
         "folder.csv": "there is no file folder.csv beside the config. Put it there, or name another one",
@@ -27,5 +27,5 @@ def test_a_file_that_can_not_be_had_is_told_with_the_mend(tmp_path: Path) -> Non
     }
     for name, words in told.items():
         with pytest.raises(Unreadable) as caught:
-            beside.read(tmp_path, name)
+            registry.read_file(tmp_path, name)
         assert str(caught.value) == words

@@ -1,6 +1,6 @@
 """Several answers to one question become one decision."""
 
-from agents.combine import of_samples
+from agents.answers.decisions import combine_samples
 from agents.model import Decision, Forecast
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection
@@ -20,28 +20,28 @@ MALFORMED = Decision(verdict="malformed", note="no JSON")
 
 def test_one_sample_is_the_decision_itself() -> None:
     for sample in (said(1, 2, amount=5), FAILED, MALFORMED):
-        assert of_samples([sample]) is sample
+        assert combine_samples([sample]) is sample
 
 
 def test_forecasts_are_medians_with_the_reason_of_the_nearest_sample() -> None:
-    whole = of_samples([said(100, 900), said(300, 500), said(700, 100)])
+    whole = combine_samples([said(100, 900), said(300, 500), said(700, 100)])
     assert [(f.market_id, f.probability, f.reason) for f in whole.forecasts] == [
         (A, 300, "300"),
         (B, 500, "500"),
     ]
-    even = of_samples([said(100), said(201)])
+    even = combine_samples([said(100), said(201)])
     assert [(f.probability, f.reason) for f in even.forecasts] == [(151, "201")]
 
 
 def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> None:
-    whole = of_samples([said(100, 900, amount=1), said(300, 500, amount=2), said(310, 100, amount=3)])
+    whole = combine_samples([said(100, 900, amount=1), said(300, 500, amount=2), said(310, 100, amount=3)])
     assert [bet.amount for bet in whole.bets] == [2]
-    partial = of_samples([said(300, amount=1), said(200, 400, amount=2), said(400, 600, amount=3)])
+    partial = combine_samples([said(300, amount=1), said(200, 400, amount=2), said(400, 600, amount=3)])
     assert [bet.amount for bet in partial.bets] == [2], "one that states less is not preferred for it"
 
 
 def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
-    whole = of_samples([FAILED, said(300, 500, amount=2), MALFORMED])
+    whole = combine_samples([FAILED, said(300, 500, amount=2), MALFORMED])
     assert (whole.verdict, [f.probability for f in whole.forecasts], len(whole.bets)) == (
         "played",
         [300, 500],
@@ -51,11 +51,11 @@ def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
 
 
 def test_without_any_answer_it_is_malformed_if_there_was_one_to_read() -> None:
-    assert of_samples([FAILED, MALFORMED]).verdict == "malformed"
-    assert of_samples([FAILED, FAILED]).verdict == "failed"
+    assert combine_samples([FAILED, MALFORMED]).verdict == "malformed"
+    assert combine_samples([FAILED, FAILED]).verdict == "failed"
 
 
 def test_rejections_say_from_which_sample_they_are() -> None:
     bad = Decision((), rejections=(Rejection("amount", "bet 1: no number", A),))
-    whole = of_samples([said(300), bad])
+    whole = combine_samples([said(300), bad])
     assert [rejection.message for rejection in whole.rejections] == ["sample 2: bet 1: no number"]

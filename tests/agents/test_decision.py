@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.decision import LARGEST, VERDICTS, sound
-from agents.model import Decision, Forecast, Stage, Verdict
-from markets.canonical import canonical
+from agents.answers.decisions import LARGEST_INTEGER, STATUSES, sound_decision
+from agents.model import Decision, DecisionStatus, Forecast, Stage
+from markets.hashes import canonical
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 from tests.agents.minds import THREE, a_view, stated
@@ -53,7 +53,7 @@ ITEMS = {
             slip(Bet, A, "YES", usd("60"), reason=None),
             slip(Bet, A, "YES", usd("60"), reason=7),
             slip(Bet, A, "YES", HUGE),
-            slip(Bet, A, "YES", LARGEST + 1),
+            slip(Bet, A, "YES", LARGEST_INTEGER + 1),
             slip(Bet, A, "YES", float("nan")),
             slip(Bet, A, "YES", None),
             slip(Bet, A, "YES", usd("60"), limit="0.5"),
@@ -90,7 +90,7 @@ SLIPS = [(name, code, item) for name, (code, items) in ITEMS.items() for item in
 
 @pytest.mark.parametrize(("name", "code", "item"), SLIPS, ids=[f"{s[0]}-{n}" for n, s in enumerate(SLIPS)])
 def test_an_item_with_a_slip_is_refused_and_the_rest_stands(name: str, code: str, item: Any) -> None:
-    kept = sound(replace(GOOD, **{name: [*getattr(GOOD, name), item]}), VIEW)
+    kept = sound_decision(replace(GOOD, **{name: [*getattr(GOOD, name), item]}), VIEW)
     assert replace(kept, rejections=GOOD.rejections) == GOOD
     assert kept.rejections[0] == GOOD.rejections[0]
     (refused,) = kept.rejections[1:]
@@ -100,44 +100,44 @@ def test_an_item_with_a_slip_is_refused_and_the_rest_stands(name: str, code: str
 @pytest.mark.parametrize("name", ITEMS)
 @pytest.mark.parametrize("several", [None, 7, "text", {}, iter(()), FORECAST])
 def test_items_come_in_a_tuple_or_a_list(name: str, several: Any) -> None:
-    kept = sound(replace(GOOD, **{name: several}), VIEW)
+    kept = sound_decision(replace(GOOD, **{name: several}), VIEW)
     assert getattr(kept, name)[: len(getattr(kept, name)) - (name == "rejections")] == ()
     assert kept.rejections[-1].code == ITEMS[name][0]
 
 
 @pytest.mark.parametrize("verdict", ["hold", "out", "", None, 7, [], {"played": 1}])
 def test_a_turn_with_an_unknown_verdict_is_taken_as_played(verdict: Any) -> None:
-    kept = sound(replace(GOOD, verdict=verdict), VIEW)
+    kept = sound_decision(replace(GOOD, verdict=verdict), VIEW)
     assert replace(kept, rejections=GOOD.rejections) == GOOD
     assert [refused.code for refused in kept.rejections] == ["odd", "bad_verdict"]
 
 
 @pytest.mark.parametrize("verdict", ["malformed", "failed"])
-def test_a_turn_that_was_not_played_has_no_bets_and_no_sales(verdict: Verdict) -> None:
-    kept = sound(replace(GOOD, verdict=verdict), VIEW)
+def test_a_turn_that_was_not_played_has_no_bets_and_no_sales(verdict: DecisionStatus) -> None:
+    kept = sound_decision(replace(GOOD, verdict=verdict), VIEW)
     assert (kept.verdict, kept.bets, kept.sales) == (verdict, (), ())
     assert [(refused.code, refused.market_id) for refused in kept.rejections[1:]] == [("bad_wish", B)] * 2
 
 
 @pytest.mark.parametrize("note", [None, 7, ["so"], b"so"])
 def test_a_note_is_a_text(note: Any) -> None:
-    kept = sound(replace(GOOD, note=note), VIEW)
+    kept = sound_decision(replace(GOOD, note=note), VIEW)
     assert (kept.note, kept.rejections[-1].code) == ("", "bad_note")
 
 
 @pytest.mark.parametrize("thing", [None, "played", {}, Decision])
 def test_what_is_no_decision_is_told_apart(thing: object) -> None:
     with pytest.raises(TypeError, match="an agent decides on a Decision"):
-        sound(thing, VIEW)
+        sound_decision(thing, VIEW)
 
 
 def test_a_good_decision_is_kept_as_it_is() -> None:
-    assert sound(GOOD, VIEW) == GOOD
+    assert sound_decision(GOOD, VIEW) == GOOD
 
 
 WILD = st.one_of(
     st.none(), st.booleans(), st.integers(), st.just(HUGE), st.floats(), st.text(max_size=5), st.just([]),
-    st.sampled_from([*THREE, "YES", "NO", "final", "blind", *VERDICTS]), st.integers(0, 10**6),
+    st.sampled_from([*THREE, "YES", "NO", "final", "blind", *STATUSES]), st.integers(0, 10**6),
 )  # fmt: skip
 ITEM = st.one_of(
     WILD,
@@ -151,14 +151,14 @@ ITEM_LISTS = st.one_of(WILD, st.lists(ITEM, max_size=4))
 
 @given(st.builds(slip, st.just(Decision), ITEM_LISTS, ITEM_LISTS, ITEM_LISTS, ITEM_LISTS, WILD, WILD))
 def test_whatever_is_decided_can_be_stored(decision: Decision) -> None:
-    kept = sound(decision, VIEW)
+    kept = sound_decision(decision, VIEW)
     canonical(kept).encode()
-    assert kept.verdict in VERDICTS
+    assert kept.verdict in STATUSES
     assert kept.verdict == "played" or not (kept.bets or kept.sales)
     for forecast in kept.forecasts:
         assert forecast.market_id in THREE
         assert 0 <= forecast.probability <= usd("1")
         assert forecast.stage in Stage.__args__
     assert all(type(text) is str for said in kept.rejections for text in (said.code, said.message))
-    assert all(type(bet.amount) is int and abs(bet.amount) <= LARGEST for bet in kept.bets)
-    assert sound(kept, VIEW) == kept
+    assert all(type(bet.amount) is int and abs(bet.amount) <= LARGEST_INTEGER for bet in kept.bets)
+    assert sound_decision(kept, VIEW) == kept

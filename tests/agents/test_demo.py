@@ -14,12 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agents.demo.models import MODELS, answer
+from agents.answers.parse import UnusableAnswer, parse_answer
+from agents.demo.models import MODELS, answer, read_prompt
 from agents.demo.provider import running
-from agents.demo.reading import read
 from agents.model import Decision, Message, View
-from agents.parse import Unusable, parse
-from agents.prompt import render
+from agents.prompts.prompt import render
 from agents.registry import HOME, prompt_text
 from markets.venues.simulator import Settings, Simulator, venue
 from tests.agents.minds import a_lot, a_view
@@ -38,9 +37,9 @@ def view_of(season: Simulator, at: datetime, seed: int) -> View:
     return replace(view, snapshot=replace(view.snapshot, at=at))
 
 
-def said_by(model: str, view: View) -> Decision | Unusable:
+def said_by(model: str, view: View) -> Decision | UnusableAnswer:
     prompt = render(BET, view)
-    return parse(answer(model, prompt.messages, prompt.seed), view)
+    return parse_answer(answer(model, prompt.messages, prompt.seed), view)
 
 
 def test_a_prompt_is_read_as_it_was_written() -> None:
@@ -51,7 +50,7 @@ def test_a_prompt_is_read_as_it_was_written() -> None:
         lots={("sim:a", "NO"): a_lot(), ("sim:old", "YES"): a_lot()},
         cash="7123.45",
     )
-    reading = read(render(BET, view).messages)
+    reading = read_prompt(render(BET, view).messages)
     assert (reading.cash, reading.min_bet, reading.max_bet) == (usd("7123.45"), usd(50), usd("1780.86"))
     assert reading.held == (("m1", "NO"), ("m3", "YES"))
     first, second = reading.topics
@@ -63,9 +62,9 @@ def test_a_prompt_is_read_as_it_was_written() -> None:
 def test_without_prices_there_is_no_account_and_no_bet() -> None:
     view = a_view(a_listing(market="sim:a", rules=EVIDENCE))
     prompt = render(BLIND, view, prices=False, stage="blind")
-    reading = read(prompt.messages)
+    reading = read_prompt(prompt.messages)
     assert (reading.cash, [topic.mid for topic in reading.topics]) == (0, [None])
-    decision = parse(answer("sharp", prompt.messages, 1), view, "blind")
+    decision = parse_answer(answer("sharp", prompt.messages, 1), view, "blind")
     assert isinstance(decision, Decision)
     assert (len(decision.forecasts), decision.rejections) == (1, ())
 
@@ -104,7 +103,7 @@ def test_what_a_model_wishes_is_in_its_prompts_terms(model: str) -> None:
         view = view_of(season, START + timedelta(weeks=week), seed=week)
         messages = render(BET, view).messages
         again = [*messages, Message("assistant", "?"), Message("user", "again")]
-        decision = parse(answer(model, again, view.seed), view)
+        decision = parse_answer(answer(model, again, view.seed), view)
         assert isinstance(decision, Decision)
         assert decision.rejections == ()
         assert [forecast.market_id for forecast in decision.forecasts] == [
@@ -126,13 +125,17 @@ def test_the_clumsy_break_their_json_now_and_then_and_mend_it_when_told() -> Non
     view = a_view()
     messages = render(BET, view).messages
     broken = [
-        seed for seed in range(200) if isinstance(parse(answer("clumsy", messages, seed), view), Unusable)
+        seed
+        for seed in range(200)
+        if isinstance(parse_answer(answer("clumsy", messages, seed), view), UnusableAnswer)
     ]
     assert 25 <= len(broken) <= 75, "a quarter, more or less"
     told = [*messages, Message("assistant", "{"), Message("user", "that could not be used")]
-    assert all(isinstance(parse(answer("clumsy", told, seed), view), Decision) for seed in broken)
+    assert all(isinstance(parse_answer(answer("clumsy", told, seed), view), Decision) for seed in broken)
     for model in ("sharp", "hasty", "blind"):
-        assert all(isinstance(parse(answer(model, messages, seed), view), Decision) for seed in range(20))
+        assert all(
+            isinstance(parse_answer(answer(model, messages, seed), view), Decision) for seed in range(20)
+        )
 
 
 def briers(season_seed: int) -> dict[str, float]:

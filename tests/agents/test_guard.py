@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.evidence import Found
-from agents.guard import Guard, Reason, cutoff, dated, guarded
-from agents.restricted import is_restricted
+from agents.guard import DropReason, Guard, cutoff, dated, guard_articles, is_restricted
 from tests.builders import NOW, a_market
 
 READ = NOW + timedelta(minutes=2)
@@ -27,11 +26,11 @@ def found(published: str = "2022-03-01", title: str = "", **more: str) -> Found:
 
 
 def shown(*items: Found, at: datetime = AFTER, **rule: object) -> list[str]:
-    return [x.title for x in guarded(items, MARKET, at, READ, Guard.model_validate(rule)).articles]
+    return [x.title for x in guard_articles(items, MARKET, at, READ, Guard.model_validate(rule)).articles]
 
 
-def dropped(*items: Found, at: datetime = AFTER, **rule: object) -> dict[Reason, int]:
-    return dict(guarded(items, MARKET, at, READ, Guard.model_validate(rule)).dropped)
+def dropped(*items: Found, at: datetime = AFTER, **rule: object) -> dict[DropReason, int]:
+    return dict(guard_articles(items, MARKET, at, READ, Guard.model_validate(rule)).dropped)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ def test_an_article_without_a_word_is_dropped() -> None:
 
 def test_texts_are_made_safe_and_cut() -> None:
     item = found(title="a\nb\x00", text="x" * 300 + "\ud800", source="s" * 999, url="https://x.example/\n")
-    article = guarded([item], MARKET, AFTER, READ, Guard(characters=100)).articles[0]
+    article = guard_articles([item], MARKET, AFTER, READ, Guard(characters=100)).articles[0]
     assert article.title == "a b\ufffd"
     assert (len(article.text), article.text[-1]) == (100, "…")
     assert (len(article.source), article.url) == (300, "https://x.example/")
@@ -181,7 +180,7 @@ def test_texts_are_made_safe_and_cut() -> None:
 
 def test_an_article_keeps_the_day_that_it_bears() -> None:
     items = [found("2022-03-01"), found("2022-03-02 14:30"), found("2022-03-03T01:00+02:00")]
-    articles = guarded(items, MARKET, AFTER, READ, Guard()).articles
+    articles = guard_articles(items, MARKET, AFTER, READ, Guard()).articles
     assert [(x.dated, f"{x.published_at:%d %H:%M:%S}") for x in articles] == [
         ("2022-03-02 14:30", "03 02:30:00"),
         ("2022-03-02 23:00 UTC", "02 23:00:00"),
@@ -204,8 +203,8 @@ ITEMS = st.builds(
 def test_the_order_in_which_articles_are_found_says_nothing(items: list[Found], seed: int, most: int) -> None:
     rule, mixed = Guard(per_market=most), list(items)
     Random(seed).shuffle(mixed)
-    once = guarded(items, MARKET, AFTER, READ, rule)
-    assert guarded(mixed, MARKET, AFTER, READ, rule) == once
+    once = guard_articles(items, MARKET, AFTER, READ, rule)
+    assert guard_articles(mixed, MARKET, AFTER, READ, rule) == once
     assert len(once.articles) + sum(once.dropped.values()) == len(items)
     assert all(x.published_at <= cutoff(CLOSES) for x in once.articles)
 
@@ -217,5 +216,5 @@ def test_what_is_published_after_a_round_changes_nothing_in_it(
     at = datetime(2022, 3, day, 12, tzinfo=UTC)
     times = ((item, dated(item.published)) for item in later)
     unknown = [item for item, when in times if when is None or when[0] > at]
-    before = guarded(items, MARKET, at, READ, Guard(per_market=2)).articles
-    assert guarded([*unknown, *items], MARKET, at, READ, Guard(per_market=2)).articles == before
+    before = guard_articles(items, MARKET, at, READ, Guard(per_market=2)).articles
+    assert guard_articles([*unknown, *items], MARKET, at, READ, Guard(per_market=2)).articles == before

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from agents.answers.json_text import answer_schema
 from agents.demo.provider import running
 from agents.llm import close, make_ask
-from agents.model import Call, Message, ModelSettings, Price, Prompt
-from agents.schema import schema
+from agents.model import Call, Message, ModelSettings, Prompt, TokenPrice
 from arena.clock import timer
 from tests.provider.server import FaultyProvider, faulty
 
 CANARY = "canary-f00dfeedcafe"
 ENVIRON = {"CANARY_API_KEY": CANARY}
 PROMPT = Prompt((Message("system", "be brief"), Message("user", "### m1\n| Rain?")), seed=5)
-DOLLARS = Price(input=2.5, output=10)
+DOLLARS = TokenPrice(input=2.5, output=10)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_what_is_set_is_sent_and_nothing_else(provider: FaultyProvider) -> None:
         "seed": 5,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "strict": True, "schema": schema()},
+            "json_schema": {"name": "answer", "strict": True, "schema": answer_schema()},
         },
     }
     form = provider.last["response_format"]
@@ -89,7 +89,7 @@ def test_the_key_goes_where_it_is_meant_to_and_nowhere_else(
 
 def test_usage_that_is_not_counted_costs_an_unknown_sum(provider: FaultyProvider) -> None:
     assert ask("uncounted", provider.url).cost is None
-    assert ask("uncounted", provider.url, price=Price(input=0, output=0)).cost == 0
+    assert ask("uncounted", provider.url, price=TokenPrice(input=0, output=0)).cost == 0
     assert ask("good", provider.url, price=None).cost is None
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.answers.table import COLUMNS, LineContent, read_table
 from agents.model import Forecast, Unreadable
-from agents.moves import COLUMNS, Says, read
 from portfolio.model import Bet, Sale
 from tests.builders import RAIN, usd
 
@@ -20,14 +20,14 @@ def csv(*rows: str, header: str = HEADER) -> str:
     return "\n".join([header, *rows, ""])
 
 
-def said(text: str, name: str = "ann.csv") -> list[Says]:
-    rows, bad = read(name, text)
+def said(text: str, name: str = "ann.csv") -> list[LineContent]:
+    rows, bad = read_table(name, text)
     assert bad == []
     return [row.says for row in rows]
 
 
 def refused(text: str, name: str = "ann.csv") -> list[tuple[str, str]]:
-    rows, bad = read(name, text)
+    rows, bad = read_table(name, text)
     assert rows == []
     return [(each.rejection.code, each.rejection.message) for each in bad]
 
@@ -74,7 +74,7 @@ def test_json_by_the_line_says_the_same() -> None:
     ],
 )
 def test_a_time_is_in_utc_unless_it_says_so(at: str, meant: datetime) -> None:
-    ((row,), _) = read("ann.csv", csv(f"{at},{RAIN},0.5,,,,,"))
+    ((row,), _) = read_table("ann.csv", csv(f"{at},{RAIN},0.5,,,,,"))
     assert row.at == meant
     assert row.line == 2
 
@@ -112,7 +112,7 @@ ODD = {
 @pytest.mark.parametrize("row", ODD)
 def test_a_row_that_means_nothing_is_refused_with_its_line_and_the_others_stand(row: str) -> None:
     good = f"{AT},{RAIN},0.5,,,,,"
-    rows, (bad,) = read("ann.csv", csv(good, "", row, good))
+    rows, (bad,) = read_table("ann.csv", csv(good, "", row, good))
     code, words = ODD[row]
     assert (bad.rejection.code, bad.rejection.message) == (code, f"ann.csv:4: {words}")
     assert [kept.line for kept in rows] == [2, 5]
@@ -169,13 +169,13 @@ UNREADABLE = {
 @pytest.mark.parametrize(("name", "text"), UNREADABLE)
 def test_a_table_that_can_not_be_meant_is_refused_whole_with_the_mend(name: str, text: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        read(name, text)
+        read_table(name, text)
     assert str(caught.value) == UNREADABLE[name, text]
 
 
 def test_lines_are_counted_as_an_editor_counts_them() -> None:
     text = csv(f'{AT},{RAIN},0.5,,,,,"two\nlines"', ",,,,,,,", f"{AT},{RAIN},2,,,,,").replace("\n", "\r\n")
-    (good,), (bad,) = read("ann.csv", text)
+    (good,), (bad,) = read_table("ann.csv", text)
     assert good.says == Forecast(RAIN, usd("0.5"), reason="two lines")
     assert (good.line, bad.rejection.message.partition(": ")[0]) == (2, "ann.csv:5")
 
@@ -191,7 +191,7 @@ CELLS = st.sampled_from(
 def test_no_table_breaks_the_reader(rows: list[list[str]], ending: str) -> None:
     text = "\n".join(",".join(row) for row in rows)
     try:
-        good, bad = read(f"ann.{ending}", csv(text) if ending == "csv" else text)
+        good, bad = read_table(f"ann.{ending}", csv(text) if ending == "csv" else text)
     except Unreadable:
         return
     assert all(each.rejection.message.startswith(f"ann.{ending}:") for each in bad)
@@ -200,5 +200,5 @@ def test_no_table_breaks_the_reader(rows: list[list[str]], ending: str) -> None:
 
 def test_times_at_the_ends_of_the_calendar_can_be_compared() -> None:
     early, late = "0001-01-01T00:00+14:00", "9999-12-31T23:59-12:00"
-    rows, _ = read("ann.csv", csv(*(f"{at},{RAIN},0.5,,,,," for at in (early, late))))
+    rows, _ = read_table("ann.csv", csv(*(f"{at},{RAIN},0.5,,,,," for at in (early, late))))
     assert rows[0].at < NOON.astimezone(timezone(timedelta(hours=5))) < rows[1].at

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Decision
-from agents.parse import Unusable, parse
 from tests.agents.minds import a_view, an_answer
 from tests.builders import a_bet, usd
 
@@ -43,14 +43,14 @@ def says(probability: str) -> str:
     ids=lambda text: f"{text[:20]!r} {len(text)}",
 )
 def test_what_is_too_large_is_refused_in_a_few_words(text: str, words: str) -> None:
-    read = parse(text, VIEW)
-    assert isinstance(read, Unusable)
+    read = parse_answer(text, VIEW)
+    assert isinstance(read, UnusableAnswer)
     assert words in read.message
     assert len(read.message) < 200
 
 
 def test_as_many_items_as_are_allowed_are_read_one_by_one() -> None:
-    read = parse(an_answer(bets=[{"market": "m1", "side": "YES", "amount": 50}] * 1_000), VIEW)
+    read = parse_answer(an_answer(bets=[{"market": "m1", "side": "YES", "amount": 50}] * 1_000), VIEW)
     assert isinstance(read, Decision)
     assert (len(read.bets), read.rejections) == (1_000, ())
 
@@ -58,14 +58,14 @@ def test_as_many_items_as_are_allowed_are_read_one_by_one() -> None:
 @pytest.mark.parametrize("digits", [50, 5_000, 500_000])
 def test_no_number_is_too_long_to_be_refused(digits: int) -> None:
     for number in ("0." + "1" * digits, "9" * digits, "1e" + "9" * digits, f'"{"1" * digits}"'):
-        read = parse(says(number), VIEW)
+        read = parse_answer(says(number), VIEW)
         assert isinstance(read, Decision)
         [rejection] = read.rejections
         assert (rejection.code, len(rejection.message) < 200) == ("probability", True)
 
 
 def test_a_good_answer_is_taken_whole() -> None:
-    read = parse(an_answer(), VIEW)
+    read = parse_answer(an_answer(), VIEW)
     assert isinstance(read, Decision)
     assert [forecast.probability for forecast in read.forecasts] == [usd("0.1"), usd("0.2"), usd("0.3")]
     assert read.forecasts[0].reason == "so it seems"
@@ -75,7 +75,7 @@ def test_a_good_answer_is_taken_whole() -> None:
 
 def test_a_bad_bet_is_named_and_the_good_ones_stand() -> None:
     wishes = [{"market": "m2", "side": "YES", "amount": amount} for amount in (50, "lots", 70)]
-    read = parse(an_answer(bets=wishes), VIEW)
+    read = parse_answer(an_answer(bets=wishes), VIEW)
     assert isinstance(read, Decision)
     assert [bet.amount for bet in read.bets] == [usd(50), usd(70)]
     [rejection] = read.rejections
@@ -84,7 +84,7 @@ def test_a_bad_bet_is_named_and_the_good_ones_stand() -> None:
 
 
 def test_before_prices_are_shown_there_is_nothing_to_bet_on() -> None:
-    read = parse(an_answer(), VIEW, "blind")
+    read = parse_answer(an_answer(), VIEW, "blind")
     assert isinstance(read, Decision)
     assert {forecast.stage for forecast in read.forecasts} == {"blind"}
     assert (read.bets, [rejection.code for rejection in read.rejections]) == ((), ["too_early"])
@@ -92,28 +92,28 @@ def test_before_prices_are_shown_there_is_nothing_to_bet_on() -> None:
 
 def test_where_only_probabilities_are_asked_for_bets_are_one_rejection() -> None:
     wish = {"market": "m1", "side": "YES", "amount": 50}
-    read = parse(an_answer(bets=[wish, wish], sales=[{"market": "m9"}]), VIEW, bets=False)
+    read = parse_answer(an_answer(bets=[wish, wish], sales=[{"market": "m9"}]), VIEW, bets=False)
     assert isinstance(read, Decision)
     assert {forecast.stage for forecast in read.forecasts} == {"final"}
     assert (len(read.forecasts), read.bets, read.sales) == (3, (), ())
     assert [(rejection.code, rejection.message) for rejection in read.rejections] == [
         ("not_asked", "3 bets or sales came where only probabilities were asked for")
     ]
-    quiet = parse(an_answer(bets=[], sales=[]), VIEW, bets=False)
+    quiet = parse_answer(an_answer(bets=[], sales=[]), VIEW, bets=False)
     assert isinstance(quiet, Decision)
     assert quiet.rejections == ()
 
 
 @pytest.mark.parametrize("thoughts", ["m1: {rain} or not?\nRain.", None, {"m1": ["rain"]}, 5])
 def test_thoughts_are_left_aside(thoughts: object) -> None:
-    assert parse(an_answer(thoughts=thoughts), VIEW) == parse(an_answer(), VIEW)
+    assert parse_answer(an_answer(thoughts=thoughts), VIEW) == parse_answer(an_answer(), VIEW)
 
 
 def test_what_is_kept_of_a_reason_can_be_stored() -> None:
     text = json.dumps(
         {"forecasts": [{"market": "m1", "probability": 0.4, "reason": "a\x00\ud800" + "b" * 9_999}]}
     )
-    read = parse(text, VIEW)
+    read = parse_answer(text, VIEW)
     assert isinstance(read, Decision)
     reason = read.forecasts[0].reason
     assert reason.encode()
@@ -122,6 +122,6 @@ def test_what_is_kept_of_a_reason_can_be_stored() -> None:
 
 
 def test_the_words_of_a_rejection_are_short() -> None:
-    read = parse(says(json.dumps("x" * 100_000)), VIEW)
+    read = parse_answer(says(json.dumps("x" * 100_000)), VIEW)
     assert isinstance(read, Decision)
     assert len(read.rejections[0].message) < 200

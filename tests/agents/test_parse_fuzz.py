@@ -13,8 +13,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Decision
-from agents.parse import Unusable, parse
 from markets.millionths import ONE
 from portfolio.model import Bet, Sale
 from tests.agents.minds import THREE, a_view, an_answer
@@ -149,10 +149,10 @@ def spells_out(answer: dict[str, Any], read: Decision) -> bool:
     return not isinstance(answer, Doubled)
 
 
-def check(text: str) -> Decision | Unusable:
+def check(text: str) -> Decision | UnusableAnswer:
     """Reads the text, and holds what comes of it against what the text spells out."""
-    read = parse(text, VIEW)
-    if isinstance(read, Unusable):
+    read = parse_answer(text, VIEW)
+    if isinstance(read, UnusableAnswer):
         assert 0 < len(read.message) < 200
         assert read.message.encode()
         return read
@@ -224,9 +224,9 @@ def test_the_front_of_one_answer_and_the_back_of_another(a: str, b: str, one: fl
 @given(st.integers(0, len(GOOD) - 1))
 @example(len(GOOD) - 1)
 def test_a_good_answer_cut_off_is_never_a_bet(length: int) -> None:
-    assert isinstance(check(GOOD[:length]), Unusable)
-    assert isinstance(check(f"Here it is: {GOOD[:length]}"), Unusable)
-    assert isinstance(check(f"<think>{an_answer()}</think>{GOOD[:length]}"), Unusable)
+    assert isinstance(check(GOOD[:length]), UnusableAnswer)
+    assert isinstance(check(f"Here it is: {GOOD[:length]}"), UnusableAnswer)
+    assert isinstance(check(f"<think>{an_answer()}</think>{GOOD[:length]}"), UnusableAnswer)
 
 
 @given(st.data())

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import pooling
+from agents.answers import decisions
 from markets.millionths import ONE
 
 PRECISE = Context(prec=100)
 HALF = Fraction(1, 2)
 PROBABILITIES = st.lists(st.integers(0, ONE), min_size=1, max_size=30)
 POOLS: dict[str, Callable[[Sequence[int]], int]] = {
-    "mean": pooling.mean,
-    "median": pooling.median,
-    "trimmed_mean": lambda ps: pooling.trimmed_mean(ps, ONE // 10),
-    "geometric_mean": pooling.geometric_mean,
-    "geometric_mean_of_odds": pooling.geometric_mean_of_odds,
+    "mean": decisions.mean,
+    "median": decisions.median,
+    "trimmed_mean": lambda ps: decisions.trimmed_mean(ps, ONE // 10),
+    "geometric_mean": decisions.geometric_mean,
+    "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
 }
 
 
@@ -44,8 +44,8 @@ def is_nearest(found: int, exact: Decimal) -> bool:
 
 @given(PROBABILITIES)
 def test_mean_and_median_are_those_of_exact_fractions(ps: list[int]) -> None:
-    assert pooling.mean(ps) == nearest(Fraction(sum(ps), len(ps)))
-    assert pooling.median(ps) == nearest(median([Fraction(p) for p in ps]))
+    assert decisions.mean(ps) == nearest(Fraction(sum(ps), len(ps)))
+    assert decisions.median(ps) == nearest(median([Fraction(p) for p in ps]))
 
 
 @given(PROBABILITIES, st.integers(0, ONE // 2 - 1))
@@ -54,13 +54,13 @@ def test_a_trimmed_mean_leaves_out_as_many_at_each_end(ps: list[int], trim: int)
     for _ in range(out):
         left.remove(min(left))
         left.remove(max(left))
-    assert pooling.trimmed_mean(ps, trim) == nearest(Fraction(sum(left), len(left)))
+    assert decisions.trimmed_mean(ps, trim) == nearest(Fraction(sum(left), len(left)))
 
 
 @given(st.lists(st.integers(1, ONE), min_size=1, max_size=30))
 def test_a_geometric_mean_is_that_of_logarithms(ps: list[int]) -> None:
     exact = PRECISE.exp(average_log([Decimal(p) for p in ps]))
-    assert is_nearest(pooling.geometric_mean(ps), exact)
+    assert is_nearest(decisions.geometric_mean(ps), exact)
 
 
 @given(PROBABILITIES)
@@ -68,7 +68,7 @@ def test_a_geometric_mean_of_odds_is_that_of_log_odds(ps: list[int]) -> None:
     inside = [min(max(p, 1), ONE - 1) for p in ps]
     odds = PRECISE.exp(average_log([PRECISE.divide(Decimal(p), Decimal(ONE - p)) for p in inside]))
     exact = PRECISE.divide(PRECISE.multiply(odds, Decimal(ONE)), PRECISE.add(odds, Decimal(1)))
-    assert is_nearest(pooling.geometric_mean_of_odds(ps), exact)
+    assert is_nearest(decisions.geometric_mean_of_odds(ps), exact)
 
 
 @pytest.mark.parametrize("name", POOLS)
@@ -90,8 +90,8 @@ def test_agents_that_agree_are_taken_at_their_word(name: str, p: int) -> None:
 
 @given(PROBABILITIES)
 def test_the_geometric_mean_of_odds_treats_yes_and_no_alike(ps: list[int]) -> None:
-    no = pooling.geometric_mean_of_odds([ONE - p for p in ps])
-    assert abs(pooling.geometric_mean_of_odds(ps) - (ONE - no)) <= 1  # 1 where an exact half goes up twice
+    no = decisions.geometric_mean_of_odds([ONE - p for p in ps])
+    assert abs(decisions.geometric_mean_of_odds(ps) - (ONE - no)) <= 1  # 1 where an exact half goes up twice
 
 
 @pytest.mark.parametrize(

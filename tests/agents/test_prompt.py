@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
-from agents.facts import Sight, facts
 from agents.model import View
-from agents.prompt import BadTemplate, Part, render, short_ids
-from agents.template import compiled
+from agents.prompts.prompt import BadTemplate, PromptContext, PromptPart, prompt_facts, render, short_ids
+from agents.prompts.template import compile_template
 from markets.model import MarketId
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.agents.minds import THREE, a_lot, a_view, an_article, stated
@@ -135,8 +134,8 @@ def test_no_text_from_outside_can_speak_outside_of_its_fence(pieces: list[str], 
         listing = a_listing(question=f"Q{text}", rules=f"{text}R", category=f"C{text}")
         article = an_article(source=f"S{text}", title=f"T{text}", text=f"A{text}")
         view = replace(a_view(listing), evidence={listing.market.id: (article,)})
-        known = facts(Sight(view, longest=longest))
-        return "\n".join(compiled(template).filled("user", known) for template in (BET, EVERYTHING))
+        known = prompt_facts(PromptContext(view, longest=longest))
+        return "\n".join(compile_template(template).filled("user", known) for template in (BET, EVERYTHING))
 
     text = spoken("".join(pieces))
     assert text.encode()
@@ -184,9 +183,9 @@ def test_a_template_says_that_it_asks_for_forecasts_alone() -> None:
     assert render('{% set answer = "decision" %}Well?', a_view()).bets
 
 
-def second(committed: str = "0", *, number: int = 2) -> Part:
+def second(committed: str = "0", *, number: int = 2) -> PromptPart:
     """The part that asks about m2 and m3."""
-    return Part(number, 2, tuple(map(MarketId, THREE[1:])), usd(committed))
+    return PromptPart(number, 2, tuple(map(MarketId, THREE[1:])), usd(committed))
 
 
 def test_a_part_asks_about_its_markets_by_the_names_they_have_in_the_whole() -> None:
@@ -194,7 +193,7 @@ def test_a_part_asks_about_its_markets_by_the_names_they_have_in_the_whole() -> 
     assert re.findall(r"^### (m\d+)$", text, re.MULTILINE) == ["m2", "m3"]
     assert "\nPart 2 of 2: of the 3 markets on offer, this part is about 2." in text
     assert "(2 of them, m2 to m3)" in text
-    apart = Part(1, 2, (MarketId(THREE[0]), MarketId(THREE[2])))
+    apart = PromptPart(1, 2, (MarketId(THREE[0]), MarketId(THREE[2])))
     assert "(2 of them: m1, m3)" in render(BET, a_view(), part=apart).messages[-1].content
 
 
@@ -206,7 +205,7 @@ def test_a_part_knows_of_every_position_and_asks_for_each_sale_once() -> None:
     )
     first, later = (
         render(BET, view, part=part).messages[-1].content
-        for part in (Part(1, 2, (MarketId(THREE[0]),)), second())
+        for part in (PromptPart(1, 2, (MarketId(THREE[0]),)), second())
     )
     elsewhere = " (its market is in another part)"
     for text, absent in ((first, ["m2 NO"]), (later, ["m1 YES", "m4 YES"])):

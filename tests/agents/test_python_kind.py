@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agents import beside
+from agents import registry
 from agents.kinds import python
 from agents.kinds.python import Settings, agent
-from agents.model import Decision, Given, Unreadable, asked
+from agents.model import Decision, Given, Unreadable, model_settings
 from tests.agents.minds import a_view, nobody, replies
 from tests.builders import a_listing, usd
 
@@ -28,7 +28,7 @@ def given(folder: Path, text: str, name: str = "mine.py") -> Given:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    return Given(load=partial(beside.load, folder))
+    return Given(load=partial(registry.load_module, folder))
 
 
 def play(settings: Settings, given: Given, *answers: str) -> Decision:
@@ -45,8 +45,8 @@ def test_the_function_decides_with_what_it_is_handed(tmp_path: Path, name: str) 
 
 def test_a_function_may_ask_a_model(tmp_path: Path) -> None:
     settings = Settings(function="mine:decide", model="openai/any", temperature=0)
-    assert asked(settings) == settings
-    assert asked(Settings(function="mine:decide")) is None
+    assert model_settings(settings) == settings
+    assert model_settings(Settings(function="mine:decide")) is None
     assert play(settings, given(tmp_path, ASKS), "yes").note == "yes"
 
 

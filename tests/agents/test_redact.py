@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agents.redact import HIDDEN, redacted, secrets_in, without
+from agents.text import HIDDEN, redact, remove_secrets, secrets_in
 
 CANARY = "canary-0123456789"
 
@@ -26,7 +26,7 @@ CANARY = "canary-0123456789"
     ],
 )
 def test_what_stands_where_a_key_stands_is_hidden(text: str) -> None:
-    said = redacted(text.format(CANARY))
+    said = redact(text.format(CANARY))
     assert CANARY not in said
     assert HIDDEN in said
 
@@ -35,12 +35,12 @@ def test_what_stands_where_a_key_stands_is_hidden(text: str) -> None:
     "key", ["sk-proj-abcdefghijklmnop", "AIzaSyA1234567890abcdef", "gsk_abcdefghijklmnop"]
 )
 def test_what_looks_like_a_key_is_hidden_anywhere(key: str) -> None:
-    assert key not in redacted(f"I was given {key} just now")
+    assert key not in redact(f"I was given {key} just now")
 
 
 def test_plain_words_stay() -> None:
     said = "the model gpt-4o does not exist, or your key has no access to it; ask-me-anything-else-later"
-    assert redacted(said) == said
+    assert redact(said) == said
 
 
 def test_the_values_of_secret_variables_are_known_longest_first() -> None:
@@ -48,16 +48,17 @@ def test_the_values_of_secret_variables_are_known_longest_first() -> None:
     secrets = secrets_in(environ)
     assert [secret for secret in secrets if secret in environ.values()] == ["1234567890", "12345678"]
     assert list(map(len, secrets)) == sorted(map(len, secrets), reverse=True)
-    assert without("1234567890 12345678 short somewhere-long", secrets) == (
+    assert remove_secrets("1234567890 12345678 short somewhere-long", secrets) == (
         f"{HIDDEN} {HIDDEN} short somewhere-long"
     )
 
 
 def test_what_is_named_as_a_key_is_one() -> None:
     environ = {"LOCAL_AUTH": CANARY, "HOME": "somewhere-long"}
-    assert without(CANARY, secrets_in(environ)) == CANARY
+    assert remove_secrets(CANARY, secrets_in(environ)) == CANARY
     assert (
-        without(f"{CANARY} somewhere-long", secrets_in(environ, "LOCAL_AUTH")) == f"{HIDDEN} somewhere-long"
+        remove_secrets(f"{CANARY} somewhere-long", secrets_in(environ, "LOCAL_AUTH"))
+        == f"{HIDDEN} somewhere-long"
     )
 
 
@@ -79,6 +80,6 @@ ODD_KEY = 'ca"na/ry+0&1\\2=é'
     ],
 )
 def test_a_key_is_hidden_in_every_form_that_it_may_come_back_in(form: str) -> None:
-    said = without(f"<{form}>", secrets_in({"MY_KEY": ODD_KEY}))
+    said = remove_secrets(f"<{form}>", secrets_in({"MY_KEY": ODD_KEY}))
     assert HIDDEN in said
     assert not any(piece in said for piece in ("na", "ry", "%2", "Y2E"))

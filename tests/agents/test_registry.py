@@ -43,7 +43,7 @@ def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
 
 def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
-    with pytest.raises(registry.NotAKind, match=r"empty.py is no kind of agent"):
+    with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is no kind of agent"):
         registry.kind("empty", [tmp_path])
 
 
@@ -54,8 +54,8 @@ def test_an_unknown_kind_names_those_that_are_known() -> None:
 
 def test_who_is_needed_first() -> None:
     kelly = registry.kind("kelly").settings.model_validate({"of": "sharp"})
-    assert registry.sources(kelly) == ("sharp",)
-    assert registry.sources(registry.kind("market").settings()) == ()
+    assert registry.agents_needed(kelly) == ("sharp",)
+    assert registry.agents_needed(registry.kind("market").settings()) == ()
 
 
 def test_which_prompts_an_agent_uses() -> None:

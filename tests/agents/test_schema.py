@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.answers.json_text import answer_schema
+from agents.answers.parse import parse_answer
 from agents.model import Decision
-from agents.parse import parse
-from agents.schema import schema
 from tests.agents.minds import a_view, an_answer
 
 VIEW = a_view()
@@ -44,23 +44,23 @@ def objects(rule: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("bets", [True, False])
 def test_a_schema_is_strict(bets: bool) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema(bets))
-    for rule in objects(schema(bets)):
+    jsonschema.Draft202012Validator.check_schema(answer_schema(bets))
+    for rule in objects(answer_schema(bets)):
         assert rule["required"] == list(rule["properties"])
         assert rule["additionalProperties"] is False
 
 
 def test_thoughts_come_before_forecasts_and_reasons_before_probabilities() -> None:
-    whole = schema()["properties"]
+    whole = answer_schema()["properties"]
     assert list(whole) == ["thoughts", "forecasts", "bets", "sales"]
     assert list(whole["forecasts"]["items"]["properties"]) == ["market", "reason", "probability"]
 
 
 @given(st.data(), st.booleans())
 def test_whatever_the_schema_lets_through_can_be_read(data: st.DataObject, bets: bool) -> None:
-    answer = data.draw(made_by(schema(bets)))
-    jsonschema.validate(answer, schema(bets))
-    read = parse(json.dumps(answer), VIEW, bets=bets)
+    answer = data.draw(made_by(answer_schema(bets)))
+    jsonschema.validate(answer, answer_schema(bets))
+    read = parse_answer(json.dumps(answer), VIEW, bets=bets)
     assert isinstance(read, Decision)
     assert "not_asked" not in {rejection.code for rejection in read.rejections}
     assert not (read.bets or read.sales) or bets
@@ -68,8 +68,8 @@ def test_whatever_the_schema_lets_through_can_be_read(data: st.DataObject, bets:
 
 @given(st.data())
 def test_a_whole_answer_where_only_forecasts_were_asked_for_has_no_bets(data: st.DataObject) -> None:
-    answer = data.draw(made_by(schema()))
-    read = parse(json.dumps(answer), VIEW, bets=False)
+    answer = data.draw(made_by(answer_schema()))
+    read = parse_answer(json.dumps(answer), VIEW, bets=False)
     assert isinstance(read, Decision)
     assert (read.bets, read.sales) == ((), ())
     told = [rejection.code for rejection in read.rejections].count("not_asked")
@@ -84,7 +84,7 @@ def test_a_valid_answer_passes_and_a_careless_one_does_not() -> None:
         "bets": [reason | {"side": "NO", "amount": 120, "limit": None}],
         "sales": [reason | {"side": "NO", "fraction": 1, "limit": 0.5}],
     }
-    jsonschema.validate(good, schema())
+    jsonschema.validate(good, answer_schema())
     for bad in (
         good | {"forecasts": [reason | {"probability": "0.4"}]},
         good | {"bets": [reason | {"side": "MAYBE", "amount": 1, "limit": None}]},
@@ -92,4 +92,4 @@ def test_a_valid_answer_passes_and_a_careless_one_does_not() -> None:
         json.loads(an_answer()),
     ):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(bad, schema())
+            jsonschema.validate(bad, answer_schema())

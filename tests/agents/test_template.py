@@ -2,9 +2,8 @@
 
 import pytest
 
-from agents.rehearsal import Fault, fault
-from agents.sandbox import MOST_STEPS
-from agents.template import BadTemplate, compiled
+from agents.prompts.dry_run import TemplateFault, template_fault
+from agents.prompts.template import MOST_STEPS, BadTemplate, compile_template
 
 LOOPS = (
     "{% for m in markets %}{% for n in markets %}{% for o in markets %}.{% endfor %}{% endfor %}{% endfor %}"
@@ -35,7 +34,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "line", "words", "meant"), WRONG, ids=[text[:40] for text, *_ in WRONG])
 def test_a_mistake_is_found_before_anyone_is_asked(text: str, line: int, words: str, meant: str) -> None:
-    found = fault(text)
+    found = template_fault(text)
     assert found is not None
     assert found.line == line
     assert words in found.words
@@ -44,25 +43,25 @@ def test_a_mistake_is_found_before_anyone_is_asked(text: str, line: int, words: 
 
 def test_what_is_not_known_in_some_round_has_to_be_asked_for() -> None:
     shares = "{% for p in positions %}\n{{ p.shares | number }}\n{% endfor %}"
-    assert fault(shares) is None
-    assert fault(shares, prices=False) == Fault(
+    assert template_fault(shares) is None
+    assert template_fault(shares, prices=False) == TemplateFault(
         2, "there may be no figure here: ask for it with `is not none`"
     )
     asked = shares.replace("{{ p", "{% if p.shares is not none %}{{ p").replace("}}", "}}{% endif %}")
-    assert fault(asked, prices=False) is None
+    assert template_fault(asked, prices=False) is None
 
 
 def test_a_name_that_may_be_missing_can_be_asked_for() -> None:
-    assert fault("{{ news | default('none') }}{% if news is defined %}{{ 1 }}{% endif %}") is None
+    assert template_fault("{{ news | default('none') }}{% if news is defined %}{{ 1 }}{% endif %}") is None
 
 
 def test_many_markets_are_not_too_many() -> None:
     each = "{% for m in markets %}{% for a in m.evidence %}{{ a.text }}{% endfor %}{% endfor %}"
-    assert fault(each, markets=1_000) is None
+    assert template_fault(each, markets=1_000) is None
 
 
 def test_a_mistake_in_a_template_that_is_filled_in_has_its_line_too() -> None:
-    template = compiled("{% block user %}\n{{ a }}\n{{ b.c }}{% endblock %}")
+    template = compile_template("{% block user %}\n{{ a }}\n{{ b.c }}{% endblock %}")
     assert template.filled("user", {"a": 1, "b": {"c": 2}}) == "1\n2"
     with pytest.raises(BadTemplate) as told:
         template.filled("user", {"a": 1, "b": {"d": 2}})
@@ -70,4 +69,4 @@ def test_a_mistake_in_a_template_that_is_filled_in_has_its_line_too() -> None:
 
 
 def test_a_key_of_a_fact_is_not_taken_for_a_method() -> None:
-    assert compiled("{{ m.items }}").filled("user", {"m": {"items": "three"}}) == "three"
+    assert compile_template("{{ m.items }}").filled("user", {"m": {"items": "three"}}) == "three"

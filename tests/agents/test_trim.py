@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agents
-from agents.facts import Sight, facts
 from agents.model import Message, View
-from agents.prompt import Part, TooLong, render
-from agents.template import compiled
-from agents.trim import MARK, cut, tokens_of
+from agents.prompts.prompt import PromptContext, PromptPart, TooLong, prompt_facts, render
+from agents.prompts.template import compile_template
+from agents.text import MARK, cut_text, tokens_of
 from markets.model import MarketId
 from tests.agents.minds import THREE, a_view, an_article
 from tests.builders import a_listing
@@ -30,7 +29,7 @@ def long_view(*lengths: int, letter: str = "x") -> View:
     return a_view(*listings)
 
 
-def asked(view: View, tokens: int | None, part: Part | None = None) -> tuple[str, int]:
+def asked(view: View, tokens: int | None, part: PromptPart | None = None) -> tuple[str, int]:
     """The user's message, and the tokens of all messages."""
     messages = render(BET, view, tokens=tokens, part=part).messages
     return messages[-1].content, tokens_of(messages)
@@ -67,7 +66,7 @@ def test_little_of_the_budget_is_left_unused() -> None:
 
 def cut_away(view: View) -> int:
     """What the question takes with all long texts cut away."""
-    template, known = compiled(BET), facts(Sight(view, longest=0))
+    template, known = compile_template(BET), prompt_facts(PromptContext(view, longest=0))
     return tokens_of([Message(role, template.filled(role, known)) for role in ROLES])
 
 
@@ -100,7 +99,7 @@ def test_a_part_has_the_whole_budget_for_itself() -> None:
     view = long_view(*[3_000] * 10)
     _, needed = asked(view, None)
     assert "cut" in asked(view, needed // 3)[0]
-    assert "cut" not in asked(view, needed // 3, Part(1, 5, (MarketId("sim:0"), MarketId("sim:1"))))[0]
+    assert "cut" not in asked(view, needed // 3, PromptPart(1, 5, (MarketId("sim:0"), MarketId("sim:1"))))[0]
 
 
 def test_articles_are_cut_like_rules_and_only_where_they_are_shown() -> None:
@@ -121,7 +120,7 @@ def test_a_text_that_is_shown_twice_fits_too() -> None:
 @pytest.mark.parametrize("extra", [0, 1, MARK, MARK + 1])
 def test_a_cut_never_makes_a_text_longer(extra: int) -> None:
     whole = "z" * (100 + extra)
-    short = cut(whole, 100)
+    short = cut_text(whole, 100)
     assert len(short) <= len(whole)
     assert (short == whole) == (extra <= MARK)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
-from arena.lease import holder
-from arena.model import Cohort, Entrant
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.world import Mind, World
+from arena.record.model.lease import holder
+from arena.record.model.model import Cohort, Entrant
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
 from markets.venue import Venue
@@ -99,7 +99,7 @@ def a_world(
     answer = model or LittleModel()
     return World(
         venue=lambda cohort: venue,
-        mind=lambda cohort, entrant: Mind(agents[entrant.name], answer, lambda prompt: 0),
+        mind=lambda cohort, entrant: Player(agents[entrant.name], answer, lambda prompt: 0),
         now=lambda: now,
         holder=holder(),
         code_version="test",

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sqlalchemy import BigInteger, Integer, Table, create_engine, insert
 
-from arena.store.tables import (
+from arena.record.schema.tables import (
     CALL,
     COHORT,
     ENTRANT,
@@ -25,8 +25,8 @@ from arena.store.tables import (
     TURN,
     VERSION,
 )
-from arena.store.types import UtcTime
-from markets.canonical import canonical
+from arena.record.schema.types import UtcTime
+from markets.hashes import canonical
 from tests.builders import NOW, usd
 
 

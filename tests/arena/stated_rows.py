@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.frame import UNKNOWN, Account, Bets, Stated
+from arena.record.model.columns import UNKNOWN, Account, Bets, Stated
 from markets.millionths import ONE
 
 DAY = 86_400

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from agents.model import Price
-from arena.afford import Warning, warnings
-from arena.calendar import Calendar
-from arena.config.model import Budget
-from arena.estimate import Estimate, Use
+from agents.model import TokenPrice
+from arena.calls.budget_warnings import BudgetWarning, RoundCounts, budget_warnings
+from arena.calls.estimate import Estimate, Usage
+from arena.config.model import BudgetSection
 
-FIVE_ROUNDS = Calendar(cohort=5, month=Fraction(22), day=2)
-PRICE = Price(input=1, output=4)
+FIVE_ROUNDS = RoundCounts(cohort=5, month=Fraction(22), day=2)
+PRICE = TokenPrice(input=1, output=4)
 
 
 def dollars(amount: float) -> int:
@@ -22,17 +21,17 @@ def dollars(amount: float) -> int:
 def an_agent(name: str = "ann", **changes: Any) -> Estimate:
     """A call costs 1 cent or, at most, 20,000 tokens at $1 and 10,000 at $4: 6 cents; its repeat 8."""
     shape = {
-        "low": Use(1, 6_000, 1_000, dollars(0.01)),
-        "high": Use(2, 60_000, 20_000, dollars(0.14)),
-        "first": Use(1, 20_000, 10_000, dollars(0.06)),
-        "again": Use(1, 40_000, 10_000, dollars(0.08)),
+        "low": Usage(1, 6_000, 1_000, dollars(0.01)),
+        "high": Usage(2, 60_000, 20_000, dollars(0.14)),
+        "first": Usage(1, 20_000, 10_000, dollars(0.06)),
+        "again": Usage(1, 40_000, 10_000, dollars(0.08)),
     }
     return Estimate(name, PRICE, **(shape | changes))
 
 
-def told(found: list[Estimate], **limits: float) -> list[Warning]:
-    budget = Budget.model_validate(limits)
-    return warnings(found, FIVE_ROUNDS, budget)
+def told(found: list[Estimate], **limits: float) -> list[BudgetWarning]:
+    budget = BudgetSection.model_validate(limits)
+    return budget_warnings(found, FIVE_ROUNDS, budget)
 
 
 def codes(*found: Estimate, **limits: float) -> list[tuple[str, str, str]]:
@@ -68,8 +67,8 @@ def test_two_agents_share_a_round_and_not_their_own_limits() -> None:
 
 
 def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> None:
-    thrifty = {"first": Use(cost=dollars(0.02)), "again": Use(cost=dollars(0.02))}
-    ann = an_agent(low=Use(2, 0, 0, dollars(0.04)), **thrifty)
+    thrifty = {"first": Usage(cost=dollars(0.02)), "again": Usage(cost=dollars(0.02))}
+    ann = an_agent(low=Usage(2, 0, 0, dollars(0.04)), **thrifty)
     found = told([ann], agent=0.19, call=0.019)
     assert [(warning.code, warning.scope) for warning in found] == [("refused", "call"), ("stops", "agent")]
     assert "costs $0.20 at least, over budget.agent of $0.19" in found[1].message
@@ -91,6 +90,8 @@ def test_where_no_answer_would_have_room_the_question_is_to_be_shorter(limit: fl
 
 
 def test_an_unknown_price_or_an_agent_in_trouble_says_nothing_wrong() -> None:
-    unknown = an_agent(low=Use(cost=None), high=Use(cost=None), first=Use(cost=None), again=Use(cost=None))
+    unknown = an_agent(
+        low=Usage(cost=None), high=Usage(cost=None), first=Usage(cost=None), again=Usage(cost=None)
+    )
     assert codes(unknown, call=0.01, round=0.01) == []
     assert codes(Estimate("bob", PRICE, trouble="no such luck"), call=0.01, day=0.01) == []

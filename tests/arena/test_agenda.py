@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.agenda import Agenda, CatchUp, Due, Situation, agenda, blocked, coming
-from arena.model import Cohort, JobState
-from arena.store.courses import Begun, Course
-from arena.store.read import StoredCohort
-from arena.timetable import Plan
+from arena.cohorts.schedule import Plan
+from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
+from arena.record.model.model import Cohort, JobState
+from arena.record.queries.courses import Begun, Course
+from arena.record.queries.read import StoredCohort
 from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
 
@@ -53,15 +53,15 @@ def at_work(
     keep: int = 5,
     jobs: Sequence[JobState] = (),
     real: bool = True,
-) -> Situation:
+) -> DueSituation:
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("nobody starts in this test")
 
     plan = Plan(NOW, WEEK, 5, count, keep, freeze)
-    return Situation(plan, courses, {job.name: job for job in jobs}, real, catch_up, now)
+    return DueSituation(plan, courses, {job.name: job for job in jobs}, real, catch_up, now)
 
 
-def steps(found: Agenda) -> list[tuple[str, str, int]]:
+def steps(found: DueWork) -> list[tuple[str, str, int]]:
     """What may be done: whose, what, and how many days after NOW it was due."""
     return [(one.name, one.step, (one.at - NOW).days) for one in found.due]
 
@@ -71,18 +71,18 @@ def tried(name: str, at: datetime, ended: datetime, failures: int = 1) -> JobSta
 
 
 def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due() -> None:
-    assert steps(agenda(at_work(NOW))) == [("start", "start", 0)]
-    assert steps(agenda(at_work(NOW, course(cohort())))) == [("cohort 1", "play", 0)]
-    between = agenda(at_work(NOW + DAY, course(cohort(), played(1))))
+    assert steps(due_work(at_work(NOW))) == [("start", "start", 0)]
+    assert steps(due_work(at_work(NOW, course(cohort())))) == [("cohort 1", "play", 0)]
+    between = due_work(at_work(NOW + DAY, course(cohort(), played(1))))
     assert (between.due, between.next_at, between.next_round) == ((), NOW + WEEK, NOW + WEEK)
-    assert steps(agenda(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
+    assert steps(due_work(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
 
 
 def test_at_one_time_starts_come_first_and_then_cohorts_by_number() -> None:
-    found = agenda(at_work(NOW + WEEK, course(cohort(), played(1)), count=None))
+    found = due_work(at_work(NOW + WEEK, course(cohort(), played(1)), count=None))
     assert steps(found) == [("start", "start", 7), ("cohort 1", "play", 7)]
     both = (course(cohort(), played(1)), course(cohort(2)))
-    assert steps(agenda(at_work(NOW + WEEK, *both, count=2))) == [
+    assert steps(due_work(at_work(NOW + WEEK, *both, count=2))) == [
         ("cohort 1", "play", 7),
         ("cohort 2", "play", 7),
     ]
@@ -90,7 +90,7 @@ def test_at_one_time_starts_come_first_and_then_cohorts_by_number() -> None:
 
 def test_who_is_overtaken_or_decides_nothing_at_a_time_is_tracked() -> None:
     both = (course(cohort(), played(1)), course(cohort(2)))
-    assert steps(agenda(at_work(NOW + WEEK, *both, count=2, keep=1))) == [
+    assert steps(due_work(at_work(NOW + WEEK, *both, count=2, keep=1))) == [
         ("cohort 1", "track", 7),
         ("cohort 2", "play", 7),
     ]
@@ -109,7 +109,7 @@ MISSED: list[tuple[CatchUp, list[tuple[str, str, int]], list[int | None]]] = [
 def test_missed_rounds_are_caught_up_as_the_config_says(
     policy: CatchUp, due: list[tuple[str, str, int]], missed: list[int | None]
 ) -> None:
-    found = agenda(at_work(LATE, course(cohort(), played(1)), catch_up=policy))
+    found = due_work(at_work(LATE, course(cohort(), played(1)), catch_up=policy))
     assert steps(found) == due
     assert [one.number for one in found.missed] == missed
 
@@ -117,17 +117,17 @@ def test_missed_rounds_are_caught_up_as_the_config_says(
 @pytest.mark.parametrize("policy", ["latest", "all", "none"])
 def test_within_six_hours_nothing_was_missed_and_in_a_made_up_world_never(policy: CatchUp) -> None:
     soon = NOW + WEEK + 6 * HOUR
-    assert steps(agenda(at_work(soon, course(cohort(), played(1)), catch_up=policy))) == [
+    assert steps(due_work(at_work(soon, course(cohort(), played(1)), catch_up=policy))) == [
         ("cohort 1", "play", 7)
     ]
     made_up = course(cohort(real=False), played(1))
-    found = agenda(at_work(LATE, made_up, catch_up=policy, real=False))
+    found = due_work(at_work(LATE, made_up, catch_up=policy, real=False))
     assert (steps(found), found.missed) == ([("cohort 1", "play", 7)], ())
 
 
 def test_a_round_that_was_passed_over_by_a_later_look_is_past() -> None:
     looked = course(cohort(), played(1), looked=NOW + WEEK + 2 * DAY)
-    found = agenda(at_work(NOW + WEEK + 3 * DAY, looked, catch_up="all"))
+    found = due_work(at_work(NOW + WEEK + 3 * DAY, looked, catch_up="all"))
     assert (found.due, found.missed) == ((), ())
 
 
@@ -141,52 +141,52 @@ STARTS: list[tuple[CatchUp, list[int], list[int]]] = [
 @pytest.mark.parametrize(("policy", "starts", "missed"), STARTS)
 def test_missed_starts_too(policy: CatchUp, starts: list[int], missed: list[int]) -> None:
     begun = course(cohort(rounds=1), played(1))
-    found = agenda(at_work(LATE, begun, catch_up=policy, count=None))
+    found = due_work(at_work(LATE, begun, catch_up=policy, count=None))
     assert [(one.at - NOW).days for one in found.due if one.step == "start"] == starts
     assert [(one.at - NOW).days for one in found.missed if one.cohort is None] == missed
-    made_up = agenda(at_work(LATE, course(cohort(rounds=1, real=False), played(1)), count=None, real=False))
+    made_up = due_work(at_work(LATE, course(cohort(rounds=1, real=False), played(1)), count=None, real=False))
     assert steps(made_up)[:1] == [("start", "start", 7)]
 
 
 def test_failed_turns_are_tried_again_with_growing_pauses_until_their_time_is_over() -> None:
     left, at = played(1, done=False, failed=1, taken=HOUR), NOW + 2 * HOUR
     once = tried("cohort 1", NOW, at, 4)
-    waits = agenda(at_work(at, course(cohort(), left), jobs=[once]))
+    waits = due_work(at_work(at, course(cohort(), left), jobs=[once]))
     assert [one.after for one in waits.due] == [at + timedelta(minutes=8)]
     assert waits.next_at == at + timedelta(minutes=8)
     almost = tried("cohort 1", NOW, NOW + 7 * HOUR, 9)
-    last = agenda(at_work(NOW + 7 * HOUR, course(cohort(), left), jobs=[almost]))
+    last = due_work(at_work(NOW + 7 * HOUR, course(cohort(), left), jobs=[almost]))
     over = NOW + 7 * HOUR + timedelta(microseconds=1)  # six hours after the prices were looked at
     assert [(one.step, one.after) for one in last.due] == [("play", over)]
-    assert steps(agenda(at_work(over, course(cohort(), left), jobs=[almost]))) == [("cohort 1", "close", 0)]
+    assert steps(due_work(at_work(over, course(cohort(), left), jobs=[almost]))) == [("cohort 1", "close", 0)]
     failed = tried("cohort 1", NOW, over, 10)
-    again = agenda(at_work(over, course(cohort(), left), jobs=[failed]))
+    again = due_work(at_work(over, course(cohort(), left), jobs=[failed]))
     assert [one.after for one in again.due] == [over + HOUR], "closing has failed, and waits as well"
 
 
 def test_a_venue_that_is_down_is_asked_again_after_a_pause() -> None:
     down = tried("cohort 1", NOW, NOW + HOUR, 2)
-    found = agenda(at_work(NOW + HOUR, course(cohort()), jobs=[down]))
+    found = due_work(at_work(NOW + HOUR, course(cohort()), jobs=[down]))
     assert [(one.step, one.after) for one in found.due] == [("play", NOW + HOUR + timedelta(minutes=2))]
-    next_week = agenda(at_work(NOW + WEEK, course(cohort(), played(1)), jobs=[down]))
+    next_week = due_work(at_work(NOW + WEEK, course(cohort(), played(1)), jobs=[down]))
     assert [one.after for one in next_week.due] == [None], "another round has no pauses to keep"
 
 
 def test_turns_that_are_missing_are_played_at_once_and_live_ones_not_on_old_prices() -> None:
     broken = played(1, done=False, silent=2)
     soon, late = NOW + HOUR, NOW + 7 * HOUR
-    assert steps(agenda(at_work(soon, course(cohort(), broken)))) == [("cohort 1", "play", 0)]
-    assert steps(agenda(at_work(late, course(cohort(), broken)))) == [("cohort 1", "close", 0)]
+    assert steps(due_work(at_work(soon, course(cohort(), broken)))) == [("cohort 1", "play", 0)]
+    assert steps(due_work(at_work(late, course(cohort(), broken)))) == [("cohort 1", "close", 0)]
     made_up = course(cohort(real=False), broken)
-    assert steps(agenda(at_work(late, made_up, real=False))) == [("cohort 1", "play", 0)]
+    assert steps(due_work(at_work(late, made_up, real=False))) == [("cohort 1", "play", 0)]
     tried_all = course(cohort(real=False), played(1, done=False, failed=1))
-    assert steps(agenda(at_work(late, tried_all, real=False))) == [("cohort 1", "close", 0)]
+    assert steps(due_work(at_work(late, tried_all, real=False))) == [("cohort 1", "close", 0)]
 
 
 def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
     left = played(1, done=False, failed=1, taken=WEEK - HOUR)
     jobs = [tried("cohort 1", NOW, NOW + WEEK)]
-    found = agenda(at_work(NOW + WEEK, course(cohort(), left), jobs=jobs))
+    found = due_work(at_work(NOW + WEEK, course(cohort(), left), jobs=jobs))
     assert steps(found) == [("cohort 1", "play", 7)]
 
 
@@ -194,7 +194,7 @@ def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
     soon, failed = NOW + HOUR, tried("cohort 1", NOW, NOW + HOUR / 2, failures=5)
     broken_off = replace(failed, started_at=soon, ended_at=None)
     for one in (course(cohort()), course(cohort(), played(1, done=False, failed=1))):
-        waits, goes_on = (agenda(at_work(soon, one, jobs=[job])) for job in (failed, broken_off))
+        waits, goes_on = (due_work(at_work(soon, one, jobs=[job])) for job in (failed, broken_off))
         assert [due.after for due in waits.due] == [NOW + HOUR / 2 + 16 * HOUR / 60]
         assert [due.after for due in goes_on.due] == [None]
 
@@ -202,39 +202,41 @@ def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
 def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> None:
     at = NOW + WEEK
     for state in ({"paused": NOW}, {"stopped": NOW}):
-        assert steps(agenda(at_work(at, course(cohort(), played(1), **state)))) == [("cohort 1", "track", 7)]
+        assert steps(due_work(at_work(at, course(cohort(), played(1), **state)))) == [
+            ("cohort 1", "track", 7)
+        ]
     broken, soon = played(1, done=False, silent=1), NOW + HOUR
-    halted = agenda(at_work(soon, course(cohort(), broken, stopped=soon)))
+    halted = due_work(at_work(soon, course(cohort(), broken, stopped=soon)))
     assert steps(halted) == [("cohort 1", "close", 0)]
-    rests = agenda(at_work(soon, course(cohort(), broken, paused=soon)))
+    rests = due_work(at_work(soon, course(cohort(), broken, paused=soon)))
     assert [(one.step, (one.after or NOW) > NOW + 6 * HOUR) for one in rests.due] == [("close", True)]
 
 
 def test_a_look_that_was_broken_off_is_finished_first() -> None:
-    found = agenda(at_work(NOW + 2 * WEEK, course(cohort(), played(1), looked=NOW + DAY, marked=False)))
+    found = due_work(at_work(NOW + 2 * WEEK, course(cohort(), played(1), looked=NOW + DAY, marked=False)))
     assert steps(found) == [("cohort 1", "track", 1)]
 
 
 def test_while_anything_earlier_is_to_be_done_a_cohort_is_not_marked() -> None:
     due = [Due(NOW, "play", course(cohort()).stored, 1, after=NOW + DAY), Due(NOW, "start")]
-    assert blocked(due, NOW + HOUR) == {1}
-    assert blocked(due, NOW - HOUR) == frozenset()
+    assert blocked_cohorts(due, NOW + HOUR) == {1}
+    assert blocked_cohorts(due, NOW - HOUR) == frozenset()
 
 
 def test_it_is_over_when_no_cohort_is_open_and_none_will_start() -> None:
     ended = course(cohort(), ended=NOW + 5 * WEEK)
-    assert agenda(at_work(NOW + 6 * WEEK, ended)).over
-    assert not agenda(at_work(NOW + 6 * WEEK, ended, count=None)).over
-    assert not agenda(at_work(NOW + 6 * WEEK, course(cohort(), played(5)))).over
+    assert due_work(at_work(NOW + 6 * WEEK, ended)).over
+    assert not due_work(at_work(NOW + 6 * WEEK, ended, count=None)).over
+    assert not due_work(at_work(NOW + 6 * WEEK, course(cohort(), played(5)))).over
 
 
 def test_what_is_coming_is_said_by_time() -> None:
-    found = coming(at_work(NOW + HOUR, course(cohort(rounds=3), played(1)), count=2), 5)
+    found = upcoming_work(at_work(NOW + HOUR, course(cohort(rounds=3), played(1)), count=2), 5)
     assert [((at - NOW).days, what) for at, what in found] == [
         (7, "a cohort starts, cohort 1 decides"),
         (14, "cohort 1 decides"),
     ]
-    now = coming(at_work(NOW, course(cohort(rounds=1))), 5)
+    now = upcoming_work(at_work(NOW, course(cohort(rounds=1))), 5)
     assert now == [(NOW, "cohort 1 decides, due now")]
 
 
@@ -250,7 +252,7 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
 ) -> None:
     now = NOW + weeks * WEEK + hours * HOUR
     rounds = [played(number) for number in range(1, begun + 1) if NOW + (number - 1) * WEEK <= now]
-    found = agenda(at_work(now, course(cohort(real=real), *rounds), catch_up=policy, real=real))
+    found = due_work(at_work(now, course(cohort(real=real), *rounds), catch_up=policy, real=real))
     last = max((one.at for one in rounds), default=NOW - DAY)
     assert all(last < one.at <= now for one in found.due)
     assert all(last < one.at <= now for one in found.missed)
@@ -265,7 +267,7 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
 def test_a_time_at_which_a_cohort_was_started_by_hand_is_taken(real: bool) -> None:
     """The schedule that has it was written later: nothing would ever come of starting one there again."""
     by_hand = replace(cohort(real=real), by_hand=True)
-    found = agenda(at_work(NOW, course(by_hand), real=real))
+    found = due_work(at_work(NOW, course(by_hand), real=real))
     assert steps(found) == [("cohort 1", "play", 0)]
     assert found.missed == ()
 
@@ -276,6 +278,6 @@ def test_within_the_window_nothing_was_missed_whatever_the_policy(
 ) -> None:
     """A cohort that decides every hour, and an arena that was away for nine of them."""
     hourly = replace(cohort(rounds=10), every=HOUR)
-    found = agenda(at_work(NOW + 9 * HOUR, course(hourly, played(1)), catch_up=policy))
+    found = due_work(at_work(NOW + 9 * HOUR, course(hourly, played(1)), catch_up=policy))
     assert [one.number for one in found.missed] == passed_over
     assert [one.number for one in found.due] == [4 if passed_over else 2]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.api import Fill, Forecast, Turn
 from arena.errors import ArenaError
-from arena.store.export.turns import FILLS, FORECASTS, TURNS
+from arena.exports.api import RecordedFill, RecordedForecast, RecordedTurn
+from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
 from tests.arena.store.build import build
 
 ROOT = Path(__file__).parents[2]
@@ -38,13 +38,13 @@ def test_the_examples_of_the_page_work(
 
 
 def test_rows_have_the_columns_of_an_export() -> None:
-    for row, each in ((Forecast, FORECASTS), (Turn, TURNS), (Fill, FILLS)):
+    for row, each in ((RecordedForecast, FORECASTS), (RecordedTurn, TURNS), (RecordedFill, FILLS)):
         assert [field.name for field in fields(row)] == [column.name for column in each.sheet.columns]
 
 
 def test_rows_are_of_all_cohorts_or_of_one(record: Path) -> None:
     with arena.open_record(record) as opened:
-        assert next(opened.forecasts()) == Forecast(1, 1, "ann", "sim:sun", "blind", 500_000, "")
+        assert next(opened.forecasts()) == RecordedForecast(1, 1, "ann", "sim:sun", "blind", 500_000, "")
         assert {turn.cohort for turn in opened.turns()} == {1, 2}
         assert [fill.agent for fill in opened.fills(cohort=2) if fill.action == "sell"] == ["ann"]
         assert {line.agent for line in opened.score(2).rows} == {"ann", "zoe", "market"}
@@ -58,7 +58,7 @@ def test_a_replay_gives_every_ledger_again(record: Path) -> None:
 
 
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
-    code = "import sys, arena; print(sorted({'sqlalchemy', 'numpy', 'arena.api'} & set(sys.modules)))"
+    code = "import sys, arena; print(sorted({'sqlalchemy', 'numpy', 'arena.exports.api'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

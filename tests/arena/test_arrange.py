@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.arrange import Replay, arranged, opened
 from arena.config import load
 from arena.errors import ArenaError
-from arena.replay import market_brier
+from arena.rounds.replay import Replay, arrange_replay, market_brier, open_recording
 from tests.bundles import a_bundle, ended, page
 
 WEEK = timedelta(weeks=1)
@@ -25,8 +24,8 @@ def replay(folder: Path, *ends: str, start: date | None = None, end: date | None
     names = [chr(ord("a") + place) for place in range(len(ends) or 1)]
     pages = [page(name, **(ended(ends[place], 1) if ends else {})) for place, name in enumerate(names)]
     rows = [f"v,{name},{day},0.4" for name in names for day in JANUARY]
-    bundle = opened(a_bundle(folder, pages, rows))
-    return arranged(folder, bundle, start=start, end=end)
+    bundle = open_recording(a_bundle(folder, pages, rows))
+    return arrange_replay(folder, bundle, start=start, end=end)
 
 
 def test_cohorts_decide_on_every_sunday_with_prices(tmp_path: Path) -> None:
@@ -67,7 +66,7 @@ def test_rules_for_books_give_way_and_others_stay(
     config = tmp_path / "config.yaml"
     config.write_text(CONFIG.format(rules=rules), "utf-8")
     folder = a_bundle(tmp_path / "bundle", prices=[f"v,a,{day},0.4" for day in JANUARY])
-    found = arranged(folder, opened(folder), load(config, {})).config.cohorts.rules
+    found = arrange_replay(folder, open_recording(folder), load(config, {})).config.cohorts.rules
     assert (found.fill, found.min_bet) == (fill, min_bet * 10**6)
 
 
@@ -91,7 +90,7 @@ def test_the_markets_brier_is_that_of_the_last_price_eight_days_ahead(tmp_path: 
     ]
     prices = [f"v,{name},2026-01-{day:02},0.{day:02}" for name in "abcdef" for day in (3, 12, 13, 19)]
     ends = ["v:g,2,2026-01-30,0,", "v:a,2,2026-01-30,refund,"]
-    bundle = opened(a_bundle(tmp_path, pages, [*prices, "v,g,2026-01-02,0.3"], ends=ends))
+    bundle = open_recording(a_bundle(tmp_path, pages, [*prices, "v,g,2026-01-02,0.3"], ends=ends))
     found = market_brier(bundle)
     assert found["brier_market_markets"] == 2, "b, and g as it ended at last"
     assert found["brier_market"] == pytest.approx((0.12**2 + 0.3**2) / 2)
@@ -99,4 +98,4 @@ def test_the_markets_brier_is_that_of_the_last_price_eight_days_ahead(tmp_path: 
 
 def test_without_any_that_ended_there_is_no_brier(tmp_path: Path) -> None:
     nothing = {"brier_market": None, "brier_market_markets": 0}
-    assert market_brier(opened(a_bundle(tmp_path))) == nothing
+    assert market_brier(open_recording(a_bundle(tmp_path))) == nothing

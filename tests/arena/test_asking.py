@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agents.model import Call, CallError, Message, Prompt
-from arena import asking
-from arena.asking import NotKept, Tried, recorded
+from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.errors import ArenaError
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
@@ -22,22 +21,22 @@ class Provider:
     def __init__(self, *errors: CallError | None):
         self.errors, self.asked = list(errors), 0
 
-    async def __call__(self, prompt: Prompt) -> Tried:
+    async def __call__(self, prompt: Prompt) -> EndedAttempt:
         self.asked += 1
         error = self.errors.pop(0) if self.errors else None
-        return Tried(Call(prompt, None if error else f"answer {self.asked}", error=error))
+        return EndedAttempt(Call(prompt, None if error else f"answer {self.asked}", error=error))
 
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(recorded_ask, "WAITS", (0.0, 0.0))
 
 
 def play(
     provider: Provider, stored: list[Call], *prompts: Prompt
 ) -> tuple[list[Call], list[tuple[int, Call]]]:
     kept: list[tuple[int, Call]] = []
-    ask = recorded(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)))
+    ask = recorded_ask(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)))
 
     async def all_of_them() -> list[Call]:
         return [await ask(prompt) for prompt in prompts]
@@ -105,8 +104,8 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr(asking, "WAITS", (1.0, 4.0))
-    monkeypatch.setattr(asking.asyncio, "sleep", sleep)
+    monkeypatch.setattr(recorded_ask, "WAITS", (1.0, 4.0))
+    monkeypatch.setattr("arena.calls.recorded_ask.asyncio.sleep", sleep)
     soon, later, never = (replace(BUSY, wait=wait) for wait in (2.5, 1.0, 3_600.0))
     play(Provider(soon, later, None), [], QUESTION)
     assert slept == [2.5, 4.0]
@@ -121,7 +120,7 @@ def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None
 
     async def shrugs() -> str:
         try:
-            await recorded(Provider(), [], full)(QUESTION)
+            await recorded_ask(Provider(), [], full)(QUESTION)
         except Exception:  # noqa: BLE001 - just what a careless agent does
             return "never mind"
         return "fine"
@@ -140,10 +139,10 @@ def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:
 def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
     code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "GONE", (0.0, 0.0))
+    monkeypatch.setattr(recorded_ask, "GONE", (0.0, 0.0))
     kept, tries = list[str | None](), 0
 
-    def keep(_attempt: int, tried: Tried) -> None:
+    def keep(_attempt: int, tried: EndedAttempt) -> None:
         nonlocal tries
         tries += 1
         if tries < 3:
@@ -153,7 +152,7 @@ def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
     provider = Provider()
 
     async def go() -> None:
-        await recorded(provider, [], keep)(QUESTION)
+        await recorded_ask(provider, [], keep)(QUESTION)
 
     asyncio.run(go())
     assert (kept, provider.asked) == (["answer 1"], 1)
@@ -163,14 +162,14 @@ def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off() -> Non
     """The arena is told to stop, or has lost its duty, while a server is just back."""
     kept, away = list[str | None](), True
 
-    def keep(_attempt: int, tried: Tried) -> None:
+    def keep(_attempt: int, tried: EndedAttempt) -> None:
         if away:
             raise ArenaError("unreachable", "it is away")
         kept.append(tried.call.reply)
 
     async def go() -> None:
         nonlocal away
-        asked = asyncio.ensure_future(recorded(Provider(), [], keep)(QUESTION))
+        asked = asyncio.ensure_future(recorded_ask(Provider(), [], keep)(QUESTION))
         await asyncio.sleep(0.01)
         away = False
         asked.cancel()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.belief import anchored, confidence, implied, stated
+from arena.record.model.belief import anchored, confidence, implied, stated
 from markets.millionths import ONE, millionths
 
 

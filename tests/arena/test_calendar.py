@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from arena.calendar import MONTH, calendar
-from arena.cohort import deciding, number_at
-from arena.config.model import Cohorts
-from arena.store.read import StoredCohort
-from arena.timetable import WEEK
+from arena.calls.budget_warnings import MONTH, round_counts
+from arena.cohorts.cohort import deciding_numbers, round_number_at
+from arena.cohorts.schedule import WEEK
+from arena.config.model import CohortsSection
+from arena.record.queries.read import StoredCohort
 from tests.arena.little_world import a_cohort
 from tests.builders import NOW
 
@@ -30,9 +30,9 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     found: dict[int, list[datetime]] = {cohort.number: [] for cohort in cohorts}
     at = NOW
     while at <= end:
-        newest = deciding((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
+        newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
         for cohort in cohorts:
-            if cohort.starts_at <= at and number_at(cohort, at) is not None and cohort.number in newest:
+            if cohort.starts_at <= at and round_number_at(cohort, at) is not None and cohort.number in newest:
                 found[cohort.number].append(at)
         at += HOUR
     return found
@@ -42,9 +42,9 @@ def most_on_a_day(times: dict[int, list[datetime]]) -> int:
     return max(Counter(at.date() for mine in times.values() for at in mine).values())
 
 
-def cohorts(rounds: int, every: timedelta, count: int | None, keep: int) -> Cohorts:
+def cohorts(rounds: int, every: timedelta, count: int | None, keep: int) -> CohortsSection:
     shape = {"rounds": rounds, "decide": f"{every // HOUR}h", "count": count, "keep_deciding": keep}
-    return Cohorts.model_validate(shape)
+    return CohortsSection.model_validate(shape)
 
 
 SHAPES = [
@@ -66,7 +66,7 @@ def test_a_season_that_ends_is_counted_cohort_by_cohort(
 ) -> None:
     times = walked(rounds, every, count, keep)
     for number in range(1, count + 1):
-        found = calendar(cohorts(rounds, every, count, keep), number)
+        found = round_counts(cohorts(rounds, every, count, keep), number)
         assert found.cohort == len(times[number])
         assert found.day >= most_on_a_day(times)
         assert found.month <= sum(map(len, times.values()))
@@ -75,7 +75,7 @@ def test_a_season_that_ends_is_counted_cohort_by_cohort(
 @pytest.mark.parametrize(("rounds", "every", "keep"), SHAPES)
 def test_cohorts_without_end_are_counted_in_full_swing(rounds: int, every: timedelta, keep: int) -> None:
     times = walked(rounds, every, 40, keep)
-    found = calendar(cohorts(rounds, every, None, keep), 7)
+    found = round_counts(cohorts(rounds, every, None, keep), 7)
     assert found.cohort == len(times[20])
     middle = NOW + 15 * WEEK, NOW + 25 * WEEK
     swing = {n: [at for at in mine if middle[0] <= at < middle[1]] for n, mine in times.items()}
@@ -97,14 +97,14 @@ def test_cohorts_without_end_are_counted_in_full_swing(rounds: int, every: timed
 def test_by_hand(
     rounds: int, every: timedelta, count: int | None, cohort: int, month: float, day: int
 ) -> None:
-    found = calendar(cohorts(rounds, every, count, keep=5))
+    found = round_counts(cohorts(rounds, every, count, keep=5))
     assert (found.cohort, found.day) == (cohort, day)
     assert float(found.month) == pytest.approx(month)
 
 
 def test_a_day_is_one_of_utc() -> None:
     shape = {"start": "sun 18:00", "decide": "6h", "rounds": 4, "first": date(2026, 1, 4)}
-    assert calendar(Cohorts.model_validate(shape)).day == 3  # one on Sunday, three on Monday
+    assert round_counts(CohortsSection.model_validate(shape)).day == 3  # one on Sunday, three on Monday
 
 
 def test_a_month_is_a_twelfth_of_a_year() -> None:
@@ -113,4 +113,4 @@ def test_a_month_is_a_twelfth_of_a_year() -> None:
 
 def test_many_short_rounds_are_counted_at_once() -> None:
     long = cohorts(36_000, timedelta(days=1), None, 1_000_000)
-    assert calendar(long).day == 5_143  # every seventh of so many days, in as many weeks
+    assert round_counts(long).day == 5_143  # every seventh of so many days, in as many weeks

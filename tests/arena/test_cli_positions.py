@@ -12,12 +12,10 @@ from typer.testing import CliRunner
 
 from arena.cli.leaderboard import leaderboard
 from arena.cli.main import Commands, arena
-from arena.cli.positions import exact, positions
-from arena.cli.positions_table import EDGES, FORMS, GAP, LEAST, fitted
-from arena.positions import Position
-from arena.store.record import Record
-from portfolio.profit import LotProfit, Profit
-from portfolio.value import Stale
+from arena.cli.positions import EDGES, FORMS, GAP, LEAST, exact, fitted, positions
+from arena.record.record import Record
+from arena.scores.positions import Position
+from portfolio.value import LotProfit, Profit, StaleReason
 from tests.arena.store.build import build
 from tests.builders import RAIN, usd
 
@@ -264,7 +262,7 @@ def test_columns_give_way_to_the_question_where_the_terminal_is_narrow(width: in
         ("old", 90, "1 min old"),
     ],
 )
-def test_why_a_price_can_not_be_relied_on(stale: Stale, age: int | None, shown: str) -> None:
+def test_why_a_price_can_not_be_relied_on(stale: StaleReason, age: int | None, shown: str) -> None:
     lot = LotProfit(usd(1), 0, 0, usd(1), Profit())
     assert FORMS["lot"]["stale"](Position("ann", RAIN, "", "YES", lot, None, age, stale)) == shown
 

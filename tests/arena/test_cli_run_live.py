@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from arena.board import Board, Event
-from arena.cli.run_live import Status, drawn
-from arena.cli.run_log import Lines
+from arena.cli.run_live import LiveStatus, drawn
+from arena.cli.run_log import LineLog
 from arena.errors import ArenaError
-from arena.store import database as opening
-from arena.store.figures import Figures
-from arena.store.record import Record
+from arena.operations.progress import RunEvent, RunProgress
+from arena.record.queries.figures import Figures
+from arena.record.record import Record
+from arena.record.schema import database as opening
 from tests.builders import NOW
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
@@ -29,14 +29,14 @@ def record(tmp_path: Path) -> Iterator[Record]:
     opened.close()
 
 
-def shown(board: Board, found: Figures) -> str:
+def shown(board: RunProgress, found: Figures) -> str:
     stream = StringIO()
     Console(file=stream, width=120).print(drawn(board, found))
     return stream.getvalue()
 
 
 def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None:
-    board = Board(now=NOW, doing="cohort 2", last_round="cohort 1, round 3: 5 turns", next_round=NOW)
+    board = RunProgress(now=NOW, doing="cohort 2", last_round="cohort 1, round 3: 5 turns", next_round=NOW)
     board.next_job = ("marks", NOW)
     for number in range(7):
         board.trouble(f"trouble {number}")
@@ -50,14 +50,14 @@ def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None
     ):
         assert words in text
     assert [f"trouble {number}" in text for number in range(7)] == [False] * 2 + [True] * 5
-    assert "starting" in shown(Board(), Figures())
+    assert "starting" in shown(RunProgress(), Figures())
 
 
 def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Record) -> None:
     stream = StringIO()
-    status = Status(Live(console=Console(file=stream, width=120)))
-    status.watch(Board(now=NOW, last_round=EVIL, errors=[EVIL]), record)
-    status.told(Event(NOW, "play", EVIL))
+    status = LiveStatus(Live(console=Console(file=stream, width=120)))
+    status.watch(RunProgress(now=NOW, last_round=EVIL, errors=[EVIL]), record)
+    status.told(RunEvent(NOW, "play", EVIL))
     Console(file=stream, width=120).print(status)
     assert "\x1b[2J" not in stream.getvalue()
     assert "\x07" not in stream.getvalue()
@@ -66,9 +66,9 @@ def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Recor
 
 def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
     loud, quiet = StringIO(), StringIO()
-    for event in (Event(NOW, "job", EVIL, {"due": "then"}), Event(NOW, "failed", "no luck")):
-        Lines(loud, as_json=True, quiet=False).told(event)
-        Lines(quiet, as_json=False, quiet=True).told(event)
+    for event in (RunEvent(NOW, "job", EVIL, {"due": "then"}), RunEvent(NOW, "failed", "no luck")):
+        LineLog(loud, as_json=True, quiet=False).told(event)
+        LineLog(quiet, as_json=False, quiet=True).told(event)
     assert '"event": "job"' in loud.getvalue().splitlines()[0]
     assert '"due": "then"' in loud.getvalue().splitlines()[0]
     assert "\x1b" not in loud.getvalue()
@@ -84,14 +84,14 @@ def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
 ) -> None:
     monkeypatch.setattr(opening, "BUSY_MS", 20)
     stream = StringIO()
-    status = Status(Live(console=Console(file=stream, width=120)), figures=Figures(spent=1_234_567))
-    status.watch(Board(now=NOW), record)
+    status = LiveStatus(Live(console=Console(file=stream, width=120)), figures=Figures(spent=1_234_567))
+    status.watch(RunProgress(now=NOW), record)
     record.close()
     with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(ArenaError, match="in use"):
             record.figures(NOW)
-        status.told(Event(NOW, "failed", "the record is away"))
+        status.told(RunEvent(NOW, "failed", "the record is away"))
     assert "the record is away" in stream.getvalue()
     assert status.figures.spent == 1_234_567

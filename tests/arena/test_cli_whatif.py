@@ -9,10 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from arena.cli.comparison import as_data, print_comparison
 from arena.cli.main import Commands, arena
-from arena.cli.whatif import whatif
-from arena.whatif import Report, Row, Tally
+from arena.cli.whatif import as_data, print_comparison, whatif
+from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
 from tests.arena.store.build import build
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
@@ -86,9 +85,9 @@ def test_of_one_agent_every_cohort_has_a_line_and_all_together_one(record: Path)
 
 
 def test_a_dash_and_a_doubt_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    tally = Tally(5_000_000, 1, ())
-    rows = Row("mum", 1, True, tally, None), Row("old", 1, False, tally, tally)
-    data = as_data(Report("Changed: all.", rows), None)
+    tally = WhatIfTotals(5_000_000, 1, ())
+    rows = WhatIfEntry("mum", 1, True, tally, None), WhatIfEntry("old", 1, False, tally, tally)
+    data = as_data(WhatIfReport("Changed: all.", rows), None)
     assert [(row["agent"], row["pnl"], row["pnl_then"]) for row in data["agents"]] == [
         ("mum", 5.0, None),
         ("old", 5.0, 5.0),

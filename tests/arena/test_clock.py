@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.clock import Pretended, Real, now, rest, timer
+from arena.clock import PretendedClock, SystemClock, now, sleep_unless_stopped, timer
 from arena.errors import ArenaError
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -21,20 +21,20 @@ def a_clock(folder: Path, text: str = "2026-01-04T00:00Z\n") -> Path:
 
 def test_sleeping_until_then_is_being_there_and_a_start_goes_on_from_the_file(tmp_path: Path) -> None:
     file = a_clock(tmp_path)
-    clock = Pretended.read(file)
+    clock = PretendedClock.read(file)
     assert clock.now() == START
     asyncio.run(clock.sleep_until(START + HOUR, asyncio.Event()))
-    assert clock.now() == Pretended.read(file).now() == START + HOUR
+    assert clock.now() == PretendedClock.read(file).now() == START + HOUR
     assert [path.name for path in tmp_path.iterdir()] == ["clock"]
 
 
 def test_a_pretended_clock_never_goes_back_nor_on_when_it_is_to_stop(tmp_path: Path) -> None:
     file = a_clock(tmp_path)
-    clock, stop = Pretended.read(file), asyncio.Event()
+    clock, stop = PretendedClock.read(file), asyncio.Event()
     asyncio.run(clock.sleep_until(START - HOUR, stop))
     stop.set()
     asyncio.run(clock.sleep_until(START + HOUR, stop))
-    assert clock.now() == Pretended.read(file).now() == START
+    assert clock.now() == PretendedClock.read(file).now() == START
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_a_pretended_clock_never_goes_back_nor_on_when_it_is_to_stop(tmp_path: P
     ],
 )
 def test_the_first_line_starts_it_in_any_zone(tmp_path: Path, text: str, at: datetime) -> None:
-    assert Pretended.read(a_clock(tmp_path, text)).now() == at
+    assert PretendedClock.read(a_clock(tmp_path, text)).now() == at
 
 
 def test_a_file_without_a_time_is_refused_with_the_mend(tmp_path: Path) -> None:
     (tmp_path / "blob").write_bytes(b"\xff\xfe")
     for path in (tmp_path / "none", tmp_path / "blob", a_clock(tmp_path, "soon")):
         with pytest.raises(ArenaError, match="is no clock") as refused:
-            Pretended.read(path)
+            PretendedClock.read(path)
         assert (refused.value.code, "2026-01-04T00:00Z" in refused.value.mend) == ("no_clock", True)
 
 
@@ -61,12 +61,12 @@ def test_who_waits_by_the_real_clock_wakes_as_soon_as_told_to_stop() -> None:
     async def told() -> float:
         stop, began = asyncio.Event(), timer()
         asyncio.get_running_loop().call_later(0.01, stop.set)
-        await Real().sleep_until(now() + HOUR, stop)
-        await rest(HOUR, stop)
+        await SystemClock().sleep_until(now() + HOUR, stop)
+        await sleep_unless_stopped(HOUR, stop)
         return timer() - began
 
     assert asyncio.run(told()) < HOUR.total_seconds()
 
 
 def test_the_real_clock_does_not_wait_for_what_is_past() -> None:
-    asyncio.run(asyncio.wait_for(Real().sleep_until(now() - HOUR, asyncio.Event()), 60))
+    asyncio.run(asyncio.wait_for(SystemClock().sleep_until(now() - HOUR, asyncio.Event()), 60))

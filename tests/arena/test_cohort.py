@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohort import State, deciding, leaders, newest, next_number, number_at, seed_for, state, waves
-from arena.model import Cohort, Entrant
-from arena.store.read import StoredCohort
+from arena.cohorts.cohort import (
+    CohortState,
+    cohort_state,
+    deciding_numbers,
+    forecast_sources,
+    newest_numbers,
+    next_round_number,
+    play_waves,
+    round_number_at,
+    seed_for,
+)
+from arena.record.model.model import Cohort, Entrant
+from arena.record.queries.read import StoredCohort
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
 
@@ -29,23 +39,23 @@ def an_entrant(name: str, *of: str) -> Entrant:
 
 def test_rounds_count_from_one_and_end() -> None:
     times = [SUNDAY - WEEK, SUNDAY, SUNDAY + WEEK, SUNDAY + 4 * WEEK, SUNDAY + 5 * WEEK]
-    assert [number_at(a_cohort(), at) for at in times] == [None, 1, 2, 5, None]
+    assert [round_number_at(a_cohort(), at) for at in times] == [None, 1, 2, 5, None]
 
 
 def test_between_decision_times_nothing_is_decided() -> None:
-    assert number_at(a_cohort(), SUNDAY + timedelta(hours=1)) is None
+    assert round_number_at(a_cohort(), SUNDAY + timedelta(hours=1)) is None
 
 
 @given(st.integers(1, 50))
 def test_the_number_at_a_decision_time_is_its_own(number: int) -> None:
     cohort = a_cohort(rounds=50)
-    assert number_at(cohort, cohort.decides_at(number)) == number
+    assert round_number_at(cohort, cohort.decides_at(number)) == number
 
 
 def test_entrants_wait_for_those_they_are_made_from() -> None:
     names = [
         [entrant.name for entrant in wave]
-        for wave in waves(
+        for wave in play_waves(
             [an_entrant("k", "a"), an_entrant("a"), an_entrant("kk", "k", "b"), an_entrant("b")]
         )
     ]
@@ -54,13 +64,13 @@ def test_entrants_wait_for_those_they_are_made_from() -> None:
 
 def test_a_ring_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="x, y"):
-        waves([an_entrant("x", "y"), an_entrant("a"), an_entrant("y", "x")])
+        play_waves([an_entrant("x", "y"), an_entrant("a"), an_entrant("y", "x")])
 
 
 def test_an_agent_may_name_one_or_several() -> None:
-    assert leaders({"of": "a"}) == ("a",)
-    assert leaders({"of": ["a", "b"]}) == ("a", "b")
-    assert leaders({}) == ()
+    assert forecast_sources({"of": "a"}) == ("a",)
+    assert forecast_sources({"of": ["a", "b"]}) == ("a", "b")
+    assert forecast_sources({}) == ()
 
 
 def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:
@@ -71,7 +81,7 @@ def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCoh
 
 def test_the_newest_cohorts_decide() -> None:
     cohorts = [stored(number) for number in range(1, 8)]
-    assert deciding(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
+    assert deciding_numbers(cohorts, SUNDAY + 5 * WEEK, keep=3) == {4, 5, 6}
 
 
 def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_older_one() -> None:
@@ -81,15 +91,15 @@ def test_one_that_is_paused_or_stopped_decides_nothing_and_makes_no_room_for_an_
         stored(3, stopped_at=SUNDAY),
         stored(4, ended_at=SUNDAY),
     ]
-    assert newest(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
-    assert deciding(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
-    assert deciding(cohorts, SUNDAY + 9 * WEEK, keep=4) == {1}
+    assert newest_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == {2, 3, 4}
+    assert deciding_numbers(cohorts, SUNDAY + 9 * WEEK, keep=3) == set()
+    assert deciding_numbers(cohorts, SUNDAY + 9 * WEEK, keep=4) == {1}
 
 
 def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None:
     cohorts = [stored(1, week=0), stored(2, week=3), stored(3, week=2)]
-    assert newest(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
-    assert newest(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
+    assert newest_numbers(cohorts, SUNDAY + 2 * WEEK, keep=1) == {3}
+    assert newest_numbers(cohorts, SUNDAY + 3 * WEEK, keep=1) == {2}
 
 
 @pytest.mark.parametrize(
@@ -106,20 +116,22 @@ def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None
     ],
 )
 def test_a_cohort_is_doing_one_thing(
-    stood: dict[str, datetime], among: set[int], to_come: bool, expected: State
+    stood: dict[str, datetime], among: set[int], to_come: bool, expected: CohortState
 ) -> None:
-    assert state(stored(1, **stood), among, to_come) == expected
+    assert cohort_state(stored(1, **stood), among, to_come) == expected
 
 
 def test_the_next_round_is_the_first_that_is_not_over_and_was_not_passed_by() -> None:
     cohort, times = a_cohort(), [SUNDAY + week * WEEK for week in range(5)]
-    assert next_number(cohort, {}, None, None) == 1
-    assert next_number(cohort, {1: True}, times[0], times[0]) == 2
-    assert next_number(cohort, {1: True, 2: False}, times[1], times[1]) == 2
-    assert next_number(cohort, {1: True}, times[1], times[1]) == 3  # it was only tracked in the second week
-    assert next_number(cohort, {1: False}, times[0], times[2]) == 3  # what was broken off is history
-    assert next_number(cohort, {1: True}, times[0], times[3]) == 4
-    assert next_number(cohort, {1: True, 5: True}, times[4], times[4]) is None
+    assert next_round_number(cohort, {}, None, None) == 1
+    assert next_round_number(cohort, {1: True}, times[0], times[0]) == 2
+    assert next_round_number(cohort, {1: True, 2: False}, times[1], times[1]) == 2
+    assert (
+        next_round_number(cohort, {1: True}, times[1], times[1]) == 3
+    )  # it was only tracked in the second week
+    assert next_round_number(cohort, {1: False}, times[0], times[2]) == 3  # what was broken off is history
+    assert next_round_number(cohort, {1: True}, times[0], times[3]) == 4
+    assert next_round_number(cohort, {1: True, 5: True}, times[4], times[4]) is None
 
 
 def test_seeds_are_the_same_on_every_machine() -> None:

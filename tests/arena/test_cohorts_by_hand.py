@@ -9,17 +9,24 @@ from pathlib import Path
 import pytest
 
 from agents.model import Agent
-from arena.cohorts import check_start, glances, start_by_hand
-from arena.due import next_time
+from arena.cohorts.schedule import Plan, next_start
 from arena.errors import ArenaError
-from arena.model import Cohort
-from arena.season import as_begun, play_season, play_time, start
-from arena.store.database import reading
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.verify import verify
-from arena.timetable import Plan, next_start
-from arena.world import World
+from arena.record.model.model import Cohort
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.season import (
+    begin_cohort,
+    check_manual_start,
+    cohort_overviews,
+    manual_start_time,
+    next_decision_time,
+    plan_as_begun,
+    play_season,
+    play_time,
+)
+from arena.rounds.world import World
+from arena.verify import verify
 from tests.arena.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
 from tests.builders import NOW, RAIN, a_resolution
 
@@ -52,13 +59,13 @@ def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[
     """So many decision times, one after another as `arena round` finds them."""
     played = []
     for _ in range(times):
-        played.append(next_time(plan, record, live=False, now=NOW))
+        played.append(next_decision_time(plan, record, live=False, now=NOW))
         play(played[-1], plan, world, record)
     return played
 
 
 def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
-    return start(at, as_begun(plan, record), record)
+    return begin_cohort(at, plan_as_begun(plan, record), record)
 
 
 def decided(record: Record) -> dict[int, list[datetime]]:
@@ -73,7 +80,7 @@ def one(record: Record, number: int) -> StoredCohort:
 def doing(record: Record, keep: int = 5) -> list[str]:
     """What each cohort is doing."""
     with reading(record.engine) as connection:
-        return [each.state for each in glances(connection, keep, NOW)]
+        return [each.state for each in cohort_overviews(connection, keep, NOW)]
 
 
 def ended(record: Record) -> list[datetime | None]:
@@ -103,7 +110,7 @@ def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_g
     assert play_next(plan, world, record) == [NOW + 3 * WEEK]
     assert ended(record) == [NOW + 3 * WEEK] * 3
     with pytest.raises(ArenaError, match="every round has been played"):
-        next_time(plan, record, live=False, now=NOW)
+        next_decision_time(plan, record, live=False, now=NOW)
 
 
 def test_a_whole_season_plays_it_too(record: Record) -> None:
@@ -160,19 +167,19 @@ def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(recor
     before, after = a_plan(3, 1, every=2 * DAY), a_plan(3, 1)
     play_next(before, world, record)
     assert play_next(after, world, record, 2) == [NOW + 2 * DAY, NOW + 4 * DAY]
-    assert as_begun(after, record).next_after(NOW + 4 * DAY) is None
+    assert plan_as_begun(after, record).next_after(NOW + 4 * DAY) is None
 
 
 def test_without_a_time_it_is_the_next_decision_or_now(record: Record) -> None:
     plan, noon = a_plan(), NOW + timedelta(hours=3, seconds=17)
-    assert start_by_hand(plan, [], None, live=False, now=noon) == NOW
-    assert start_by_hand(plan, [], None, live=True, now=noon) == NOW + timedelta(hours=3)
-    assert start_by_hand(plan, [], noon, live=True, now=noon) == NOW + timedelta(hours=3, minutes=1)
+    assert manual_start_time(plan, [], None, live=False, now=noon) == NOW
+    assert manual_start_time(plan, [], None, live=True, now=noon) == NOW + timedelta(hours=3)
+    assert manual_start_time(plan, [], noon, live=True, now=noon) == NOW + timedelta(hours=3, minutes=1)
     play_next(plan, a_world(LittleVenue(), AGENTS), record)
-    begun = as_begun(plan, record)
-    assert start_by_hand(begun, record.cohorts(), NOW, live=False, now=noon) == NOW + WEEK
+    begun = plan_as_begun(plan, record)
+    assert manual_start_time(begun, record.cohorts(), NOW, live=False, now=noon) == NOW + WEEK
     last = NOW + 2 * WEEK
-    assert start_by_hand(begun, record.cohorts(), last, live=False, now=noon) == last + WEEK
+    assert manual_start_time(begun, record.cohorts(), last, live=False, now=noon) == last + WEEK
 
 
 @pytest.mark.parametrize(
@@ -187,7 +194,7 @@ def test_without_a_time_it_is_the_next_decision_or_now(record: Record) -> None:
 def test_a_start_that_makes_no_sense_is_refused(at: datetime, live: bool, words: str, record: Record) -> None:
     play_next(a_plan(), a_world(LittleVenue(), AGENTS), record)
     with pytest.raises(ArenaError, match=words):
-        check_start(at, record.cohorts(), NOW, live, now=NOW + timedelta(hours=2))
+        check_manual_start(at, record.cohorts(), NOW, live, now=NOW + timedelta(hours=2))
 
 
 # Paused
@@ -229,10 +236,10 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
 
     world = a_world(LittleVenue(), {"ann": asks}, LittleModel())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.round.finish", lambda *_: interrupted(record))
+        patch.setattr("arena.rounds.round.finish_round", lambda *_: interrupted(record))
         with pytest.raises(KeyboardInterrupt):
             play(NOW, plan, world, record)
-    assert next_time(plan, record, live=False, now=NOW) == NOW
+    assert next_decision_time(plan, record, live=False, now=NOW) == NOW
     halt(record, one(record, 1).id, NOW)
     assert play_next(plan, world, record, 2) == [NOW, NOW + WEEK]
     (round,) = record.rounds(one(record, 1).id)

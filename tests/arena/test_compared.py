@@ -5,19 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.belief import stated as probability
-from arena.compared import Comparisons, compared, families_of, fought, gains
 from arena.errors import ArenaError
-from arena.frame import OPEN, take
-from arena.leaderboard import board
-from arena.ranking import EARLY, REPLAY, ranked
-from arena.scores import BODY
-from arena.scoring import skill
+from arena.record.model.belief import stated as probability
+from arena.record.model.columns import OPEN, take
+from arena.scores.cache.leaderboards import COMPARISONS_FORM
+from arena.scores.comparisons import Comparisons, compare_agents, compare_two, gains, twin_families
+from arena.scores.leaderboard import EARLY_STAMP, REPLAY_STAMP, rank_agents, score_agents
+from arena.scores.rules import skill
 from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
 
 
 def test_who_knows_more_leads_and_is_named() -> None:
-    found = compared(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=120))
+    found = compare_agents(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=120))
     assert [one.gain.agent for one in found.standings] == ["ann", "bob", "cho"]
     assert (found.leader, found.state) == ("ann", "leads")
     assert found.sentence.startswith("ann leads")
@@ -42,7 +41,7 @@ def test_what_was_decided_before_a_models_release_is_no_evidence() -> None:
 
 
 def test_under_twenty_events_nothing_is_concluded() -> None:
-    found = compared(a_season({"ann": 0.9, "bob": -0.9}, events=12))
+    found = compare_agents(a_season({"ann": 0.9, "bob": -0.9}, events=12))
     assert (found.leader, found.state) == (None, "few")
     assert {one.gain.reason for one in found.standings} == {"not enough events"}
     assert {one.gain.low for one in found.standings} == {None}
@@ -50,9 +49,9 @@ def test_under_twenty_events_nothing_is_concluded() -> None:
 
 def test_without_anything_resolved_there_is_nothing() -> None:
     rows = a_season({"ann": 0.9})
-    found = compared(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
+    found = compare_agents(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
     assert (found.state, [one.gain.skill for one in found.standings]) == ("nothing", [None])
-    assert compared(take(rows, rows.agent < 0)).state == "nothing"
+    assert compare_agents(take(rows, rows.agent < 0)).state == "nothing"
 
 
 def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last() -> None:
@@ -65,38 +64,41 @@ def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last(
 
 def test_twins_show_how_far_chance_alone_parts_two() -> None:
     rows = a_season({"ann": 0.5, "bob": 0.5, "cho": 0.1})
-    found = compared(rows, [("ann", "bob")])
+    found = compare_agents(rows, [("ann", "bob")])
     assert found.noise is not None
     assert (found.noise.pairs, found.noise.widest) == (1, 0.0)
-    assert compared(rows).noise is None
+    assert compare_agents(rows).noise is None
 
 
 def test_a_twin_that_has_answered_nothing_is_in_no_pair() -> None:
     rows = a_season({"ann": 0.5, "bob": 0.5})
-    found = compared(rows, [("ann", "bob", "cho"), ("dan", "eve")]).noise
+    found = compare_agents(rows, [("ann", "bob", "cho"), ("dan", "eve")]).noise
     assert found is not None
     assert found.pairs == 1
 
 
 def test_twins_have_the_same_settings_in_every_cohort() -> None:
     same = [("ann", "A"), ("bob", "A"), ("ann", "B"), ("bob", "C")]
-    assert families_of(same) == []
-    assert families_of([*same[:3], ("bob", "B")]) == [("ann", "bob")]
+    assert twin_families(same) == []
+    assert twin_families([*same[:3], ("bob", "B")]) == [("ann", "bob")]
 
 
 def test_what_is_kept_is_what_was_worked_out() -> None:
-    found = compared(a_season({"ann": 0.9, "bob": 0.0}), [("ann", "bob")])
-    assert BODY.validate_python(BODY.dump_python(found, mode="json")) == found
-    assert BODY.validate_python(BODY.dump_python(Comparisons(), mode="json")) == Comparisons()
+    found = compare_agents(a_season({"ann": 0.9, "bob": 0.0}), [("ann", "bob")])
+    assert COMPARISONS_FORM.validate_python(COMPARISONS_FORM.dump_python(found, mode="json")) == found
+    assert (
+        COMPARISONS_FORM.validate_python(COMPARISONS_FORM.dump_python(Comparisons(), mode="json"))
+        == Comparisons()
+    )
 
 
 def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.1}, released={"ann": BEGAN + DAY})
-    lines = board([an_account("ann"), an_account("bob")], rows, NO_BETS)
-    found = ranked(lines, compared(rows), rows, replay=True)
+    lines = score_agents([an_account("ann"), an_account("bob")], rows, NO_BETS)
+    found = rank_agents(lines, compare_agents(rows), rows, replay=True)
     stamps = {line.agent: line.stamps for line in found.rows}
-    assert stamps["ann"] == (REPLAY, EARLY)
-    assert stamps["bob"] == (REPLAY,)
+    assert stamps["ann"] == (REPLAY_STAMP, EARLY_STAMP)
+    assert stamps["bob"] == (REPLAY_STAMP,)
     assert [line.early for line in found.rows if line.agent == "ann"] == [80]
     assert found.rows[-1].agent == "ann"
 
@@ -105,21 +107,21 @@ def test_the_surest_skill_is_first_and_not_the_highest() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.0}, events=60)
     few = (rows.agent == 0) & (rows.event >= 12)
     rows = take(rows, ~few)
-    lines = board([an_account(name) for name in rows.agents], rows, NO_BETS)
-    found = ranked(lines, compared(rows), rows, replay=False)
+    lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
+    found = rank_agents(lines, compare_agents(rows), rows, replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
     assert found.rows[-1].reason == "not enough events"
 
 
 def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.1}, events=80)
-    found = fought(rows, "ann", "bob")
+    found = compare_two(rows, "ann", "bob")
     assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
     apart = take(rows, (rows.agent == 0) == (rows.event % 2 == 0))
-    one, other = fought(apart, "ann", "bob"), fought(apart, "bob", "ann")
+    one, other = compare_two(apart, "ann", "bob"), compare_two(apart, "bob", "ann")
     assert (one.by, one.rows, other.gap) == ("market", 0, -(one.gap or 0))
 
 
 def test_who_has_answered_nothing_is_named() -> None:
     with pytest.raises(ArenaError, match="bob has given no answer yet"):
-        fought(a_season({"ann": 0.9}), "ann", "bob")
+        compare_two(a_season({"ann": 0.9}), "ann", "bob")

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from arena.condition import judged
-from arena.incidents import Incident, Told
-from arena.status import Calendar, Duty, JobLine, Limit, Playing, RoundState, Spend, Status
+from arena.operations.status import judge_health
+from arena.record.model.incident import Incident, Told
+from arena.record.model.status import Calendar, Duty, JobLine, Limit, Playing, RoundState, Spend, Status
 from tests.arena.little_world import WEEK
 from tests.builders import NOW
 
@@ -27,7 +27,7 @@ def after(
 ) -> Status:
     """How an arena stands so many minutes after its only round was due."""
     shape = {"at": minutes(length), "duty": duty, "calendar": Calendar(1), "playing": (one,)}
-    return judged(Status(**shape | {"rounds": rounds} | more), DUE)  # type: ignore[arg-type]
+    return judge_health(Status(**shape | {"rounds": rounds} | more), DUE)  # type: ignore[arg-type]
 
 
 def codes(status: Status) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_cohort_that_is_paused_waits() -> None:
 
 
 def test_before_anything_has_begun_the_arena_waits() -> None:
-    assert codes(judged(Status(NOW), {})) == ["nothing_begun"]
+    assert codes(judge_health(Status(NOW), {})) == ["nothing_begun"]
 
 
 def test_what_goes_on_is_trouble_until_it_ends() -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from agents.guard import Guard
 from agents.research import folder, gdelt, none
+from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import load
-from arena.plan import frozen, plan_of
-from arena.season import start_due
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.rounds.season import begin_due_cohort
 from tests.arena.config_files import SMALL, told, write
 
 ROOT = Path(__file__).parents[2]
@@ -66,10 +66,10 @@ def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: P
 def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) -> None:
     (tmp_path / "press").mkdir()
     read = load(write(tmp_path, config("{from: folder, per_market: 2, folder: {path: press, words: 3}}")))
-    cohort, _ = frozen(read, 1, SUNDAY)
+    cohort, _ = freeze_cohort(read, 1, SUNDAY)
     assert (cohort.evidence, cohort.evidence_settings) == ("folder", {"words": 3})
     record = Record.open(str(tmp_path / "arena.db"))
-    start_due(SUNDAY, plan_of(read, SUNDAY), record)
+    begin_due_cohort(SUNDAY, plan_of(read, SUNDAY), record)
     assert [stored.cohort for stored in record.cohorts()] == [cohort]
     record.close()
 
@@ -115,7 +115,7 @@ def test_a_mistake_is_told_with_its_line_and_key(tmp_path: Path, block: str) -> 
 def test_a_file_beside_the_config_is_a_source(tmp_path: Path, place: str) -> None:
     write(tmp_path, MINE, f"{place}/mine.py")
     read = load(write(tmp_path, config("{from: mine, mine: {words: hello}}")))
-    cohort, _ = frozen(read, 1, SUNDAY)
+    cohort, _ = freeze_cohort(read, 1, SUNDAY)
     assert (cohort.evidence, cohort.evidence_settings) == ("mine", {"words": "hello"})
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.config import load
 from markets.millionths import ONE
-from markets.simulation.settings import Plain
+from markets.simulation.settings import PlainSettings
 from markets.universe import Universe
 from markets.venues.simulator import Settings
 from tests.arena.config_files import SMALL, told, write
@@ -70,7 +70,9 @@ def test_the_shipped_config_has_each_key_of_the_rule_with_its_default(tmp_path: 
     assert load(write(tmp_path, text), environ={}).markets.universe == plain
 
 
-@pytest.mark.parametrize("key", [key for key in Settings.model_fields if key not in Plain.model_fields])
+@pytest.mark.parametrize(
+    "key", [key for key in Settings.model_fields if key not in PlainSettings.model_fields]
+)
 def test_the_shipped_config_has_each_wider_setting_of_the_simulator_with_its_default(
     tmp_path: Path, key: str
 ) -> None:

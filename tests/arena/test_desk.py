@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from agents.model import Call, CallError, Message, Prompt
-from arena import asking
-from arena.budget import Budget, Payer, Scope
-from arena.desk import Desk, TakenOver
-from arena.gate import Gate
-from arena.store.record import Record
-from arena.turns import asking as way_to
-from arena.world import Mind
+from arena.calls import recorded_ask
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations, TakenOver
+from arena.record.model.budget import Budget, Payer, Scope
+from arena.record.record import Record
+from arena.rounds.turns import ask_of_player as way_to
+from arena.rounds.world import Player
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.arena.little_world import LittleVenue, a_world, asks
@@ -49,7 +49,7 @@ def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
 
 @pytest.fixture(autouse=True)
 def no_second_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "WAITS", ())
+    monkeypatch.setattr(recorded_ask, "WAITS", ())
 
 
 class Provider:
@@ -70,17 +70,21 @@ class Provider:
         return Call(prompt, None if error else "yes", cost=0 if error else self.cost, error=error)
 
 
-def desk_of(record: Record, call: int | None = None, gate: Gate | None = None, **limits: int) -> Desk:
+def desk_of(
+    record: Record, call: int | None = None, gate: RateLimiter | None = None, **limits: int
+) -> CallReservations:
     """A desk with these limits, in millionths of a dollar."""
     scopes: Sequence[Scope] = ("round", "agent", "day", "arena")
-    return Desk(
-        Budget(call, {scope: limits[scope] for scope in scopes if scope in limits}), gate or Gate(), record
+    return CallReservations(
+        Budget(call, {scope: limits[scope] for scope in scopes if scope in limits}),
+        gate or RateLimiter(),
+        record,
     )
 
 
 def play(
     record: Record,
-    desk: Desk,
+    desk: CallReservations,
     provider: Provider,
     *payers: Payer,
     worst: int | None = ONE,
@@ -88,7 +92,7 @@ def play(
 ) -> list[Call]:
     """A call of each of these, all at once, each kept when it has ended."""
     world = replace(a_world(LittleVenue(), {}, now=at), desk=desk)
-    mind = Mind(asks, provider, lambda prompt: worst, "x")
+    mind = Player(asks, provider, lambda prompt: worst, "x")
 
     async def all_at_once() -> list[Call]:
         ways = [way_to(mind, payer, f"a{payer.entrant_id}", [], world, record) for payer in payers]
@@ -191,7 +195,7 @@ def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off
         raise AssertionError("it was to be broken off")
 
     world = replace(a_world(LittleVenue(), {}), desk=desk_of(record, day=ONE))
-    ask = way_to(Mind(asks, slow, lambda prompt: ONE // 2, "x"), ME, "ann", [], world, record)
+    ask = way_to(Player(asks, slow, lambda prompt: ONE // 2, "x"), ME, "ann", [], world, record)
 
     async def impatient() -> None:
         async with asyncio.timeout(0.05):
@@ -209,9 +213,9 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
     async def bug(prompt: Prompt) -> Call:
         raise ZeroDivisionError("no such luck")
 
-    desk = desk_of(record, gate=Gate(1, 1), day=3 * ONE)
+    desk = desk_of(record, gate=RateLimiter(1, 1), day=3 * ONE)
     world = replace(a_world(LittleVenue(), {}), desk=desk)
-    broken = way_to(Mind(asks, bug, lambda prompt: ONE, "x"), ME, "ann", [], world, record)
+    broken = way_to(Player(asks, bug, lambda prompt: ONE, "x"), ME, "ann", [], world, record)
 
     async def asked() -> Call:
         return await broken(QUESTION)
@@ -241,21 +245,21 @@ def room(record: Record) -> float | None:
 
 def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) -> None:
     eight = [Payer(1, 1 + n % 3) for n in range(8)]
-    play(record, desk_of(record, gate=Gate(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
     assert room(record) == 4
     provider = Provider()
-    play(record, desk_of(record, gate=Gate(50, 8)), provider, *eight, *eight[:4])
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), provider, *eight, *eight[:4])
     assert provider.most in (4, 5)
     assert 6 < (room(record) or 0) < 7
-    play(record, desk_of(record, gate=Gate(50, 8)), Provider(), *eight * 4)
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(), *eight * 4)
     assert room(record) is None, "it is as wide as it ever was"
 
 
 def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     for _ in range(5):
-        play(record, desk_of(record, gate=Gate(50, 2)), Provider(TOO_MANY), ME)
+        play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
     assert room(record) == 1
-    assert made(play(record, desk_of(record, gate=Gate(50, 2)), Provider(), ME)) == 1
+    assert made(play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(), ME)) == 1
 
 
 def test_a_lane_that_is_as_wide_as_it_can_be_is_not_written_to(record: Record) -> None:

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from arena.cohort import seed_for
-from arena.model import Cohort
-from arena.round import play_round
-from arena.store.codec import cohort_of, cohort_text
-from arena.store.record import Record
+from arena.cohorts.cohort import seed_for
+from arena.record.model.model import Cohort
+from arena.record.record import Record
+from arena.record.schema.codec import cohort_of, cohort_text
+from arena.rounds.round import play_round
 from markets.model import Snapshot
 from markets.universe import Universe, draw
 from markets.venues.simulator import Settings, venue

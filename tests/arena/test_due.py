@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.due import check_time, next_time
+from arena.cohorts.schedule import Plan, next_start
 from arena.errors import ArenaError
-from arena.model import Cohort
-from arena.season import play_time
-from arena.store.record import Record
-from arena.timetable import Plan, next_start
-from arena.world import World
+from arena.record.model.model import Cohort
+from arena.record.record import Record
+from arena.rounds.season import check_decision_time, next_decision_time, play_time
+from arena.rounds.world import World
 from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 from tests.builders import NOW, RAIN, a_resolution
 
@@ -41,7 +40,7 @@ def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
 
 
 def following(plan: Plan, record: Record) -> datetime:
-    return next_time(plan, record, live=False, now=NOW)
+    return next_decision_time(plan, record, live=False, now=NOW)
 
 
 def test_times_come_one_after_another_until_all_is_settled(record: Record) -> None:
@@ -63,11 +62,11 @@ def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record
     play(NOW, plan, world, record)
     second = a_plan(count=1)  # only the first cohort's round, as if killed before the second's
     play(NOW + WEEK, second, world, record)
-    from arena.season import start_due
+    from arena.rounds.season import begin_due_cohort
 
-    start_due(NOW + WEEK, plan, record)
+    begin_due_cohort(NOW + WEEK, plan, record)
     assert following(plan, record) == NOW + WEEK
-    check_time(NOW + WEEK, plan, record, live=False, now=NOW)
+    check_decision_time(NOW + WEEK, plan, record, live=False, now=NOW)
     play(NOW + WEEK, plan, world, record)
     assert following(plan, record) == NOW + 2 * WEEK
 
@@ -75,17 +74,17 @@ def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record
 def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
     plan = a_plan(count=None)
     at = NOW + 5 * WEEK
-    assert next_time(plan, record, live=True, now=at + timedelta(hours=5)) == at
+    assert next_decision_time(plan, record, live=True, now=at + timedelta(hours=5)) == at
     with pytest.raises(ArenaError, match="no decision is due"):
-        next_time(plan, record, live=True, now=at + timedelta(hours=7))
+        next_decision_time(plan, record, live=True, now=at + timedelta(hours=7))
 
 
 def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Record) -> None:
     plan = a_plan(count=None)
     for now, words in ((NOW - WEEK, "still to come"), (NOW + timedelta(hours=7), "prices are history")):
         with pytest.raises(ArenaError, match=words):
-            check_time(NOW, plan, record, live=True, now=now)
-    check_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
+            check_decision_time(NOW, plan, record, live=True, now=now)
+    check_decision_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
 
 
 def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:

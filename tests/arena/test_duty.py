@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from arena import duty
-from arena.clock import rest
-from arena.duty import DUTY, on_duty, stand_by
+from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
-from arena.model import JobState
-from arena.store import database as opening
-from arena.store.leases import Superseded
-from arena.store.record import Record
+from arena.operations import leader
+from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
+from arena.record.model.model import JobState
+from arena.record.record import Record
+from arena.record.schema import database as opening
+from arena.record.write.leases import Superseded
 from tests.builders import NOW
 
 LONG = timedelta(minutes=5)
@@ -30,7 +30,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
-    token = record.take_lease(DUTY, holder, LONG, lambda _: gone)
+    token = record.take_lease(LEADER_LEASE, holder, LONG, lambda _: gone)
     assert token is not None
     return token
 
@@ -47,7 +47,7 @@ def test_who_has_worked_to_the_end_lets_go_of_the_duty(record: Record) -> None:
     async def work(fenced: Record) -> None:
         note(fenced, "marks")
 
-    assert asyncio.run(on_duty(record, take(record), work))
+    assert asyncio.run(work_as_leader(record, take(record), work))
     assert list(record.jobs()) == ["marks"]
     assert take(record, "host/2/two") == 2
 
@@ -59,9 +59,9 @@ def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> Non
         note(fenced, "after")
         raise AssertionError("it was replaced, and went on")
 
-    assert not asyncio.run(on_duty(record, take(record), work))
+    assert not asyncio.run(work_as_leader(record, take(record), work))
     assert list(record.jobs()) == ["before"]
-    assert record.renew_lease(DUTY, 2, LONG), "the second has its duty still"
+    assert record.renew_lease(LEADER_LEASE, 2, LONG), "the second has its duty still"
 
 
 def test_an_error_of_the_work_is_raised_and_the_duty_is_free(record: Record) -> None:
@@ -69,7 +69,7 @@ def test_an_error_of_the_work_is_raised_and_the_duty_is_free(record: Record) -> 
         raise ZeroDivisionError("no such luck")
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(on_duty(record, take(record), work))
+        asyncio.run(work_as_leader(record, take(record), work))
     assert take(record, "host/2/two") == 2
 
 
@@ -79,20 +79,20 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
     async def waits() -> tuple[int | None, int]:
         stop, words = asyncio.Event(), list[str]()
         waiting = asyncio.create_task(
-            stand_by(record, "host/2/two", stop, lambda: words.append("waits"), fail)
+            wait_to_lead(record, "host/2/two", stop, lambda: words.append("waits"), fail)
         )
         while not words:
-            await rest(timedelta(milliseconds=5), asyncio.Event())
+            await sleep_unless_stopped(timedelta(milliseconds=5), asyncio.Event())
         stop.set()
         return await waiting, len(words)
 
     assert asyncio.run(waits()) == (None, 1)
-    record.release_lease(DUTY, first)
-    assert asyncio.run(stand_by(record, "host/2/two", asyncio.Event(), lambda: None, fail)) == 2
+    record.release_lease(LEADER_LEASE, first)
+    assert asyncio.run(wait_to_lead(record, "host/2/two", asyncio.Event(), lambda: None, fail)) == 2
 
 
 def test_a_fenced_note_says_who_is_on_duty(record: Record) -> None:
-    late = record.fenced(DUTY, take(record))
+    late = record.fenced(LEADER_LEASE, take(record))
     take(record, "host/2/two", gone=True)
     with pytest.raises(Superseded, match="scheduler"):
         note(late, "marks")
@@ -110,7 +110,7 @@ def shut(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_who_stands_by_waits_out_a_record_that_cannot_be_used(
     shut: sqlite3.Connection, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duty, "LOOK", timedelta(milliseconds=1))
+    monkeypatch.setattr(leader, "LOOK", timedelta(milliseconds=1))
     shut.execute("BEGIN IMMEDIATE")
     troubles = list[str]()
 
@@ -119,7 +119,7 @@ def test_who_stands_by_waits_out_a_record_that_cannot_be_used(
         asyncio.get_running_loop().call_later(0.05, shut.execute, "ROLLBACK")
 
     stop = asyncio.Event()
-    assert asyncio.run(stand_by(record, "host/1/one", stop, lambda: None, troubled)) == 1
+    assert asyncio.run(wait_to_lead(record, "host/1/one", stop, lambda: None, troubled)) == 1
     assert troubles == ["locked"]
 
 
@@ -128,4 +128,4 @@ def test_a_duty_that_cannot_be_let_go_of_hides_nothing(shut: sqlite3.Connection,
         note(fenced, "marks")
         shut.execute("BEGIN IMMEDIATE")
 
-    assert asyncio.run(on_duty(record, take(record), work))
+    assert asyncio.run(work_as_leader(record, take(record), work))

@@ -10,11 +10,21 @@ import pytest
 
 from agents.cost import worst_case
 from agents.kinds.llm import Settings
-from agents.prompt import render
+from agents.prompts.prompt import render
+from arena.calls.estimate import (
+    BYTES_A_TOKEN,
+    SAMPLE_QUESTION,
+    SAMPLE_RULES_LENGTH,
+    SAMPLE_TIME,
+    Estimate,
+    Usage,
+    estimate_lineup,
+    first_sample_round,
+    late_sample_round,
+    total_usage,
+)
 from arena.config import Config, load
-from arena.estimate import BYTES_A_TOKEN, Estimate, Use, estimates, total
-from arena.invented import AT, QUESTION, RULES_LENGTH, first_round, late_round
-from arena.wiring import given
+from arena.rounds.wiring import kind_inputs
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.arena.config_files import write
@@ -29,7 +39,7 @@ def a_config(folder: Path, *blocks: str, head: str = HEAD) -> Config:
 
 def estimated(folder: Path, *blocks: str, head: str = HEAD) -> list[Estimate]:
     config = a_config(folder, *blocks, head=head)
-    return asyncio.run(estimates(config, given(config, config.prompts)))
+    return asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))
 
 
 def one(folder: Path, block: str, head: str = HEAD) -> Estimate:
@@ -42,8 +52,8 @@ def one(folder: Path, block: str, head: str = HEAD) -> Estimate:
 
 def test_low_is_the_real_prompt_once_and_a_short_forecast_for_every_market(tmp_path: Path) -> None:
     config = a_config(tmp_path, f"model: openai/mine, {PRICE}")
-    low = asyncio.run(estimates(config, given(config, config.prompts)))[0].low
-    view = first_round(12, REALISTIC, 10_000 * ONE, 5)
+    low = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))[0].low
+    view = first_sample_round(12, REALISTIC, 10_000 * ONE, 5)
     prompt = render(config.prompts["bet"], view, tokens=100_000)
     sent = sum(-(-len(message.content.encode()) // BYTES_A_TOKEN) for message in prompt.messages)
     assert (low.calls, low.tokens_in) == (1, sent)
@@ -53,10 +63,12 @@ def test_low_is_the_real_prompt_once_and_a_short_forecast_for_every_market(tmp_p
 
 def test_high_is_what_budgets_hold_back_with_every_answer_repeated(tmp_path: Path) -> None:
     config = a_config(tmp_path, f"model: openai/mine, max_tokens: 1000, {PRICE}")
-    found = asyncio.run(estimates(config, given(config, config.prompts)))[0]
+    found = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))[0]
     settings = config.agents[0].settings
     assert isinstance(settings, Settings)
-    prompt = render(config.prompts["bet"], late_round(12, 6, REALISTIC, 10_000 * ONE, 5), tokens=100_000)
+    prompt = render(
+        config.prompts["bet"], late_sample_round(12, 6, REALISTIC, 10_000 * ONE, 5), tokens=100_000
+    )
     assert found.first.cost == worst_case(prompt, settings)
     assert found.high.calls == 2
     assert found.high.tokens_out == 2 * 1_000
@@ -112,7 +124,7 @@ def test_an_unknown_price_is_an_unknown_cost_and_not_0(tmp_path: Path) -> None:
     assert (found.low.cost, found.high.cost, found.first.cost) == (None, None, None)
     assert found.low.tokens_in > 0
     assert (free.low.cost, free.high.cost) == (0, 0)
-    assert total([free.low, found.low]).cost is None
+    assert total_usage([free.low, found.low]).cost is None
 
 
 def test_agents_without_a_model_are_not_there(tmp_path: Path) -> None:
@@ -162,10 +174,10 @@ def test_a_kind_that_breaks_or_asks_for_ever_is_trouble_and_stops_nobody(tmp_pat
 
 
 def test_rounds_are_counted_up() -> None:
-    use = Use(2, 1_001, 300, 7)
-    assert use.times(Fraction(5)) == Use(10, 5_005, 1_500, 35)
-    assert use.times(Fraction(3, 2)) == Use(3, 1_502, 450, 11)
-    assert Use(1, 1, 1, None).times(Fraction(5)).cost is None
+    use = Usage(2, 1_001, 300, 7)
+    assert use.times(Fraction(5)) == Usage(10, 5_005, 1_500, 35)
+    assert use.times(Fraction(3, 2)) == Usage(3, 1_502, 450, 11)
+    assert Usage(1, 1, 1, None).times(Fraction(5)).cost is None
 
 
 def test_made_up_texts_are_as_long_as_recorded_ones(shared_data: Path) -> None:
@@ -183,8 +195,10 @@ def test_made_up_texts_are_as_long_as_recorded_ones(shared_data: Path) -> None:
     for path in sorted((shared_data / "venues" / "polymarket").rglob("*.json")):
         look(json.loads(path.read_text("utf-8")))
     assert len(found) > 200
-    assert len(QUESTION.format(7)) == statistics.median(len(question) for question, _ in found.values())
-    assert statistics.median(len(rules) for _, rules in found.values()) == RULES_LENGTH
-    shown = first_round(3, REALISTIC, ONE, 5).snapshot
-    assert {len(listing.market.rules) for listing in shown} == {RULES_LENGTH}
-    assert shown.at == AT
+    assert len(SAMPLE_QUESTION.format(7)) == statistics.median(
+        len(question) for question, _ in found.values()
+    )
+    assert statistics.median(len(rules) for _, rules in found.values()) == SAMPLE_RULES_LENGTH
+    shown = first_sample_round(3, REALISTIC, ONE, 5).snapshot
+    assert {len(listing.market.rules) for listing in shown} == {SAMPLE_RULES_LENGTH}
+    assert shown.at == SAMPLE_TIME

@@ -12,16 +12,16 @@ import pytest
 from agents.evidence import Found, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
-from arena.evidence import GIVE_UP
-from arena.model import Cohort, RoundReport
-from arena.round import look, play_round
-from arena.store.aside import StoredAside, read_aside
-from arena.store.database import reading
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
-from arena.world import World
+from arena.record.model.model import Cohort, RoundReport
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.aside import StoredAside, read_aside
+from arena.record.write.statehash import state_hash
+from arena.rounds.evidence import MOST_FAILURES
+from arena.rounds.round import play_round, take_snapshot
+from arena.rounds.world import World
+from arena.verify import verify
 from markets.model import Market, MarketId
 from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 from tests.builders import NOW, RAIN
@@ -220,7 +220,7 @@ def test_a_source_that_is_down_altogether_is_soon_left_alone(record: Record) -> 
     paper = LittlePaper(down=set(mids))
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     report = play(stored, 1, reads(paper, {"ann": says("0.5")}, mids=mids), record)
-    assert len(paper.asked) == GIVE_UP
+    assert len(paper.asked) == MOST_FAILURES
     assert report.trouble == ("no evidence on 9 of 9 markets: no answer; wait",)
 
 
@@ -241,7 +241,7 @@ def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
     paper = LittlePaper()
     stored = begun(record, with_evidence(live(a_cohort(["ann"]))))
     in_time = reads(paper, {"ann": says("0.5")})
-    seen = asyncio.run(look(stored, NOW, in_time, record, 1))
+    seen = asyncio.run(take_snapshot(stored, NOW, in_time, record, 1))
     record.keep_snapshot(stored.id, 1, seen, 1)
     play(stored, 1, replace(in_time, now=lambda: NOW + timedelta(days=1)), record)
     assert paper.asked == []

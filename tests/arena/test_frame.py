@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, event
 
-from arena.frame import NO_SCORE, OPEN, Bets, Stated, of_agent, take
-from arena.store.bets import read_bets
-from arena.store.stated import read_stated
+from arena.record.model.columns import NO_SCORE, OPEN, Bets, Stated, of_agent, take
+from arena.record.queries.bets import read_bets
+from arena.record.queries.stated import read_stated
 from tests.arena.small_record import SmallRecord
 
 

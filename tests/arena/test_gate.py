@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.desk import Desk, reserved
-from arena.gate import APART, BUNCH, Bunch, Gate
-from arena.reserving import Wish
+from arena.calls.rate_limit import APART, BUNCH, CallBatch, RateLimiter
+from arena.calls.reservations import CallReservations, reserved_ask
+from arena.record.model.reservation import ReservationRequest
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 
 
-def unbooked(worst: int | None) -> Wish:
+def unbooked(worst: int | None) -> ReservationRequest:
     raise AssertionError("nothing is to be reserved: there is no book")
 
 
@@ -28,7 +28,7 @@ class Provider:
         self.most: Counter[str] = Counter()
         self.served: list[str] = []
 
-    def ask(self, gate: Gate, provider: str, agent: str) -> "asyncio.Task[Call]":
+    def ask(self, gate: RateLimiter, provider: str, agent: str) -> "asyncio.Task[Call]":
         async def one(prompt: Prompt) -> Call:
             self.served.append(agent)
             self.here.update([provider, "all"])
@@ -40,13 +40,15 @@ class Provider:
             return Call(prompt, "yes", error=self.errors.pop(0) if self.errors else None)
 
         async def asked() -> Call:
-            attempt = reserved(one, Desk(gate=gate), provider, agent, unbooked, lambda prompt: 0)
+            attempt = reserved_ask(
+                one, CallReservations(gate=gate), provider, agent, unbooked, lambda prompt: 0
+            )
             return (await attempt(QUESTION)).call
 
         return asyncio.ensure_future(asked())
 
 
-def play(gate: Gate, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
+def play(gate: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
     """All these calls, each of an agent at a provider, at once."""
 
     async def all_at_once() -> list[Call]:
@@ -64,7 +66,7 @@ def play(gate: Gate, provider: Provider, calls: Sequence[tuple[str, str]]) -> li
 def test_never_more_than_allowed_and_everyone_in_the_end(
     calls: list[tuple[str, str]], at_once: int, per_provider: int
 ) -> None:
-    gate, provider = Gate(at_once, per_provider, bunch=Bunch(most=1_000)), Provider()
+    gate, provider = RateLimiter(at_once, per_provider, bunch=CallBatch(most=1_000)), Provider()
     assert len(play(gate, provider, calls)) == len(calls)
     assert provider.most["all"] <= at_once
     assert all(provider.most[name] <= per_provider for name in "xyz")
@@ -78,18 +80,18 @@ def test_never_more_than_allowed_and_everyone_in_the_end(
 def test_an_agent_with_many_questions_does_not_keep_others_waiting() -> None:
     calls = [("x", "many")] * 20 + [("x", "one"), ("x", "two")]
     provider = Provider()
-    play(Gate(1, 1), provider, calls)
+    play(RateLimiter(1, 1), provider, calls)
     assert provider.served[:5] == ["many", "many", "one", "two", "many"]
 
 
 def test_a_provider_that_is_busy_keeps_no_other_one_waiting() -> None:
     provider = Provider()
-    play(Gate(10, 1), provider, [("x", f"a{n}") for n in range(8)] + [("y", "b")])
+    play(RateLimiter(10, 1), provider, [("x", f"a{n}") for n in range(8)] + [("y", "b")])
     assert provider.served.index("b") == 1
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
-    gate = Gate(50, 8)
+    gate = RateLimiter(50, 8)
     waits = CallError("rate_limit", "slow down", retry=True, wait=0.05)
 
     async def go() -> tuple[bool, bool]:
@@ -105,7 +107,7 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
 
 
 def test_who_stops_waiting_takes_no_room() -> None:
-    gate = Gate(1, 1)
+    gate = RateLimiter(1, 1)
 
     async def go() -> str | None:
         provider = Provider(ticks=5)
@@ -124,7 +126,7 @@ def test_who_stops_waiting_takes_no_room() -> None:
 
 def test_where_others_have_all_the_room_one_looks_again_and_nobody_else_waits_for_it() -> None:
     """What others leave is found by the first who looks; who waits for another provider isn't held up."""
-    gate = Gate(50, 4)
+    gate = RateLimiter(50, 4)
     looks: list[str] = []
 
     async def visit(provider: str, name: str, free: int | None) -> None:
@@ -170,13 +172,13 @@ class Hasty(asyncio.SelectorEventLoop):
 def test_calls_start_in_bunches_a_little_apart() -> None:
     starts: list[float] = []
 
-    async def through(gate: Gate, number: int) -> None:
+    async def through(gate: RateLimiter, number: int) -> None:
         async with gate.through("x", f"a{number}"):
             starts.append(asyncio.get_running_loop().time())
             await asyncio.sleep(1)
 
     async def all_at_once() -> None:
-        gate = Gate(at_once=25, per_provider=25)
+        gate = RateLimiter(at_once=25, per_provider=25)
         await asyncio.sleep(1)
         await asyncio.gather(*(through(gate, number) for number in range(25)))
 
@@ -188,7 +190,7 @@ def test_calls_start_in_bunches_a_little_apart() -> None:
 
 def test_who_comes_alone_starts_at_once() -> None:
     async def one_by_one() -> list[float]:
-        gate, waited = Gate(), list[float]()
+        gate, waited = RateLimiter(), list[float]()
         for number in range(2 * BUNCH):
             came = asyncio.get_running_loop().time()
             async with gate.through("x", f"a{number}"):
@@ -201,8 +203,8 @@ def test_who_comes_alone_starts_at_once() -> None:
 
 
 def test_a_call_broken_off_before_its_bunch_starts_leaves_its_room() -> None:
-    async def broken_off() -> Gate:
-        gate = Gate(at_once=BUNCH + 1, per_provider=BUNCH + 1)
+    async def broken_off() -> RateLimiter:
+        gate = RateLimiter(at_once=BUNCH + 1, per_provider=BUNCH + 1)
 
         async def through(number: int) -> None:
             async with gate.through("x", f"a{number}"):

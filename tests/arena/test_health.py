@@ -16,12 +16,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from agents.model import Call, Prompt
 from arena.config import Endpoint, load
 from arena.errors import ArenaError
-from arena.health import MOST_AT_ONCE, NO_METRICS, serving
-from arena.incidents import Incident, Told
-from arena.metrics import metrics
-from arena.round import play_round
-from arena.standing import source_of
-from arena.status import (
+from arena.operations.http import MOST_AT_ONCE, NO_METRICS, serve_health
+from arena.operations.metrics import metrics_text
+from arena.operations.status import status_source
+from arena.record.model.incident import Incident, Told
+from arena.record.model.status import (
     Asides,
     Calendar,
     Duty,
@@ -34,7 +33,8 @@ from arena.status import (
     Status,
     UnderWay,
 )
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
 from tests.builders import NOW, usd
@@ -59,7 +59,7 @@ async def asked(
     source = status if callable(status) else lambda: status
     endpoint = Endpoint(HERE, free_port())
     async with (
-        serving(source, endpoint, patience),
+        serve_health(source, endpoint, patience),
         httpx.AsyncClient(base_url=f"http://{endpoint}", trust_env=False, timeout=20) as client,
     ):
         yield client
@@ -139,7 +139,7 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
             await answered.wait()
             return Call(prompt, "at last", cost=5)
 
-        async with asked(source_of(record, config, lambda: NOW)) as client:
+        async with asked(status_source(record, config, lambda: NOW)) as client:
             world = a_world(LittleVenue(), {"ann": asks}, thinks)
             round = asyncio.create_task(play_round(stored, 1, world, record))
             await thinking.wait()
@@ -258,7 +258,7 @@ def test_when_the_arena_stops_whoever_is_there_is_let_go_of() -> None:
 
 def test_a_port_in_use_is_an_error_that_names_the_key() -> None:
     async def play(endpoint: Endpoint) -> None:
-        async with serving(lambda: WELL, endpoint), serving(lambda: WELL, endpoint):
+        async with serve_health(lambda: WELL, endpoint), serve_health(lambda: WELL, endpoint):
             raise AssertionError("two at one port")
 
     port = free_port()
@@ -271,7 +271,7 @@ def test_a_port_in_use_is_an_error_that_names_the_key() -> None:
 
 def test_an_address_of_another_machine_is_an_error_too() -> None:
     async def play() -> None:
-        async with serving(lambda: WELL, Endpoint("192.0.2.1", 8780)):
+        async with serve_health(lambda: WELL, Endpoint("192.0.2.1", 8780)):
             raise AssertionError("listens at an address that isn't its own")
 
     with pytest.raises(ArenaError, match=r"can't listen at 192\.0\.2\.1:8780") as caught:
@@ -281,7 +281,7 @@ def test_an_address_of_another_machine_is_an_error_too() -> None:
 
 def test_where_it_is_off_nothing_listens() -> None:
     async def play() -> Endpoint | None:
-        async with serving(lambda: WELL, Endpoint()) as where:
+        async with serve_health(lambda: WELL, Endpoint()) as where:
             return where
 
     assert asyncio.run(play()) is None
@@ -359,13 +359,13 @@ def test_metrics_have_every_figure() -> None:
 
 def test_every_metric_is_in_the_docs() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "watching.md").read_text("utf-8")
-    names = {name.partition("[")[0] for name in samples(metrics(FULL).decode())}
+    names = {name.partition("[")[0] for name in samples(metrics_text(FULL).decode())}
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("prometheus_client")]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "arena.metrics")
+    monkeypatch.delitem(sys.modules, "arena.operations.metrics")
     (answer,) = run(WELL, "/metrics")
     assert (answer.status_code, answer.text) == (501, NO_METRICS)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from arena.cli.markets_list import cents
-from arena.history import points, sparkline
-from arena.store.seen import Seen, Status, chosen
+from arena.cli.sparkline import price_points, sparkline
+from arena.record.queries.seen import Seen, Status, chosen
 from markets.model import MarketId, Quote
 from tests.builders import NOW, a_listing, usd
 
@@ -18,10 +18,10 @@ def at(minute: int, mid: int | None) -> Quote:
 
 def test_points_are_the_prices_of_their_instants() -> None:
     quotes = [at(0, 10), at(4, 20), at(5, None), at(8, 30)]
-    assert points(quotes, NOW + timedelta(minutes=8), 5) == [10, 10, 20, None, 30]
-    assert points(quotes, NOW + timedelta(minutes=16), 3) == [10, 30, 30]
-    assert points([], NOW, 9) == []
-    assert points(quotes[:1], NOW, 1) == [10]
+    assert price_points(quotes, NOW + timedelta(minutes=8), 5) == [10, 10, 20, None, 30]
+    assert price_points(quotes, NOW + timedelta(minutes=16), 3) == [10, 30, 30]
+    assert price_points([], NOW, 9) == []
+    assert price_points(quotes[:1], NOW, 1) == [10]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from datetime import timedelta
 
 import pytest
 
-from arena import lease
 from arena.errors import ArenaError
-from arena.lease import heartbeat, holder, is_gone, where
+from arena.record.model import lease
+from arena.record.model.lease import heartbeat, holder, is_gone, where
 
 
 def named(pid: int, place: str = where()) -> str:

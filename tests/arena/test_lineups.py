@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from agents.kinds.llm import BLIND
-from arena.lineups import changes, in_words, text_diff, value_in_words
-from arena.model import Cohort, Entrant
-from arena.setup import setup_of
+from arena.cohorts.diff import agent_setup, changes_in_words, cohort_changes, text_diff, value_in_words
+from arena.record.model.model import Cohort, Entrant
 from tests.arena.little_world import a_cohort
 from tests.builders import usd
 
@@ -43,8 +42,8 @@ def test_a_cohort_is_the_same_as_itself_whatever_its_number_start_and_seed() -> 
     after = replace(
         before, number=2, seed=9, starts_at=before.starts_at + timedelta(weeks=1), config_hash="2"
     )
-    found = changes(before, after)
-    assert (not found, found.config, in_words(found)) == (True, ("1", "2"), [])
+    found = cohort_changes(before, after)
+    assert (not found, found.config, changes_in_words(found)) == (True, ("1", "2"), [])
 
 
 @pytest.mark.parametrize(
@@ -63,16 +62,16 @@ def test_a_cohort_is_the_same_as_itself_whatever_its_number_start_and_seed() -> 
     ],
 )
 def test_each_part_of_what_is_frozen_is_told(changed: dict[str, Any], words: str) -> None:
-    found = changes(a_line_up(), a_line_up(**changed))
+    found = cohort_changes(a_line_up(), a_line_up(**changed))
     assert bool(found)
-    assert in_words(found) == ([words] if words else [])
+    assert changes_in_words(found) == ([words] if words else [])
 
 
 def test_rules_and_universe_are_told_as_the_config_has_them() -> None:
     before = a_line_up()
     rules = before.rules.model_copy(update={"max_bet": 100_000, "worst_price": 45_000, "merge": False})
     universe = before.universe.model_copy(update={"categories": ("sports", "news"), "closes_within": 90 * 60})
-    assert in_words(changes(before, replace(before, rules=rules, universe=universe))) == [
+    assert changes_in_words(cohort_changes(before, replace(before, rules=rules, universe=universe))) == [
         "rules: max bet 10%, was 25%; merge no, was yes; worst price 4.5¢, was 3¢",
         "universe: closes within 90m, was 100000000s; categories sports, news, was none",
     ]
@@ -82,10 +81,10 @@ def test_who_came_who_went_and_who_is_set_up_in_another_way() -> None:
     before = a_line_up(llm("ann"), llm("bob", 1, prices="after"), llm("eve", 2))
     crowd = Entrant(2, "all", "crowd", {"of": ["ann", "bob"]})
     after = a_line_up(llm("bob", temperature=0.5), llm("ann", 1), crowd)
-    found = changes(before, after)
+    found = cohort_changes(before, after)
     assert ([x.name for x in found.added], [x.name for x in found.removed]) == (["all"], ["eve"])
     assert found.changed == {"bob": {"prices": ("after", None), "temperature": (None, 0.5)}}
-    assert in_words(found) == [
+    assert changes_in_words(found) == [
         "+ all (crowd ann, bob)",
         "- eve (llm demo/sharp)",
         "bob: prices: not set, was after; temperature: 0.5, was not set",
@@ -97,13 +96,13 @@ def test_an_edited_prompt_is_told_once_and_counts_for_all_who_use_it() -> None:
     line_up = (llm("ann"), llm("bob", 1, prices="after"), llm("eve", 2, prompt="own"))
     before = a_line_up(*line_up, prompts={"bet": "1", "own": "2", BLIND: "3"})
     after = replace(before, prompts={"bet": "9", "own": "2", BLIND: "8"})
-    found = changes(before, after)
+    found = cohort_changes(before, after)
     assert found.edited == ("bet", BLIND)
     assert {name: sorted(moved) for name, moved in found.changed.items()} == {
         "ann": ["text of bet"],
         "bob": ["text of bet", f"text of {BLIND}"],
     }
-    assert in_words(found) == ["prompt bet: edited", f"prompt {BLIND}: edited"]
+    assert changes_in_words(found) == ["prompt bet: edited", f"prompt {BLIND}: edited"]
 
 
 def test_the_prompts_of_an_agent_are_those_that_its_kind_names(tmp_path: Path) -> None:
@@ -111,12 +110,12 @@ def test_the_prompts_of_an_agent_are_those_that_its_kind_names(tmp_path: Path) -
     (tmp_path / "odd.py").write_text(KIND, "utf-8")
     odd = Entrant(0, "odd", "odd", {"p": 0.5, "mood": "bet"})
     cohort = a_line_up(odd, prompts={"bet": "1", "hidden": "2"})
-    assert setup_of(cohort, odd, [tmp_path]).prompts == {"hidden": "2"}
+    assert agent_setup(cohort, odd, [tmp_path]).prompts == {"hidden": "2"}
 
 
 def test_of_a_kind_that_is_gone_the_prompts_are_those_that_its_settings_name() -> None:
     gone = Entrant(0, "odd", "gone", {"prompt": "bet", "p": 0.5})
-    assert setup_of(a_line_up(gone, prompts={"bet": "1"}), gone).prompts == {"bet": "1"}
+    assert agent_setup(a_line_up(gone, prompts={"bet": "1"}), gone).prompts == {"bet": "1"}
 
 
 def test_values_are_told_in_their_units() -> None:

@@ -13,9 +13,20 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.config import Watch
+from arena.config import WatchSection
 from arena.errors import ArenaError
-from arena.incidents import (
+from arena.operations.incidents import note_rounds, note_venue
+from arena.operations.webhook import (
+    Webhook,
+    WebhookReply,
+    incident_message,
+    keep_sending,
+    message_bytes,
+    send,
+    send_due,
+    webhook_of,
+)
+from arena.record.model.incident import (
     Incident,
     Kind,
     RoundEnd,
@@ -25,14 +36,11 @@ from arena.incidents import (
     of_round,
     outage,
 )
-from arena.messages import Webhook, message, packed, webhook_of
-from arena.notify import Reply, send, tell, telling
-from arena.noting import note_rounds, note_venue
-from arena.round import play_round
-from arena.store.database import reading
-from arena.store.incidents import MOST_TRIES, recent
-from arena.store.record import Record
-from markets.canonical import stamp
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.incidents import MOST_TRIES, recent
+from arena.rounds.round import play_round
+from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, says
@@ -78,7 +86,7 @@ def told(record: Record) -> list[Told]:
 
 
 def tell_all(record: Record, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
-    return asyncio.run(tell(record, Webhook(url), at, seconds))
+    return asyncio.run(send_due(record, Webhook(url), at, seconds))
 
 
 def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
@@ -89,7 +97,7 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
     assert receiver.said == [
         {
             "version": 1,
-            "id": f"venue_down:sky@{stamp(NOW)}",
+            "id": f"venue_down:sky@{timestamp_text(NOW)}",
             "event": "venue_down",
             "at": NOW.isoformat(),
             "text": "sky gives no answer: timeout",
@@ -191,12 +199,12 @@ def test_an_answer_without_end_is_not_read() -> None:
     body = b"x" * 10_000
     with serving(Receiver(Answer(body, how="drip"))) as receiver:
         reply = asyncio.run(send(Webhook(receiver.url), {}, 5))
-    assert reply == Reply("arrived", 200)
+    assert reply == WebhookReply("arrived", 200)
 
 
 def test_text_from_outside_is_no_markup_and_no_novel() -> None:
     rude = Incident("venue_down", "sky", NOW, "words", {"message": "<script>&\n\x00\ud800" + "x" * 9_999})
-    said = packed(message(rude), ())
+    said = message_bytes(incident_message(rude), ())
     assert not set(said) & set(b"<>&\n")
     assert len(json.loads(said)["data"]["message"]) == 500
 
@@ -207,12 +215,12 @@ def test_the_address_is_a_secret_that_nothing_tells(
     caplog.set_level(logging.DEBUG)
     note_venue(record, "sky", NOW, VenueError("refused", f"sky said {CANARY} and key canary-key-1"))
     environ = {"HOOK": f"http://127.0.0.1:9/{CANARY}?token=canary-2", "MY_KEY": "canary-key-1"}
-    webhook = webhook_of(Watch(webhook_env="HOOK"), environ)
+    webhook = webhook_of(WatchSection(webhook_env="HOOK"), environ)
     assert webhook is not None
-    (unreachable,) = asyncio.run(tell(record, webhook, NOW))
+    (unreachable,) = asyncio.run(send_due(record, webhook, NOW))
     with serving(Receiver(Answer(b"", 500), OK)) as receiver:
         there = Webhook(f"{receiver.url}/{CANARY}", webhook.secrets)
-        said = [asyncio.run(tell(record, there, NOW + number * HOUR)) for number in (1, 2)]
+        said = [asyncio.run(send_due(record, there, NOW + number * HOUR)) for number in (1, 2)]
     assert [request.target for request in receiver.got] == [f"/{CANARY}"] * 2
     bodies = [request.body.decode() for request in receiver.got]
     shown = [repr(webhook), str(webhook), webhook.name, unreachable, *map(str, said), *bodies, caplog.text]
@@ -250,15 +258,17 @@ def test_a_config_names_the_address_once_and_the_variable_by_its_name(tmp_path: 
 
 def test_a_variable_that_is_not_set_is_an_error_also_later() -> None:
     with pytest.raises(ArenaError, match="HOOK is not set"):
-        webhook_of(Watch(webhook_env="HOOK"), {})
-    assert webhook_of(Watch(), {}) is None
+        webhook_of(WatchSection(webhook_env="HOOK"), {})
+    assert webhook_of(WatchSection(), {}) is None
 
 
 def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> None:
     async def play() -> None:
         stop = asyncio.Event()
         note_venue(record, "sky", NOW, DOWN)
-        task = asyncio.create_task(telling(record, Webhook(receiver.url), lambda: NOW, stop, said.append))
+        task = asyncio.create_task(
+            keep_sending(record, Webhook(receiver.url), lambda: NOW, stop, said.append)
+        )
         await asyncio.to_thread(receiver.asked.wait)
         report = await play_round(stored, 1, a_world(LittleVenue(), {"ann": says("0.7")}), record)
         assert report.done
@@ -277,7 +287,9 @@ def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> N
 def test_messages_are_sent_as_they_come_up_and_a_last_time_at_the_end(record: Record) -> None:
     async def play() -> None:
         stop = asyncio.Event()
-        task = asyncio.create_task(telling(record, Webhook(receiver.url), lambda: NOW, stop, said.append))
+        task = asyncio.create_task(
+            keep_sending(record, Webhook(receiver.url), lambda: NOW, stop, said.append)
+        )
         await asyncio.sleep(0)
         note_venue(record, "sky", NOW, DOWN)
         stop.set()
@@ -294,7 +306,7 @@ def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
     async def play() -> None:
         stop = asyncio.Event()
         stop.set()
-        await telling(record, None, lambda: NOW, stop, said.append)
+        await keep_sending(record, None, lambda: NOW, stop, said.append)
 
     said = list[str]()
     note_venue(record, "sky", NOW, DOWN)
@@ -308,7 +320,7 @@ def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(record: Record)
     async def play() -> None:
         stop = asyncio.Event()
         stop.set()
-        await telling(record, Webhook("http://127.0.0.1:9"), lambda: NOW, stop, said.append)
+        await keep_sending(record, Webhook("http://127.0.0.1:9"), lambda: NOW, stop, said.append)
 
     said = list[str]()
     record.close()
@@ -333,7 +345,7 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "watching.md").read_text("utf-8")
     shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]
     messages = {said["event"]: said for said in shown if "event" in said}
-    assert messages == {incident.kind: message(incident) for incident in made}
+    assert messages == {incident.kind: incident_message(incident) for incident in made}
     assert set(messages) == set(get_args(Kind))
 
 

@@ -8,13 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.parts import in_parts
-from arena.portrait import portrait
-from arena.prepared.prepare import prepare
-from arena.prepared.profiles import SLICES
-from arena.scores import slices
-from arena.store.database import reading
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.scores.agent_profile import compute_agent_profile
+from arena.scores.cache.leaderboards import compute_slices
+from arena.scores.cache.profiles import SLICES, agent_slices
+from arena.scores.cache.refresh import refresh_cache
 from tests.builders import NOW
 from tests.dashboard.seasons import play
 
@@ -29,15 +28,15 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
 @pytest.mark.parametrize("by", SLICES)
 def test_skill_in_parts_is_that_of_the_leaderboard(record: Record, by: str) -> None:
     with reading(record.engine) as connection:
-        found = in_parts(connection, "random", by)
-        board = [one for one in slices(connection, by) if one.gain.agent == "random"]
+        found = agent_slices(connection, "random", by)
+        board = [one for one in compute_slices(connection, by) if one.gain.agent == "random"]
     assert [(one.name, one.gain) for one in found] == [(one.slice, one.gain) for one in board]
 
 
 def test_parts_have_all_that_is_resolved_between_them(record: Record) -> None:
     with reading(record.engine) as connection:
-        whole = portrait(connection, "random")
-        bands = in_parts(connection, "random", "price")
+        whole = compute_agent_profile(connection, "random")
+        bands = agent_slices(connection, "random", "price")
     assert whole.gain is not None
     assert sum(one.gain.rows for one in bands) == whole.gain.rows
     known = [one.calibration for one in bands if one.calibration is not None]
@@ -50,10 +49,10 @@ def test_parts_have_all_that_is_resolved_between_them(record: Record) -> None:
 
 def test_what_was_worked_out_ahead_is_what_is_worked_out_now(record: Record, tmp_path: Path) -> None:
     with reading(record.engine) as connection:
-        now = {by: in_parts(connection, "oracle", by) for by in SLICES}
-    prepare(record, NOW)
+        now = {by: agent_slices(connection, "oracle", by) for by in SLICES}
+    refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        assert {by: in_parts(connection, "oracle", by) for by in SLICES} == now
+        assert {by: agent_slices(connection, "oracle", by) for by in SLICES} == now
 
 
 def test_the_command_says_it_as_a_table_and_as_json(record: Record) -> None:
@@ -63,7 +62,7 @@ def test_the_command_says_it_as_a_table_and_as_json(record: Record) -> None:
     told = CliRunner().invoke(app, ["agents", "show", "oracle", "--by", "horizon", "--json", *database])
     found = json.loads(told.output)["parts"]
     with reading(record.engine) as connection:
-        expected = in_parts(connection, "oracle", "horizon")
+        expected = agent_slices(connection, "oracle", "horizon")
     assert (found["by"], [row["part"] for row in found["parts"]]) == ("horizon", [x.name for x in expected])
     assert [row["skill"] for row in found["parts"]] == [one.gain.skill for one in expected]
     for row in found["parts"]:

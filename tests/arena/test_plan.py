@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
-from arena.plan import frozen, plan_of
-from arena.season import start_due
-from arena.store.record import Record
-from markets.canonical import digest
+from arena.record.record import Record
+from arena.rounds.season import begin_due_cohort
+from markets.hashes import digest
 from tests.arena.config_files import write
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
@@ -29,7 +29,7 @@ def a_config(folder: Path, prompt: str = "What will happen?") -> Config:
 
 
 def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
-    cohort, _ = frozen(a_config(tmp_path), 1, SUNDAY)
+    cohort, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     assert (cohort.bankroll, cohort.rules.max_bet, cohort.universe.show) == (500_000_000, 200_000, 7)
     assert (cohort.venue, cohort.stamp, cohort.venue_settings["seed"]) == ("simulator", "simulated", 3)
     model, kelly = cohort.entrants
@@ -42,30 +42,30 @@ def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
 
 
 def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:
-    cohort, texts = frozen(a_config(tmp_path), 1, SUNDAY)
+    cohort, texts = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     assert cohort.prompts == {"./mine.md": digest("What will happen?")}
     assert texts == {digest("What will happen?"): "What will happen?"}
 
 
 def test_the_config_file_is_frozen_by_its_hash(tmp_path: Path) -> None:
     """As `sha256sum config.yaml` prints it."""
-    cohort, _ = frozen(a_config(tmp_path), 1, SUNDAY)
+    cohort, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     assert cohort.config_hash == sha256((tmp_path / "config.yaml").read_bytes()).hexdigest()
 
 
 def test_every_cohort_has_a_seed_of_its_own(tmp_path: Path) -> None:
     config = a_config(tmp_path)
-    seeds = {frozen(config, number, SUNDAY)[0].seed for number in range(1, 50)}
+    seeds = {freeze_cohort(config, number, SUNDAY)[0].seed for number in range(1, 50)}
     assert len(seeds) == 49
-    assert frozen(config.with_seed(4), 1, SUNDAY)[0].seed not in seeds
+    assert freeze_cohort(config.with_seed(4), 1, SUNDAY)[0].seed not in seeds
 
 
 def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "arena.db"))
-    start_due(SUNDAY, plan_of(a_config(tmp_path), SUNDAY), record)
+    begin_due_cohort(SUNDAY, plan_of(a_config(tmp_path), SUNDAY), record)
     changed = plan_of(a_config(tmp_path, "And what will not?"), SUNDAY)
-    start_due(SUNDAY, changed, record)
-    start_due(SUNDAY + timedelta(weeks=1), changed, record)
+    begin_due_cohort(SUNDAY, changed, record)
+    begin_due_cohort(SUNDAY + timedelta(weeks=1), changed, record)
     first, second = (stored.cohort for stored in record.cohorts())
     assert (first.number, second.number) == (1, 2)
     assert first.prompts != second.prompts
@@ -76,6 +76,6 @@ def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp
 def test_a_cohort_comes_back_from_the_record_as_it_was_frozen(tmp_path: Path) -> None:
     plan = plan_of(a_config(tmp_path), SUNDAY)
     record = Record.open(str(tmp_path / "arena.db"))
-    start_due(SUNDAY, plan, record)
+    begin_due_cohort(SUNDAY, plan, record)
     assert [stored.cohort for stored in record.cohorts()] == [plan.freeze(1, SUNDAY)[0]]
     record.close()

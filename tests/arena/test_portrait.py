@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.cli.portrait_words import as_data, say
+from arena.cli.agents_summary import profile_data, say_profile
 from arena.errors import ArenaError
-from arena.leaderboard import Row, leaderboard
-from arena.portrait import portrait
-from arena.scores import ranking
-from arena.store.database import connect, reading
-from arena.store.frame import Connection
+from arena.record.queries.frame import Connection
+from arena.record.schema.database import connect, reading
+from arena.scores.agent_profile import compute_agent_profile
+from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import AgentScores, read_agent_scores
 from tests.arena.store.build import build
 
 
@@ -26,14 +26,14 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     engine.dispose()
 
 
-def players(record: Connection) -> list[Row]:
-    return [line for line in leaderboard(record) if line.turns]
+def players(record: Connection) -> list[AgentScores]:
+    return [line for line in read_agent_scores(record) if line.turns]
 
 
 def test_its_figures_are_those_of_the_leaderboard(record: Connection) -> None:
     assert players(record)
     for line in players(record):
-        found = as_data(portrait(record, line.agent))
+        found = profile_data(compute_agent_profile(record, line.agent))
         if found["money"] is not None:
             assert found["money"]["split"]["pnl"] == pytest.approx(line.pnl, abs=1e-6)
             assert found["money"]["luck"]["pnl"] == pytest.approx(line.pnl, abs=1e-6)
@@ -43,9 +43,9 @@ def test_its_figures_are_those_of_the_leaderboard(record: Connection) -> None:
 
 
 def test_the_interval_is_that_of_the_leaderboard(record: Connection) -> None:
-    rows = {row.agent: row for row in ranking(record).rows}
+    rows = {row.agent: row for row in compute_leaderboard(record).rows}
     for line in players(record):
-        gain = portrait(record, line.agent).gain
+        gain = compute_agent_profile(record, line.agent).gain
         assert gain is not None
         assert (gain.low, gain.high, gain.reason) == (
             rows[line.agent].skill_low,
@@ -58,12 +58,12 @@ def test_what_cannot_be_said_is_null_in_json_and_no_word_fails(
     record: Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for line in players(record):
-        found = as_data(portrait(record, line.agent))
+        found = profile_data(compute_agent_profile(record, line.agent))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
-        say(found)
+        say_profile(found)
     assert "P/L" in capsys.readouterr().out
 
 
 def test_an_agent_that_is_not_there_is_said(record: Connection) -> None:
     with pytest.raises(ArenaError, match="no agent 'nobody'"):
-        portrait(record, "nobody")
+        compute_agent_profile(record, "nobody")

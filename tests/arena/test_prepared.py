@@ -8,23 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.frame import of_agent
-from arena.portrait import portrait
-from arena.prepared.boards import kept_ranking
-from arena.prepared.briefs import kept_briefs
-from arena.prepared.categories import kept_categories
-from arena.prepared.duels import kept_duels
-from arena.prepared.material import gathered
-from arena.prepared.moves import kept_moves, moves
-from arena.prepared.prepare import is_stale, prepare, prepare_boards
-from arena.prepared.profiles import SLICES, kept_profile
-from arena.prepared.slices import kept_slices
-from arena.scores import fight, ranking, slices
-from arena.slices import BY
-from arena.store.database import reading
-from arena.store.frame import Connection
-from arena.store.record import Record
-from arena.store.statehash import state_hash
+from arena.record.model.columns import of_agent
+from arena.record.queries.frame import Connection
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.statehash import state_hash
+from arena.scores.agent_profile import compute_agent_profile
+from arena.scores.cache.categories import cached_categories
+from arena.scores.cache.duels import cached_duels
+from arena.scores.cache.inputs import read_inputs
+from arena.scores.cache.leaderboards import (
+    cached_leaderboard,
+    cached_slices,
+    compute_duel,
+    compute_leaderboard,
+    compute_slices,
+)
+from arena.scores.cache.profiles import SLICES, cached_figures, cached_profile
+from arena.scores.cache.rank_moves import cached_moves, compute_moves
+from arena.scores.cache.refresh import is_stale, refresh_cache, refresh_leaderboards
+from arena.scores.slices import BY
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.builders import NOW
@@ -35,7 +38,7 @@ from tests.dashboard.seasons import play
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """A season of two cohorts, and all that is worked out from it."""
     found = Record.open(str(play(tmp_path_factory.mktemp("season"))))
-    prepare(found, NOW)
+    refresh_cache(found, NOW)
     yield found
     found.close()
 
@@ -52,41 +55,43 @@ def stale(record: Record) -> bool:
 
 
 def agents(connection: Connection) -> tuple[str, ...]:
-    return gathered(connection).agents
+    return read_inputs(connection).agents
 
 
 @pytest.mark.parametrize("cohort", [None, 1, 2])
 def test_a_board_is_the_leaderboard(connection: Connection, cohort: int | None) -> None:
-    kept = kept_ranking(connection, cohort)
+    kept = cached_leaderboard(connection, cohort)
     assert kept is not None
-    assert (kept.value, kept.made_at, kept.fresh) == (ranking(connection, cohort), NOW, True)
+    assert (kept.value, kept.made_at, kept.fresh) == (compute_leaderboard(connection, cohort), NOW, True)
 
 
 def test_a_profile_holds_the_portrait_that_would_be_drawn_now(connection: Connection) -> None:
     names = agents(connection)
     for name in names:
-        kept = kept_profile(connection, name)
+        kept = cached_profile(connection, name)
         assert kept is not None
-        assert str(kept.value.portrait) == str(portrait(connection, name))  # as text: NaN is no other NaN
-    briefs = kept_briefs(connection)
+        assert str(kept.value.portrait) == str(
+            compute_agent_profile(connection, name)
+        )  # as text: NaN is no other NaN
+    briefs = cached_figures(connection)
     assert briefs is not None
     assert tuple(brief.agent for brief in briefs.value) == names
 
 
 def test_slices_are_those_of_the_leaderboard_and_of_each_profile(connection: Connection) -> None:
-    profile = kept_profile(connection, "random")
+    profile = cached_profile(connection, "random")
     assert profile is not None
     for by in BY:
-        kept = kept_slices(connection, by)
+        kept = cached_slices(connection, by)
         assert kept is not None
-        assert list(kept.value) == slices(connection, by)
+        assert list(kept.value) == compute_slices(connection, by)
         if by in SLICES:
             assert profile.value.slices[by] == tuple(x for x in kept.value if x.gain.agent == "random")
 
 
 def test_the_histogram_counts_every_stated_probability(connection: Connection) -> None:
-    rows = of_agent(gathered(connection).stated, "random")
-    profile = kept_profile(connection, "random")
+    rows = of_agent(read_inputs(connection).stated, "random")
+    profile = cached_profile(connection, "random")
     assert profile is not None
     said = rows.forecast[rows.stated]
     assert sum(profile.value.histogram) == said.size
@@ -94,7 +99,7 @@ def test_the_histogram_counts_every_stated_probability(connection: Connection) -
 
 
 def test_remarks_are_true(connection: Connection) -> None:
-    material, profile = gathered(connection), kept_profile(connection, "random")
+    material, profile = read_inputs(connection), cached_profile(connection, "random")
     assert profile is not None
     rows = of_agent(material.stated, "random")
     gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
@@ -114,12 +119,12 @@ def test_remarks_are_true(connection: Connection) -> None:
 def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connection: Connection) -> None:
     names = agents(connection)
     for a in names:
-        kept = kept_duels(connection, a)
+        kept = cached_duels(connection, a)
         assert kept is not None
         found = {one.duel.b: one for one in kept.value}
         assert set(found) == set(names) - {a}
         for b, one in found.items():
-            now = fight(connection, a, b)
+            now = compute_duel(connection, a, b)
             assert (one.duel.a, one.duel.rows, one.duel.events) == (a, now.rows, now.events)
             for mine, theirs in ((one.duel.gap, now.gap), (one.duel.low, now.low), (one.duel.p, now.p)):
                 assert (mine is None) == (theirs is None)
@@ -131,22 +136,22 @@ def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connect
 
 
 def test_moves_lead_from_the_board_a_week_ago_to_that_of_now(connection: Connection) -> None:
-    kept = kept_moves(connection)
+    kept = cached_moves(connection)
     assert kept is not None
-    board = {row.agent: row for row in ranking(connection).rows}
+    board = {row.agent: row for row in compute_leaderboard(connection).rows}
     for move in kept.value.moves:
         assert move.skill == pytest.approx(board[move.agent].skill)
-    material = gathered(connection)
-    ages = moves(material, min(material.learnt.values()))
+    material = read_inputs(connection)
+    ages = compute_moves(material, min(material.learnt.values()))
     assert all(move.skill_before is None and move.place_before is None for move in ages.moves)
-    last = moves(material, max(material.learnt.values()))
+    last = compute_moves(material, max(material.learnt.values()))
     assert last.markets == sum(at > last.since for at in material.learnt.values())
 
 
 def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Record) -> None:
     with reading(record.engine) as connection:
         before = state_hash(connection)
-    assert prepare(record, NOW) == 0
+    assert refresh_cache(record, NOW) == 0
     assert not stale(record)
     with reading(record.engine) as connection:
         assert state_hash(connection) == before
@@ -155,41 +160,45 @@ def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Recor
 def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tmp_path: Path) -> None:
     database = play(tmp_path, times=2)
     record = Record.open(str(database))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        before = kept_categories(connection)
+        before = cached_categories(connection)
     with sqlite3.connect(database) as plain:
         plain.execute("DELETE FROM rollup WHERE name = 'categories'")
     with reading(record.engine) as connection:
-        assert kept_categories(connection) == ()
+        assert cached_categories(connection) == ()
     assert stale(record)
-    assert prepare_boards(record, NOW) == 0
+    assert refresh_leaderboards(record, NOW) == 0
     with reading(record.engine) as connection:
-        assert kept_categories(connection) == before != ()
+        assert cached_categories(connection) == before != ()
     assert not stale(record)
     record.close()
 
 
 def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> None:
     record = Record.open(str(play(tmp_path, times=3)))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        rows = gathered(connection).stated
+        rows = read_inputs(connection).stated
         known = np.unique(rows.market[rows.outcome == -1])
         market = MarketId(rows.markets[known[0]])
     record.keep_resolutions([Resolution(market, 1, NOW, ONE, "told")], NOW)
     with reading(record.engine) as connection:
-        for kept in (kept_ranking(connection), kept_profile(connection, "random"), kept_moves(connection)):
+        for kept in (
+            cached_leaderboard(connection),
+            cached_profile(connection, "random"),
+            cached_moves(connection),
+        ):
             assert kept is not None
             assert not kept.fresh
     assert stale(record)
-    assert prepare_boards(record, NOW) == 3
+    assert refresh_leaderboards(record, NOW) == 3
     with reading(record.engine) as connection:
-        board, profile = kept_ranking(connection), kept_profile(connection, "random")
+        board, profile = cached_leaderboard(connection), cached_profile(connection, "random")
     assert board is not None
     assert profile is not None
     assert (board.fresh, profile.fresh) == (True, False)
-    assert prepare(record, NOW) > 0
+    assert refresh_cache(record, NOW) > 0
     assert not stale(record)
     record.close()
 
@@ -198,10 +207,10 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
     """It stays one of the event under which it was bet on: the figures are the same as before."""
     database = play(tmp_path)
     record = Record.open(str(database))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
     with reading(record.engine) as connection:
-        before = [kept_moves(connection), *(kept_duels(connection, name) for name in agents(connection))]
+        before = [cached_moves(connection), *(cached_duels(connection, name) for name in agents(connection))]
     with sqlite3.connect(database) as plain:
         plain.execute(
             f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
@@ -209,19 +218,19 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
             "FROM market_version WHERE market_id IN (SELECT market_id FROM resolution) GROUP BY 1"
         )
         plain.execute("DELETE FROM rollup")
-    assert prepare(record, NOW) > 0
+    assert refresh_cache(record, NOW) > 0
     with reading(record.engine) as connection:
-        after = [kept_moves(connection), *(kept_duels(connection, name) for name in agents(connection))]
+        after = [cached_moves(connection), *(cached_duels(connection, name) for name in agents(connection))]
     record.close()
     assert str(after) == str(before)  # as text: NaN is no other NaN
 
 
 def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
     record = Record.open(str(play(tmp_path, times=1)))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        profile, duels = kept_profile(connection, "random"), kept_duels(connection, "random")
-        body = kept_moves(connection)
+        profile, duels = cached_profile(connection, "random"), cached_duels(connection, "random")
+        body = cached_moves(connection)
     record.close()
     assert profile is not None
     assert isnan(profile.value.portrait.calibration.parts.brier)
@@ -234,9 +243,9 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
 
 def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "empty.db"))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        board = kept_ranking(connection)
+        board = cached_leaderboard(connection)
     record.close()
     assert board is not None
     assert board.value.rows == ()

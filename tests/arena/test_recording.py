@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.asof import known_markets, listings_as_of
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.recording import sightings
-from arena.store.seen import BEGINNING, latest, seen_markets
-from arena.store.sync import Source
-from markets.bundle import Written, read, write
+from arena.record.files.recording import sightings
+from arena.record.queries.seen import BEGINNING, latest, seen_markets
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.asof import known_markets, listings_as_of
+from arena.record.write.sync import Source
+from markets.bundle import WriteCounts, read, write
 from markets.model import MarketId
 from markets.simulation.settings import Settings
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from markets.venues.simulator import venue
 from tests.builders import NOW, a_listing, a_resolution, usd
 
@@ -34,7 +34,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 def wrote(
     record: Record, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
-) -> Written:
+) -> WriteCounts:
     with reading(record.engine) as connection:
         return write(folder, sightings(connection, since, until))
 
@@ -70,7 +70,7 @@ def test_a_price_that_stays_is_told_once_a_day(record: Record, tmp_path: Path) -
         at = NOW + number * DAY / 4
         record.keep_catalogue(SKY, [a_listing(market=FOG, at=at)], at)
     written = wrote(record, tmp_path / "seen")
-    assert written == Written(pages=1, prices=5, resolutions=0)
+    assert written == WriteCounts(pages=1, prices=5, resolutions=0)
     assert [at.hour for at in read(tmp_path / "seen").markets[FOG].known] == [12, 0, 0, 0, 6]
 
 
@@ -80,7 +80,7 @@ def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
         listing = a_listing("0.10", f"0.2{number}", market=FOG, at=at, question=f"Fog {number // 2}?")
         record.keep_catalogue(SKY, [listing], at)
     since, until = NOW + 1.5 * DAY, NOW + 4.5 * DAY
-    assert wrote(record, tmp_path / "some", since, until) == Written(pages=3, prices=3, resolutions=0)
+    assert wrote(record, tmp_path / "some", since, until) == WriteCounts(pages=3, prices=3, resolutions=0)
     told = read(tmp_path / "some").markets[FOG]
     assert [page.question for page in told.pages] == ["Fog 0?", "Fog 1?", "Fog 2?"]
     assert [quote.ask for quote in told.quotes] == [usd("0.22"), usd("0.23"), usd("0.24")]
@@ -94,14 +94,14 @@ def test_what_was_seen_later_is_added_later(record: Record, tmp_path: Path) -> N
     listings = [a_listing("0.50", "0.51", market=market, at=later) for market in (FOG, MIST)]
     record.keep_catalogue(SKY, listings, later)
     record.keep_resolutions([a_resolution("1", FOG, at=later)], later)
-    assert wrote(record, tmp_path / "seen", until=later) == Written(pages=1, prices=2, resolutions=1)
-    assert wrote(record, tmp_path / "seen", until=later) == Written(pages=0, prices=0, resolutions=0)
+    assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=1, prices=2, resolutions=1)
+    assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=0, prices=0, resolutions=0)
 
 
 def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path: Path) -> None:
     upside_down = a_listing(market=MIST, at=NOW, opens_at=NOW, closes_at=NOW - DAY)
     record.keep_catalogue(SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
-    told: list[SetAside] = []
+    told: list[QuarantinedRecord] = []
     with reading(record.engine) as connection:
         written = write(tmp_path / "seen", sightings(connection, BEGINNING, NOW), told.append)
     assert (written.pages, {aside.record for aside in told}) == (1, {"mist"})
@@ -109,7 +109,7 @@ def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path
 
 
 def test_an_empty_record_makes_an_empty_bundle(record: Record, tmp_path: Path) -> None:
-    assert wrote(record, tmp_path / "seen") == Written(0, 0, 0)
+    assert wrote(record, tmp_path / "seen") == WriteCounts(0, 0, 0)
 
 
 def test_markets_are_open_waiting_or_ended(record: Record) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from arena.reported import Change, Reported, changes, flag, in_words
+from arena.record.model.model_version import Change, Reported, changes, flag, in_words
 from tests.builders import NOW
 
 

@@ -10,20 +10,21 @@ from typing import Any
 import pytest
 
 from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
-from arena import asking, lease
+from arena.calls import recorded_ask
+from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
-from arena.model import RoundReport, Turn
-from arena.round import play_round, track, value
-from arena.season import play_time
-from arena.store.database import reading
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.sync import Source
-from arena.store.turns import Claimed
-from arena.store.verify import verify
-from arena.timetable import Plan
-from arena.world import World
+from arena.record.model import lease
+from arena.record.model.model import RoundReport, Turn
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.statehash import state_hash
+from arena.record.write.sync import Source
+from arena.record.write.turns import Claimed
+from arena.rounds.round import mark_cohort, play_round, track_cohort
+from arena.rounds.season import play_time
+from arena.rounds.world import World
+from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import VenueError
 from portfolio.model import Bet, Lot
@@ -312,11 +313,11 @@ def test_marks_are_of_their_time_though_they_are_made_later(record: Record) -> N
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(venue, {"ann": BUYER})
     play(stored, 1, world, record)
-    value(stored, NOW, record)
+    mark_cohort(stored, NOW, record)
     before = _totals(record)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(stored, 2, world, record)
-    value(stored, NOW, record)
+    mark_cohort(stored, NOW, record)
     assert _totals(record)[:1] == before
 
 
@@ -361,7 +362,9 @@ def test_a_kind_that_cannot_be_made_has_failed_and_stops_nobody(record: Record) 
 def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "GONE", (0.01, 0.02))  # it is waited for room, two minutes long otherwise
+    monkeypatch.setattr(
+        recorded_ask, "GONE", (0.01, 0.02)
+    )  # it is waited for room, two minutes long otherwise
 
     async def long_winded(prompt: Prompt) -> Call:
         return Call(prompt, "word " * 500_000, cost=5)
@@ -497,10 +500,10 @@ def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
 
 
 async def _look_only(stored: StoredCohort, world: World, record: Record) -> None:
-    from arena.round import look, settle
+    from arena.rounds.round import settle_cohort, take_snapshot
 
-    await settle(stored, NOW, world, record)
-    record.keep_snapshot(stored.id, 1, await look(stored, NOW, world, record, 1), 1)
+    await settle_cohort(stored, NOW, world, record)
+    record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
 
 def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> None:
@@ -528,8 +531,8 @@ def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Reco
     world = a_world(venue, {"ann": BUYER})
     play(stored, 1, world, record)
     venue.endings.append(a_resolution("0", at=NOW + timedelta(days=3)))
-    asyncio.run(track(stored, NOW + WEEK, world, record))
-    asyncio.run(track(stored, NOW + WEEK, world, record))
+    asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
+    asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
     assert record.holdings(stored.id)["ann"].lots == {}
     assert len(record.rounds(stored.id)) == 1
     assert len(_marks(record)) == 2

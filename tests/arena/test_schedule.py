@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.cohorts.schedule import (
+    JOB_NAMES,
+    LONGEST_PAUSE,
+    Job,
+    configured_jobs,
+    job_due_at,
+    next_job_time,
+    retry_at,
+)
 from arena.config import cadence
-from arena.config.model import Run
-from arena.model import JobState
-from arena.schedule import JOBS, LONGEST_PAUSE, Job, again_at, due, jobs, next_time
+from arena.config.model import RunSection
+from arena.record.model.model import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
@@ -90,34 +98,36 @@ def test_every_hour_has_its_time_on_odd_nights_wherever_one_is(zone: str, night:
 def test_what_was_missed_many_times_is_done_once_for_the_last_of_them() -> None:
     job = Job("marks", cadence("15m"))
     newest = NOW.replace(minute=30, second=0)
-    assert due(job, done(NOW - 100 * DAY), NOW) == newest
-    assert due(job, done(newest), NOW) is None
-    assert next_time(job, done(newest), NOW) == newest + timedelta(minutes=15)
+    assert job_due_at(job, done(NOW - 100 * DAY), NOW) == newest
+    assert job_due_at(job, done(newest), NOW) is None
+    assert next_job_time(job, done(newest), NOW) == newest + timedelta(minutes=15)
 
 
 def test_what_was_never_done_or_broken_off_is_due_at_once() -> None:
     job, newest = Job("marks", cadence("1d")), NOW.replace(hour=0, minute=0, second=0)
-    assert due(job, None, NOW) == newest
-    assert due(job, JobState("marks", newest, newest), NOW) == newest
+    assert job_due_at(job, None, NOW) == newest
+    assert job_due_at(job, JobState("marks", newest, newest), NOW) == newest
 
 
 def test_what_failed_is_tried_again_after_pauses_that_grow_to_an_hour() -> None:
     job = Job("marks", cadence("1d"))
-    pauses = [again_at(done(NOW, failures)) - NOW for failures in range(1, 40)]
+    pauses = [retry_at(done(NOW, failures)) - NOW for failures in range(1, 40)]
     assert pauses[:4] == [timedelta(minutes=minutes) for minutes in (1, 2, 4, 8)]
     assert pauses == sorted(pauses)
     assert pauses[-1] == LONGEST_PAUSE
     failed = done(NOW, 2)
-    assert due(job, failed, NOW + timedelta(seconds=119)) is None
-    assert next_time(job, failed, NOW) == NOW + timedelta(minutes=2)
-    assert due(job, failed, NOW + timedelta(minutes=2)) == NOW.replace(hour=0, minute=0, second=0)
+    assert job_due_at(job, failed, NOW + timedelta(seconds=119)) is None
+    assert next_job_time(job, failed, NOW) == NOW + timedelta(minutes=2)
+    assert job_due_at(job, failed, NOW + timedelta(minutes=2)) == NOW.replace(hour=0, minute=0, second=0)
 
 
 def test_a_clock_that_goes_back_repeats_nothing() -> None:
     job = Job("marks", cadence("1h"))
-    assert due(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
+    assert job_due_at(job, done(job.latest(NOW)), NOW - timedelta(hours=5)) is None
 
 
 def test_the_config_turns_jobs_on_and_off() -> None:
-    assert [job.name for job in jobs(Run())] == [name for name in JOBS if name != "retention"]
-    assert jobs(Run.model_construct(**dict.fromkeys(JOBS, cadence("off")))) == []
+    assert [job.name for job in configured_jobs(RunSection())] == [
+        name for name in JOB_NAMES if name != "retention"
+    ]
+    assert configured_jobs(RunSection.model_construct(**dict.fromkeys(JOB_NAMES, cadence("off")))) == []

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from arena.compared import METHOD
 from arena.errors import ArenaError
-from arena.scores import expected, fight, name_of, ranking, slices, stale, worked_out
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.rollups import basis_of, read_rollup
-from arena.store.statehash import state_hash
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.rollups import basis_of, read_rollup
+from arena.record.write.statehash import state_hash
+from arena.scores.cache.leaderboards import (
+    comparisons_are_stale,
+    comparisons_name,
+    compute_comparisons,
+    compute_duel,
+    compute_leaderboard,
+    compute_provisional,
+    compute_slices,
+)
+from arena.scores.comparisons import COMPARISON_METHOD
 from tests.arena.store.build import build
 from tests.builders import NOW
 
@@ -28,39 +36,39 @@ def record(tmp_path: Path) -> Iterator[Record]:
 def keep(record: Record) -> None:
     """What the job does."""
     with reading(record.engine) as connection:
-        found = worked_out(connection, NOW)
+        found = compute_comparisons(connection, NOW)
     record.keep_rollups(found)
 
 
 def test_it_is_stale_until_it_was_worked_out_and_then_until_something_ends(record: Record) -> None:
     with reading(record.engine) as connection:
-        assert stale(connection)
+        assert comparisons_are_stale(connection)
     keep(record)
     with reading(record.engine) as connection:
-        assert not stale(connection)
-        kept = read_rollup(connection, name_of(None))
+        assert not comparisons_are_stale(connection)
+        kept = read_rollup(connection, comparisons_name(None))
         assert kept is not None
-        assert (kept.basis, kept.made_at) == (basis_of(connection, METHOD), NOW)
+        assert (kept.basis, kept.made_at) == (basis_of(connection, COMPARISON_METHOD), NOW)
     record.keep_rollups([replace(kept, basis="another method")])
     with reading(record.engine) as connection:
-        assert stale(connection)
+        assert comparisons_are_stale(connection)
 
 
 def test_what_was_kept_is_shown_while_it_holds_and_what_is_stale_is_not(record: Record) -> None:
     with reading(record.engine) as connection:
-        fresh = ranking(connection)
+        fresh = compute_leaderboard(connection)
     keep(record)
     with reading(record.engine) as connection:
-        assert ranking(connection) == fresh
-        kept = read_rollup(connection, name_of(None))
+        assert compute_leaderboard(connection) == fresh
+        kept = read_rollup(connection, comparisons_name(None))
     assert kept is not None
     said = kept.body | {"sentence": "kept"}
     record.keep_rollups([replace(kept, body=said)])
     with reading(record.engine) as connection:
-        assert ranking(connection).sentence == "kept"
+        assert compute_leaderboard(connection).sentence == "kept"
     record.keep_rollups([replace(kept, body=said, basis="stale")])
     with reading(record.engine) as connection:
-        assert ranking(connection) == fresh
+        assert compute_leaderboard(connection) == fresh
 
 
 def test_it_is_no_fact(record: Record) -> None:
@@ -76,16 +84,16 @@ def test_each_cohort_has_its_own(record: Record) -> None:
     keep(record)
     numbers = [stored.cohort.number for stored in record.cohorts()]
     with reading(record.engine) as connection:
-        assert all(read_rollup(connection, name_of(number)) for number in [None, *numbers])
-        assert {row.cohorts for row in ranking(connection, numbers[0]).rows} == {1}
+        assert all(read_rollup(connection, comparisons_name(number)) for number in [None, *numbers])
+        assert {row.cohorts for row in compute_leaderboard(connection, numbers[0]).rows} == {1}
 
 
 def test_who_and_what_is_not_there_is_said(record: Record) -> None:
     with reading(record.engine) as connection:
-        for ask in (ranking, expected):
+        for ask in (compute_leaderboard, compute_provisional):
             with pytest.raises(ArenaError, match="no cohort 99"):
                 ask(connection, 99)
         with pytest.raises(ArenaError, match="no agent 'nobody'"):
-            fight(connection, "nobody", record.cohorts()[0].cohort.entrants[0].name)
+            compute_duel(connection, "nobody", record.cohorts()[0].cohort.entrants[0].name)
         with pytest.raises(ArenaError, match="no cohort 99"):
-            slices(connection, "price", 99)
+            compute_slices(connection, "price", 99)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.season import season_times
-from arena.timetable import Plan
+from arena.cohorts.schedule import Plan
+from arena.rounds.season import season_times
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 WEEK = timedelta(weeks=1)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.belief import stated as probability
-from arena.frame import NO_SCORE, OPEN, UNKNOWN, Stated, take
-from arena.provisional import provisional
-from arena.scoring import brier
-from arena.slices import BY, sliced
+from arena.record.model.belief import stated as probability
+from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, Stated, take
+from arena.scores.leaderboard import provisional_scores
+from arena.scores.rules import brier
+from arena.scores.slices import BY, slice_gains
 from markets.millionths import ONE
 from tests.arena.stated_rows import BEGAN, DAY, a_season
 
@@ -24,7 +24,7 @@ def labels(rows: Stated, by: str) -> list[str]:
 def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> None:
     rows = a_season({"ann": 0.5, "bob": 0.0}, rounds=2, released={"ann": BEGAN - 100 * DAY})
     assert len(labels(rows, by)) == rows.agent.size
-    found = sliced(rows, by)
+    found = slice_gains(rows, by)
     assert sum(one.gain.rows for one in found) == rows.agent.size
     assert {one.gain.agent for one in found} == {"ann", "bob"}
 
@@ -32,7 +32,7 @@ def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> N
 def test_categories_go_by_their_name() -> None:
     rows = take(a_season({"ann": 0.5}), np.arange(4))
     assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
-    assert [one.slice for one in sliced(rows, "category")] == ["politics", "sport"]
+    assert [one.slice for one in slice_gains(rows, "category")] == ["politics", "sport"]
 
 
 def test_horizons_are_half_open() -> None:
@@ -70,7 +70,7 @@ def test_release_says_how_old_the_model_was() -> None:
 
 def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:
     rows = a_season({"ann": 0.6, "bob": -0.3}, rounds=2)
-    for one in provisional(rows, np.full(len(rows.markets), np.nan)):
+    for one in provisional_scores(rows, np.full(len(rows.markets), np.nan)):
         mine = take(rows, rows.agent == rows.agents.index(one.agent))
         own = brier.score(probability(mine.forecast), mine.outcome, mine.market)
         assert (one.brier_stated, one.open) == (pytest.approx(own, abs=1e-12), 0)
@@ -80,7 +80,7 @@ def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
     rows = take(a_season({"ann": 0.5}), np.arange(2))
     forecasts, mids = np.array([800_000, 500_000]), np.array([600_000, 500_000])
     open_ones = replace(rows, forecast=forecasts, mid=mids, outcome=np.array([OPEN, NO_SCORE]))
-    [one] = provisional(open_ones, np.array([0.75, 0.5, *[np.nan] * 78]))
+    [one] = provisional_scores(open_ones, np.array([0.75, 0.5, *[np.nan] * 78]))
     assert one.brier_stated == pytest.approx(0.75 * 0.2**2 + 0.25 * 0.8**2)
     assert one.brier_market == pytest.approx(0.75 * 0.4**2 + 0.25 * 0.6**2)
     assert (one.forecasts, one.open) == (1, 1)
@@ -88,5 +88,5 @@ def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
 
 def test_without_a_price_or_an_end_nothing_is_said() -> None:
     rows = a_season({"ann": 0.5})
-    [one] = provisional(replace(rows, outcome=np.full_like(rows.outcome, OPEN)), np.full(80, np.nan))
+    [one] = provisional_scores(replace(rows, outcome=np.full_like(rows.outcome, OPEN)), np.full(80, np.nan))
     assert (one.forecasts, one.skill) == (0, None)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from arena.statements import Bargain, bargains, blind_of, coherence_of
-from arena.store.stated import read_stated
+from arena.record.queries.stated import read_stated
+from arena.scores.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
+from markets.ladders import MarketFamily
 from markets.model import MarketId
-from markets.shapes import Family
 from tests.arena.small_record import SmallRecord
 
 RED, BLUE, GREEN = (MarketId(name) for name in ("red", "blue", "green"))
-RACE = Family("race", "exhaustive", (RED, BLUE, GREEN))
-LADDER = Family("race", "nested", (RED, BLUE, GREEN))
+RACE = MarketFamily("race", "exhaustive", (RED, BLUE, GREEN))
+LADDER = MarketFamily("race", "nested", (RED, BLUE, GREEN))
 
 
 @pytest.fixture
@@ -42,19 +42,19 @@ def test_the_trades_that_make_the_sure_profit_are_named(record: SmallRecord) -> 
     with record:
         stated = read_stated(record.connection)
         worst = coherence_of(stated, "ann", [RACE]).worst_event
-        found = bargains(stated, "ann", [RACE], worst)
+        found = coherence_trades(stated, "ann", [RACE], worst)
         assert found == [
-            Bargain("red", False, 0.7),
-            Bargain("blue", False, 0.5),
-            Bargain("green", False, 0.2),
+            CoherenceTrade("red", False, 0.7),
+            CoherenceTrade("blue", False, 0.5),
+            CoherenceTrade("green", False, 0.2),
         ]
-        assert bargains(stated, "ann", [RACE], None) == []
+        assert coherence_trades(stated, "ann", [RACE], None) == []
         record.turn(1, 1, "bob", red="0.3", blue="0.5", green="0.6")
         stated = read_stated(record.connection)
         worst = coherence_of(stated, "bob", [LADDER]).worst_event
-        assert bargains(stated, "bob", [LADDER], worst) == [
-            Bargain("red", True, 0.3),
-            Bargain("green", False, 0.6),
+        assert coherence_trades(stated, "bob", [LADDER], worst) == [
+            CoherenceTrade("red", True, 0.3),
+            CoherenceTrade("green", False, 0.6),
         ]
 
 

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.leaderboard import leaderboard
-from arena.scoring.money.at_stake import at_stake
-from arena.scoring.money.drawdown import drawdown
-from arena.scoring.money.luck import luck
-from arena.scoring.money.split import split
-from arena.store.database import connect, reading
-from arena.store.frame import Connection
-from arena.store.read import cohorts
-from arena.traded import Traded, read_pages, read_traded, ties, together
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import cohorts
+from arena.record.schema.database import connect, reading
+from arena.scores.leaderboard import read_agent_scores
+from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades, read_pages
+from arena.scores.rules.money.drawdown import drawdown
+from arena.scores.rules.money.event_exposure import event_exposure
+from arena.scores.rules.money.luck import luck
+from arena.scores.rules.money.profit_split import split_profit
+from markets.ladders import MarketFamily
 from markets.millionths import ONE
-from markets.shapes import Family
 from tests.arena.store.build import RAIN, SNOW, SUN, WIND, build
 from tests.builders import usd
 
@@ -32,32 +32,32 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     engine.dispose()
 
 
-def accounts(record: Connection, agent: str | None = None) -> list[Traded]:
+def accounts(record: Connection, agent: str | None = None) -> list[AccountTrades]:
     mine = [stored for stored in cohorts(record) if agent in (None, *stored.entrant_ids)]
-    return [account for stored in mine for account in read_traded(record, stored, agent)]
+    return [account for stored in mine for account in read_account_trades(record, stored, agent)]
 
 
 def test_every_split_adds_up_to_the_profit_of_the_account(record: Connection) -> None:
     found = accounts(record)
     assert found
     for account in found:
-        parts = split([trade for _, trade in account.trades], account.ends)
+        parts = split_profit([trade for _, trade in account.trades], account.ends)
         assert parts.pnl == account.pnl
 
 
 def test_the_accounts_of_an_agent_add_up_to_the_leaderboard(record: Connection) -> None:
-    for line in leaderboard(record):
+    for line in read_agent_scores(record):
         mine = accounts(record, line.agent) if line.turns else []
         if mine:
-            trades, ends = together(mine)
-            assert split(trades, ends).pnl == round((line.pnl or 0) * ONE) == sum(a.pnl for a in mine)
+            trades, ends = merge_trades(mine)
+            assert split_profit(trades, ends).pnl == round((line.pnl or 0) * ONE) == sum(a.pnl for a in mine)
             found = luck(trades, ends, {}, np.random.default_rng(1), seasons=200)
-            assert found.pnl == split(trades, ends).pnl
+            assert found.pnl == split_profit(trades, ends).pnl
 
 
 def test_what_is_held_is_at_stake_for_as_much_as_it_is_worth(record: Connection) -> None:
     for account in accounts(record):
-        value = sum(event.value for event in at_stake(account.lots, {}, account.values[-1]))
+        value = sum(event.value for event in event_exposure(account.lots, {}, account.values[-1]))
         open_ends = sum(end.paid for end in account.ends.values() if end.state == "open")
         assert value >= open_ends - 2 * len(account.lots)
 
@@ -106,7 +106,7 @@ def test_before_the_first_cohort_there_is_nothing(tmp_path: Path) -> None:
 
 def test_an_event_is_tied_where_one_family_has_all_that_was_traded_of_it(whole: Connection) -> None:
     (ann, *_) = accounts(whole, "ann")
-    sky = Family("sky", "exhaustive", (SUN, WIND))
-    assert ties([sky], ann.ends) == {"sky": "exclusive"}
-    assert ties([Family("sky", "nested", (SUN,))], ann.ends) == {}
-    assert ties([], ann.ends) == {}
+    sky = MarketFamily("sky", "exhaustive", (SUN, WIND))
+    assert event_ties([sky], ann.ends) == {"sky": "exclusive"}
+    assert event_ties([MarketFamily("sky", "nested", (SUN,))], ann.ends) == {}
+    assert event_ties([], ann.ends) == {}

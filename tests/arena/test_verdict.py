@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from arena.scoring.comparing.duel import Duel
-from arena.verdict import EVEN, among_all, chance, in_words
+from arena.scores.comparisons import EVEN_SENTENCE, duel_sentences, holm_sentence, p_value_text
+from arena.scores.rules.comparisons.duel import Duel
 
 CLEAR = Duel("ann", "bob", 400, 90, 40, 33.3, 0.02, 0.005, 0.001, None, low=0.01, high=0.03)
 
 
 def test_a_clear_duel_names_the_better_one() -> None:
-    assert in_words(CLEAR, None) == [
+    assert duel_sentences(CLEAR, None) == [
         "ann against bob, by 400 common forecasts: 90 markets, 40 events (33.3 effective).",
         "ann was closer by 0.0200 Brier points (p = 0.001, gap from +0.0100 to +0.0300).",
         "ann is the better one, by more than chance would explain.",
@@ -20,30 +20,30 @@ def test_a_clear_duel_names_the_better_one() -> None:
 
 def test_the_one_that_is_ahead_is_named_first_in_the_gap() -> None:
     behind = replace(CLEAR, gap=-0.02, low=-0.03, high=-0.01)
-    assert in_words(behind, None)[1].startswith("bob was closer by 0.0200 Brier points")
+    assert duel_sentences(behind, None)[1].startswith("bob was closer by 0.0200 Brier points")
 
 
 @pytest.mark.parametrize(("needed", "more"), [(250, " About 250 more events would tell."), (None, "")])
 def test_what_chance_may_explain_is_not_told(needed: int | None, more: str) -> None:
-    assert in_words(replace(CLEAR, p=0.2), needed)[2] == f"Chance alone may explain it.{more}"
+    assert duel_sentences(replace(CLEAR, p=0.2), needed)[2] == f"Chance alone may explain it.{more}"
 
 
 def test_of_many_duels_the_adjusted_chance_decides() -> None:
-    assert in_words(replace(CLEAR, adjusted=0.3), 9)[2].startswith("Chance alone may explain it.")
+    assert duel_sentences(replace(CLEAR, adjusted=0.3), 9)[2].startswith("Chance alone may explain it.")
 
 
 def test_one_of_all_duels_may_lose_what_it_had_alone() -> None:
     held = replace(CLEAR, adjusted=0.3)
-    assert among_all(held) == (
+    assert holm_sentence(held) == (
         "As one of all duels of the record, by Holm: p = 0.300, chance alone may explain it."
     )
-    assert among_all(replace(CLEAR, adjusted=0.01)).endswith("p = 0.010, ann is still the better one.")
-    assert among_all(CLEAR) == among_all(replace(held, gap=0.0)) == ""
+    assert holm_sentence(replace(CLEAR, adjusted=0.01)).endswith("p = 0.010, ann is still the better one.")
+    assert holm_sentence(CLEAR) == holm_sentence(replace(held, gap=0.0)) == ""
 
 
 def test_too_few_events_say_nothing_yet() -> None:
     few = replace(CLEAR, p=None, low=None, high=None, reason="not enough events")
-    assert in_words(few, None)[1:] == [
+    assert duel_sentences(few, None)[1:] == [
         "ann was closer by 0.0200 Brier points.",
         "That says nothing yet: not enough events.",
     ]
@@ -51,10 +51,10 @@ def test_too_few_events_say_nothing_yet() -> None:
 
 def test_nothing_in_common_and_nothing_between_them() -> None:
     alone = replace(CLEAR, gap=None, reason="no common rows")
-    assert in_words(alone, None) == ["Nothing can be said of ann and bob: no common rows."]
-    assert in_words(replace(CLEAR, gap=0.0), None)[1] == EVEN
+    assert duel_sentences(alone, None) == ["Nothing can be said of ann and bob: no common rows."]
+    assert duel_sentences(replace(CLEAR, gap=0.0), None)[1] == EVEN_SENTENCE
 
 
 def test_a_chance_is_never_nought() -> None:
-    assert (chance(0.0), chance(0.0004)) == ("p < 0.001", "p < 0.001")
-    assert (chance(0.0006), chance(1.0)) == ("p = 0.001", "p = 1.000")
+    assert (p_value_text(0.0), p_value_text(0.0004)) == ("p < 0.001", "p < 0.001")
+    assert (p_value_text(0.0006), p_value_text(1.0)) == ("p = 0.001", "p = 1.000")

@@ -10,18 +10,17 @@ from typing import Any
 import pytest
 
 from agents.model import Agent, Ask, Decision, Forecast, View
-from arena.change import Change
 from arena.errors import ArenaError
-from arena.model import Cohort
-from arena.round import look, play_round, settle, track
-from arena.store.database import reading
-from arena.store.played import read_played
-from arena.store.read import StoredCohort, resolutions
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
-from arena.turns import TOO_LATE
-from arena.whatif import Report, Row, what_if
+from arena.record.model.model import Cohort
+from arena.record.queries.played import read_played
+from arena.record.queries.read import StoredCohort, resolutions
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.statehash import state_hash
+from arena.rounds.round import play_round, settle_cohort, take_snapshot, track_cohort
+from arena.rounds.turns import CLOSED_CODE
+from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
+from arena.verify import verify
 from markets.model import Listing, MarketId
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
@@ -70,17 +69,17 @@ def play(
     return stored
 
 
-def report(record: Record, change: Change = AS_IT_WAS, **which: Any) -> Report:
+def report(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfReport:
     with reading(record.engine) as connection:
         return what_if(connection, change, **which)
 
 
-def row(record: Record, change: Change = AS_IT_WAS, **which: Any) -> Row:
+def row(record: Record, change: Change = AS_IT_WAS, **which: Any) -> WhatIfEntry:
     (only,) = report(record, change, **which).rows
     return only
 
 
-def then(found: Row) -> int:
+def then(found: WhatIfEntry) -> int:
     assert found.changed is not None
     return found.changed.profit
 
@@ -98,7 +97,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     venue.endings += [a_resolution("0.5", version=2, at=NOW + timedelta(days=16)),
                       a_resolution("0", SNOW, at=NOW + timedelta(days=26))]  # fmt: skip
     play(record, cohort, agents, venue, 4)
-    asyncio.run(track(stored, NOW + 4 * WEEK, a_world(venue, agents), record))
+    asyncio.run(track_cohort(stored, NOW + 4 * WEEK, a_world(venue, agents), record))
     kinds = {kind for ledger in _ledgers(record).values() for kind in ledger}
     assert kinds == {"deposit", "buy", "sell", "settle", "reverse"}
     before = _hash(record)
@@ -201,7 +200,9 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record)
     found = row(record, stake)
     assert (found.exact, then(found)) == (True, usd(10_000) - usd(4_100))
     with reading(record.engine) as connection:
-        ((_, steps),) = [(x.agent, x.steps) for x in read_played(connection, record.cohorts()[0], TOO_LATE)]
+        ((_, steps),) = [
+            (x.agent, x.steps) for x in read_played(connection, record.cohorts()[0], CLOSED_CODE)
+        ]
     assert [len(step.resolutions) for step in steps] == [0, 0, 1]
 
 
@@ -209,11 +210,11 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
     venue = LittleVenue()
     stored = play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
-    asyncio.run(settle(stored, NOW + WEEK, a_world(venue, {"ann": BUYER}), record))
+    asyncio.run(settle_cohort(stored, NOW + WEEK, a_world(venue, {"ann": BUYER}), record))
     assert _ledgers(record)["ann"] == ["deposit", "buy", "settle"]
     assert row(record).exact
     asleep = a_world(venue, {"ann": BUYER})
-    snapshot = asyncio.run(look(stored, NOW + WEEK, asleep, record, 2))
+    snapshot = asyncio.run(take_snapshot(stored, NOW + WEEK, asleep, record, 2))
     record.keep_snapshot(stored.id, 1, snapshot, 2)
     half = row(record)
     assert (half.exact, half.played.profit) == (True, _profits(record)["ann"])

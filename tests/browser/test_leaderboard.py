@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from arena.scores import ranking
-from arena.store.database import connect, reading
+from arena.record.schema.database import connect, reading
+from arena.scores.cache.leaderboards import compute_leaderboard
 from tests.browser.watching import PATIENCE, Watched, back, open_at, rows_of, settled
 from tests.dashboard.serving import Served
 
@@ -21,7 +21,7 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     open_at(page, served.address, "Leaderboard")
     engine = connect(record, read_only=True)
     with reading(engine) as connection:
-        assert rows_of(page) == [row.agent for row in ranking(connection).rows]
+        assert rows_of(page) == [row.agent for row in compute_leaderboard(connection).rows]
     engine.dispose()
     page.get_by_text("Implied", exact=True).click()
     expect(page).to_have_url(re.compile("reading=implied"))

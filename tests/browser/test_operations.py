@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from arena.store.aside import put_aside
-from arena.store.database import connect
-from markets.venue import SetAside
+from arena.record.schema.database import connect
+from arena.record.write.aside import put_aside
+from markets.venue import QuarantinedRecord
 from tests.browser.watching import PATIENCE, Watched, open_at, settled
 from tests.builders import NOW
 from tests.dashboard.seasons import play
@@ -24,7 +24,9 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = play(tmp_path_factory.mktemp("troubled"), times=1)
     engine = connect(found)
     with engine.begin() as connection:
-        put_aside(connection, [SetAside("polymarket", "m1", "market", "bad_price", "no price", SENT)], NOW)
+        put_aside(
+            connection, [QuarantinedRecord("polymarket", "m1", "market", "bad_price", "no price", SENT)], NOW
+        )
     engine.dispose()
     return found
 

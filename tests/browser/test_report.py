@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from arena.store.database import looking, reading
+from arena.record.schema.database import looking, reading
 from dashboard.report.facts import gather
 from dashboard.report.render import render
 from tests.browser.watching import LOOKS, Watched

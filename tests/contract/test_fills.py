@@ -8,11 +8,11 @@ import portfolio.fills
 from markets.millionths import ONE
 from markets.model import Listing
 from markets.registry import names
-from portfolio.fills import Order, fill_rule
+from portfolio.fills import FillRequest, fill_rule
+from portfolio.matching import OrderMatch, match_listing
 from portfolio.model import Action, Rejection, Side
+from portfolio.quotes import side_quote
 from portfolio.rules import NAMED, REALISTIC, Rules
-from portfolio.sides import own
-from portfolio.walk import Filled, fill
 from tests.builders import a_book, a_listing, a_price, usd
 
 RULES = [REALISTIC.model_copy(update={"fill": name}) for name in names(Path(portfolio.fills.__path__[0]))]
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.fil
 def test_a_wish_is_filled_exactly_or_refused_in_words(rules: Rules, listing: Listing) -> None:
     for action in ACTIONS:
         for side in SIDES:
-            result = fill(action, usd(100), side, listing, rules)
+            result = match_listing(action, usd(100), side, listing, rules)
             if isinstance(result, Rejection):
                 assert result.code.isidentifier()
                 assert result.market_id == listing.market.id
@@ -46,7 +46,7 @@ def test_a_wish_is_filled_exactly_or_refused_in_words(rules: Rules, listing: Lis
                 assert_adds_up(action, usd(100), result)
 
 
-def assert_adds_up(action: Action, size: int, filled: Filled) -> None:
+def assert_adds_up(action: Action, size: int, filled: OrderMatch) -> None:
     """A fill is the sum of its levels, and what was left is told."""
     assert filled.shares == sum(level.shares for level in filled.levels) > 0
     assert filled.amount == sum(level.amount for level in filled.levels)
@@ -58,29 +58,29 @@ def assert_adds_up(action: Action, size: int, filled: Filled) -> None:
 
 
 def test_there_is_a_listing_that_it_fills(rules: Rules) -> None:
-    assert isinstance(fill("buy", usd(100), "YES", LISTINGS["a book"], rules), Filled)
+    assert isinstance(match_listing("buy", usd(100), "YES", LISTINGS["a book"], rules), OrderMatch)
 
 
 def test_buying_never_costs_less_than_selling_brings(rules: Rules) -> None:
     for side in SIDES:
-        bought = fill("buy", usd(100), side, LISTINGS["a book"], rules)
-        assert isinstance(bought, Filled)
-        sold = fill("sell", bought.shares, side, LISTINGS["a book"], rules)
-        assert isinstance(sold, Filled)
+        bought = match_listing("buy", usd(100), side, LISTINGS["a book"], rules)
+        assert isinstance(bought, OrderMatch)
+        sold = match_listing("sell", bought.shares, side, LISTINGS["a book"], rules)
+        assert isinstance(sold, OrderMatch)
         assert sold.amount <= bought.amount
 
 
 def test_the_same_question_has_the_same_answer(rules: Rules) -> None:
     listing = LISTINGS["a book"]
     assert listing.quote is not None
-    order = Order("buy", own(listing.quote, "NO"), listing.market, rules)
+    order = FillRequest("buy", side_quote(listing.quote, "NO"), listing.market, rules)
     assert fill_rule(rules.fill).levels(order) == fill_rule(rules.fill).levels(order)
 
 
 def test_an_agent_limit_is_kept(rules: Rules) -> None:
     for limit in (usd("0.30"), usd("0.41"), usd("0.42"), usd("0.425")):
-        filled = fill("buy", usd(500), "YES", LISTINGS["a book"], rules, limit)
-        if isinstance(filled, Filled):
+        filled = match_listing("buy", usd(500), "YES", LISTINGS["a book"], rules, limit)
+        if isinstance(filled, OrderMatch):
             assert max(level.price for level in filled.levels) <= limit
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from agents import registry
-from agents.model import Ask, Call, Decision, Forecast, Given, Prompt, Settings, View, asked
+from agents.model import Ask, Call, Decision, Forecast, Given, Prompt, Settings, View, model_settings
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.execute import execute
@@ -37,7 +37,7 @@ GIVEN = Given(
 )
 
 
-def settings_of(kind: registry.Kind) -> Settings:
+def settings_of(kind: registry.AgentKind) -> Settings:
     required = [name for name, field in kind.settings.model_fields.items() if field.is_required()]
     return kind.settings.model_validate(
         {name: (NEEDED | LISTS.get(kind.name, {}))[name] for name in required}
@@ -56,7 +56,7 @@ def decide(name: str, seen: View) -> Decision:
     settings = settings_of(kind)
 
     async def ask(prompt: Prompt) -> Call:
-        assert asked(settings) is not None, f"{name} is given no model, and asks one"
+        assert model_settings(settings) is not None, f"{name} is given no model, and asks one"
         return Call(prompt, an_answer(), finish="stop")
 
     return asyncio.run(kind.agent(settings, GIVEN)(seen, ask))
@@ -106,7 +106,7 @@ def test_what_a_kind_wishes_is_legal(name: str, rules: Rules) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_market_without_a_quote_takes_no_bet_and_breaks_nothing(name: str) -> None:
     seen = a_view(replace(a_listing(market="sim:a"), quote=None), stated={"other": (stated("sim:a", "0.9"),)})
-    if asked(settings_of(registry.kind(name))) is None:
+    if model_settings(settings_of(registry.kind(name))) is None:
         assert decide(name, seen).bets == ()
 
 
@@ -119,7 +119,7 @@ def test_nothing_on_offer_breaks_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_an_agent_without_cash_bets_nothing_it_does_not_have(name: str) -> None:
     seen = a_view(cash="40")
-    if asked(settings_of(registry.kind(name))) is None:
+    if model_settings(settings_of(registry.kind(name))) is None:
         assert decide(name, seen).bets == ()
 
 

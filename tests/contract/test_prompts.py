@@ -7,15 +7,14 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from agents.answers.json_text import answer_schema
+from agents.answers.parse import parse_answer
 from agents.demo.models import MODELS, answer
-from agents.facts import Sight, facts
 from agents.model import Decision, Message, Prompt, View
-from agents.parse import parse
-from agents.prompt import Part, TooLong, render
+from agents.prompts.dry_run import template_fault
+from agents.prompts.prompt import PromptContext, PromptPart, TooLong, prompt_facts, render
 from agents.registry import HOME, prompt_text
-from agents.rehearsal import fault
-from agents.schema import schema
-from agents.trim import tokens_of
+from agents.text import tokens_of
 from markets.model import MarketId
 from markets.registry import names
 from portfolio.execute import execute
@@ -34,7 +33,7 @@ VIEW = a_view(
 )
 
 
-def asked(name: str, view: View = VIEW, *, prices: bool = True, part: Part | None = None) -> Prompt:
+def asked(name: str, view: View = VIEW, *, prices: bool = True, part: PromptPart | None = None) -> Prompt:
     return render(prompt_text(name, HOME), view, prices=prices, part=part)
 
 
@@ -59,11 +58,11 @@ def twelve() -> View:
     return a_view(*shown, held=(a_listing(market="sim:old"),), lots={("sim:0", "YES"): a_lot("1000", "400")})
 
 
-def parts(view: View, size: int) -> list[Part]:
+def parts(view: View, size: int) -> list[PromptPart]:
     """The view's markets in parts of so many."""
     ids = [listing.market.id for listing in view.snapshot.shown]
     groups = [tuple(ids[start : start + size]) for start in range(0, len(ids), size)]
-    return [Part(number, len(groups), group) for number, group in enumerate(groups, 1)]
+    return [PromptPart(number, len(groups), group) for number, group in enumerate(groups, 1)]
 
 
 def test_the_family_is_whole() -> None:
@@ -75,7 +74,7 @@ def test_the_family_is_whole() -> None:
 def test_the_page_about_prompts_names_each_of_them_and_all_that_a_template_can_name() -> None:
     page = (HOME.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
     view = replace(VIEW, evidence={listing.market.id: (an_article(),) for listing in VIEW.snapshot})
-    known = facts(Sight(view))
+    known = prompt_facts(PromptContext(view))
     market, position = known["markets"][0], known["positions"][0]
     named = [*PROMPTS, *known, *position, *(f"m.{key}" for key in market)]
     named += [f"a.{key}" for key in market["evidence"][0]]
@@ -92,7 +91,7 @@ def test_a_prompt_speaks_as_system_and_user_about_every_market(name: str, prices
     assert "{{" not in text
     assert "{%" not in text
     assert not re.search(r"\n{3,}", text), "no empty stretches"
-    assert fault(prompt_text(name, HOME), prices=prices) is None
+    assert template_fault(prompt_text(name, HOME), prices=prices) is None
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -108,7 +107,7 @@ def test_text_from_outside_stands_behind_a_bar(name: str) -> None:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_the_example_in_a_prompt_is_an_answer_that_can_be_read(name: str) -> None:
     prompt = asked(name)
-    read = parse(example(prompt), VIEW, prompt.stage, prompt.bets)
+    read = parse_answer(example(prompt), VIEW, prompt.stage, prompt.bets)
     assert isinstance(read, Decision)
     assert (len(read.forecasts), read.rejections) == (1, ())
     assert bool(read.bets) == bool(read.sales) == prompt.bets
@@ -118,7 +117,7 @@ def test_the_example_in_a_prompt_is_an_answer_that_can_be_read(name: str) -> Non
 def test_the_example_in_a_prompt_keeps_to_the_schema(name: str) -> None:
     """What may be null there may be left out of a prompt's own format."""
     prompt = asked(name)
-    jsonschema.validate({"thoughts": None} | json.loads(example(prompt)), schema(prompt.bets))
+    jsonschema.validate({"thoughts": None} | json.loads(example(prompt)), answer_schema(prompt.bets))
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -143,7 +142,7 @@ def test_only_those_who_reason_are_given_room_for_it(name: str) -> None:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_a_prompt_says_which_part_it_is_and_that_texts_were_cut(name: str) -> None:
     view = a_view(*(a_listing(market=f"sim:{n}", rules="YES if it rains. " * 200) for n in range(6)))
-    part = Part(2, 3, (MarketId("sim:2"), MarketId("sim:3")))
+    part = PromptPart(2, 3, (MarketId("sim:2"), MarketId("sim:3")))
     whole = render(prompt_text(name, HOME), view, part=part)
     assert "\nPart 2 of 3: of the 6 markets" in words(whole)
     assert "m3 to m4" in words(whole)
@@ -161,7 +160,7 @@ def test_a_prompt_says_which_part_it_is_and_that_texts_were_cut(name: str) -> No
 def test_a_demo_model_gives_a_usable_answer(name: str, model: str) -> None:
     view = twelve()
     prompt = asked(name, view)
-    read = parse(said(model, prompt), view, prompt.stage, prompt.bets)
+    read = parse_answer(said(model, prompt), view, prompt.stage, prompt.bets)
     assert isinstance(read, Decision)
     assert [forecast.market_id for forecast in read.forecasts] == [
         listing.market.id for listing in view.snapshot.shown
@@ -177,7 +176,7 @@ def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
     view, decisions, committed = twelve(), list[Decision](), 0
     for part in parts(view, 5):
         prompt = asked(name, view, part=replace(part, committed=committed))
-        read = parse(said("sharp", prompt), view, prompt.stage, prompt.bets)
+        read = parse_answer(said("sharp", prompt), view, prompt.stage, prompt.bets)
         assert isinstance(read, Decision)
         assert tuple(forecast.market_id for forecast in read.forecasts) == part.markets
         assert {bet.market_id for bet in read.bets} <= set(part.markets)

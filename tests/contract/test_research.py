@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 import agents.research
 from markets.registry import load, names
-from markets.venue import forget
+from markets.venue import ignore_report
 
 HOME = Path(agents.research.__path__[0])
 EVERY = [load("agents.research", name) for name in names(HOME)]
@@ -43,7 +43,7 @@ def test_what_is_frozen_is_plain_json(module: ModuleType) -> None:
 
 
 def test_it_is_a_source(module: ModuleType) -> None:
-    source = module.research(module.Settings(), forget)
+    source = module.research(module.Settings(), ignore_report)
     assert inspect.iscoroutinefunction(source.articles)
     assert len(inspect.signature(source.articles).parameters) == 2
 

@@ -1,4 +1,4 @@
-"""What every rule in arena/scoring/ promises; a new file is tested by being there."""
+"""What every rule in arena/scores/rules/ promises; a new file is tested by being there."""
 
 import ast
 import inspect
@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import arena.scoring
+import arena.scores.rules
 from markets.registry import load, names
 
-FOLDER = Path(arena.scoring.__path__[0])
+FOLDER = Path(arena.scores.rules.__path__[0])
 RULES = names(FOLDER)
 FILES = sorted(file for file in FOLDER.rglob("*.py") if not file.stem.startswith("_"))
 COLUMNS = ("forecast", "reference", "outcome", "yes", "pnl", "bankroll", "market")
 
 
 def columns_of(name: str) -> set[str]:
-    return set(inspect.signature(load("arena.scoring", name).score).parameters)
+    return set(inspect.signature(load("arena.scores.rules", name).score).parameters)
 
 
 WAITING = [name for name in RULES if "outcome" in columns_of(name)]
@@ -43,7 +43,7 @@ row = st.tuples(
 
 @pytest.fixture(params=RULES)
 def rule(request: pytest.FixtureRequest) -> ModuleType:
-    return load("arena.scoring", request.param)
+    return load("arena.scores.rules", request.param)
 
 
 def score(rule: ModuleType, rows: list[tuple[Any, ...]]) -> float:
@@ -72,7 +72,7 @@ def test_a_file_says_formula_direction_range_edge_cases_and_source(file: Path) -
 
 
 def test_the_files_in_folders_of_their_own_are_among_them() -> None:
-    assert {"metaculus", "forecastbench", "comparing"} < {file.parent.name for file in FILES}
+    assert {"metaculus", "forecastbench", "comparisons"} < {file.parent.name for file in FILES}
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -86,14 +86,14 @@ def test_nothing_to_score_is_nan_and_not_0(rule: ModuleType) -> None:
 
 @pytest.mark.parametrize("name", WAITING)
 def test_unresolved_rows_alone_are_nan_and_not_0(name: str) -> None:
-    rule = load("arena.scoring", name)
+    rule = load("arena.scores.rules", name)
     assert math.isnan(score(rule, [(0.5, 0.5, -1, True, 0, 1, 0), (0.5, 0.5, -2, True, 0, 1, 0)]))
 
 
 @pytest.mark.parametrize("name", RULES)
 @given(rows=st.lists(row, min_size=1, max_size=30), chance=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_digit(name: str, rows: list[tuple[Any, ...]], chance: Any) -> None:
-    rule = load("arena.scoring", name)
+    rule = load("arena.scores.rules", name)
     shuffled = chance.sample(rows, len(rows))
     assert np.array_equal(score(rule, rows), score(rule, shuffled), equal_nan=True)
 
@@ -101,7 +101,7 @@ def test_the_order_of_rows_changes_no_digit(name: str, rows: list[tuple[Any, ...
 @pytest.mark.parametrize("name", RULES)
 @given(rows=st.lists(row, min_size=1, max_size=30))
 def test_a_score_is_a_plain_number_in_its_range(name: str, rows: list[tuple[Any, ...]]) -> None:
-    rule = load("arena.scoring", name)
+    rule = load("arena.scores.rules", name)
     low, high = rule.RANGE
     found = score(rule, rows)
     assert type(found) is float
@@ -111,7 +111,7 @@ def test_a_score_is_a_plain_number_in_its_range(name: str, rows: list[tuple[Any,
 @pytest.mark.parametrize("wrong", [-0.01, 1.01, math.nan, math.inf])
 @pytest.mark.parametrize("name", FORECASTING)
 def test_what_is_no_probability_is_refused_by_row(name: str, wrong: float) -> None:
-    rule = load("arena.scoring", name)
+    rule = load("arena.scores.rules", name)
     good = (0.5, 0.5, 1, True, 0, 1, 0)
     with pytest.raises(ValueError, match=r"row 1: .* is not a probability"):
         score(rule, [good, (wrong, *good[1:])])

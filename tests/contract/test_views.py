@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard.views
-from arena.store.record import Record
+from arena.record.record import Record
 from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.record import Record
+from arena.record.record import Record
 from tests.dashboard.seasons import play, worked_out
 
 

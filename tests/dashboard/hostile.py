@@ -7,14 +7,14 @@ from itertools import cycle
 from pathlib import Path
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.incidents import Incident
-from arena.prepared.prepare import prepare
-from arena.store.aside import put_aside
-from arena.store.calls import add_call
-from arena.store.database import connect
-from arena.store.incidents import note
-from arena.store.record import Record
-from markets.venue import SetAside
+from arena.record.model.incident import Incident
+from arena.record.record import Record
+from arena.record.schema.database import connect
+from arena.record.write.aside import put_aside
+from arena.record.write.calls import add_call
+from arena.record.write.incidents import note
+from arena.scores.cache.refresh import refresh_cache
+from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS
 
@@ -52,7 +52,7 @@ def hostile(season: Path, folder: Path) -> tuple[Path, dict[str, tuple[str, str]
     plain.close()
     _ask_and_note(database, *place)
     record = Record.open(str(database))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     record.close()
     return database, markets
 
@@ -108,7 +108,8 @@ def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
         for attempt, call in enumerate(answers, 1):
             add_call(connection, round_id, entrant_id, attempt, call, NOW)
         asides = [
-            SetAside("simulator", text[:80], "market", "bad_price", text, text) for text in HOSTILE_TEXTS
+            QuarantinedRecord("simulator", text[:80], "market", "bad_price", text, text)
+            for text in HOSTILE_TEXTS
         ]
         put_aside(connection, asides, NOW)
     engine.dispose()

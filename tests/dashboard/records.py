@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.arrange import arranged, opened
 from arena.cli import demo, replay
-from arena.cli.templates import template
+from arena.cli.init import template
 from arena.config import load
-from arena.prepared.prepare import prepare
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.rounds.replay import arrange_replay, open_recording
+from arena.scores.cache.refresh import refresh_cache
 from benchmarks import year
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
@@ -58,8 +58,8 @@ def a_replay(folder: Path) -> Path:
     """A season over a recording, which is no evidence of skill."""
     pages = [page(id, **ended("2026-01-30", number % 2)) for number, id in enumerate("abcd")]
     a_bundle(folder / "bundle", pages, [f"v,{id},{day},0.4" for id in "abcd" for day in DAYS])
-    bundle = opened(folder / "bundle")
-    season = arranged(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
+    bundle = open_recording(folder / "bundle")
+    season = arrange_replay(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
     replay.play(season, bundle, str(folder / "record.db"))
     return folder / "record.db"
 
@@ -81,7 +81,7 @@ def made(name: str, folder: Path) -> Path:
     """A record of some sort, with all that is worked out ahead."""
     path = RECORDS[name](folder)
     record = Record.open(str(path))
-    prepare(record, NOW + timedelta(days=1))
+    refresh_cache(record, NOW + timedelta(days=1))
     record.close()
     return path
 

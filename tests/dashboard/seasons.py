@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.plan import plan_of
-from arena.prepared.prepare import prepare
-from arena.season import play_season
-from arena.store.record import Record
-from arena.wiring import open_world
+from arena.record.record import Record
+from arena.rounds.season import play_season
+from arena.rounds.wiring import open_world
+from arena.scores.cache.refresh import refresh_cache
 from tests.builders import NOW
 
 HOSTILE = "http://203.0.113.9/_x_:fire:"
@@ -59,7 +59,7 @@ def play(folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None)
 def worked_out(database: Path) -> Path:
     """The record with all that pages need worked out, as `arena run` leaves it."""
     record = Record.open(str(database))
-    prepare(record, NOW)
+    refresh_cache(record, NOW)
     record.close()
     return database
 

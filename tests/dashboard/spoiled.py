@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.store.calls import add_call
-from arena.store.database import connect
+from arena.record.schema.database import connect
+from arena.record.write.calls import add_call
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 LATER = "2026-03-15T00:00:00.000000Z"

@@ -12,18 +12,18 @@ import altair as alt
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from arena.leaderboard import leaderboard
-from arena.portrait import portrait
-from arena.prepared.kept import rolled
-from arena.prepared.profiles import FORM, METHOD, kept_profile, name_of
-from arena.store.agent import Span
-from arena.store.curves import read_worth
-from arena.store.database import connect, reading
-from arena.store.frame import Connection
-from arena.store.read import cohorts
-from arena.store.record import Record
-from dashboard.drawn.agent import PARTS, histogram, reliability, waterfall
-from dashboard.drawn.frame import Chart
+from arena.record.queries.agent import Span
+from arena.record.queries.curves import read_worth
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import cohorts
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading
+from arena.scores.agent_profile import compute_agent_profile
+from arena.scores.cache.entry import to_rollup
+from arena.scores.cache.profiles import PROFILE_FORM, PROFILES_METHOD, cached_profile, profile_name
+from arena.scores.leaderboard import read_agent_scores
+from dashboard.charts.agent import PARTS, histogram, reliability, waterfall
+from dashboard.charts.style import Chart
 from dashboard.palette import looks
 from dashboard.parts.agent_record import _luck as luck_in_words
 from dashboard.parts.agent_top import verdict
@@ -79,7 +79,7 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
     table = page.dataframe[0].value
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
-        (row,) = [row for row in leaderboard(connection, int(number)) if row.agent == name]
+        (row,) = [row for row in read_agent_scores(connection, int(number)) if row.agent == name]
         line = table.iloc[place]
         assert math.isclose(line["P/L $"], row.pnl or 0.0)
         assert math.isclose(line["Return %"], row.return_pct or 0.0)
@@ -93,12 +93,12 @@ def test_the_head_has_the_figures_of_all_cohorts(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     page = opened("agent", record, monkeypatch, agent=name)
-    (row,) = [row for row in leaderboard(connection) if row.agent == name]
+    (row,) = [row for row in read_agent_scores(connection) if row.agent == name]
     assert figure(page, "Skill") == f"{row.skill:+.4f}"
     assert figure(page, "Brier") == f"{row.brier_stated:.4f}"
     assert figure(page, "P/L") == f"{'+' if row.pnl > 0 else '−'}${abs(row.pnl):,.2f}"
     assert figure(page, "Bets") == f"{row.bets:,}"
-    assert verdict(portrait(connection, name).gain) in words(page)
+    assert verdict(compute_agent_profile(connection, name).gain) in words(page)
     assert "Simulated season" in words(page)
 
 
@@ -131,14 +131,14 @@ def test_the_waterfall_adds_up_to_the_profit(
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="oracle", part="money")
     assert len(charts(page)) == 1
-    money = portrait(connection, "oracle").money
+    money = compute_agent_profile(connection, "oracle").money
     assert money is not None
     *parts, whole = rows_in(waterfall(money.split), "part")
     assert [part["part"] for part in parts] == [label for _, label, _ in PARTS]
     assert all(math.isclose(a["end"], b["start"], abs_tol=1e-6) for a, b in pairwise(parts))
     assert math.isclose(sum(part["amount"] for part in parts), whole["amount"], abs_tol=1e-6)
     assert math.isclose(parts[-1]["end"], whole["end"], abs_tol=1e-6)
-    (row,) = [row for row in leaderboard(connection) if row.agent == "oracle"]
+    (row,) = [row for row in read_agent_scores(connection) if row.agent == "oracle"]
     assert math.isclose(whole["amount"], row.pnl or 0.0, abs_tol=0.01)
     assert f"In all +\\${row.pnl:,.2f}" in words(page)
 
@@ -150,7 +150,7 @@ def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
     assert [each.value for each in page.subheader][:3] == ["Skill in parts", "Calibration", "What it states"]
     titles = [spec["title"]["text"] for spec in charts(page) if "title" in spec]
     assert titles == ["Stated", "Anchored", "Implied"]
-    kept = kept_profile(connection, "random")
+    kept = cached_profile(connection, "random")
     assert kept is not None
     parts = page.dataframe[0].value
     assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
@@ -166,7 +166,7 @@ def test_the_histogram_counts_every_stated_probability(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="random")
-    kept = kept_profile(connection, "random")
+    kept = cached_profile(connection, "random")
     assert kept is not None
     bars = rows_in(histogram(kept.value.histogram, looks([("random", "random")])["random"]), "count")
     assert sum(bar["count"] for bar in bars) == int(figure(page, "Forecasts").replace(",", ""))
@@ -174,7 +174,7 @@ def test_the_histogram_counts_every_stated_probability(
 
 
 def test_a_diagram_has_no_more_points_than_can_be_told_apart(connection: Connection) -> None:
-    found = portrait(connection, "random").calibration
+    found = compute_agent_profile(connection, "random").calibration
     drawn = rows_in(reliability(found, "Stated", looks([("a", "llm")])["a"]), "came", "low")
     assert len(drawn) == min(len(found.points), 60)
     assert (drawn[0]["forecast"], drawn[-1]["forecast"]) == (
@@ -221,9 +221,11 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     database.write_bytes(record.read_bytes())
     opened_record = Record.open(str(database))
     with reading(opened_record.engine) as connection:
-        kept = kept_profile(connection, "oracle")
+        kept = cached_profile(connection, "oracle")
     assert kept is not None
-    opened_record.keep_rollups([rolled(name_of("oracle"), f"{METHOD}: before", NOW, FORM, kept.value)])
+    opened_record.keep_rollups(
+        [to_rollup(profile_name("oracle"), f"{PROFILES_METHOD}: before", NOW, PROFILE_FORM, kept.value)]
+    )
     opened_record.close()
     page = opened("agent", database, monkeypatch, agent="oracle")
     assert "something has ended since" in words(page)

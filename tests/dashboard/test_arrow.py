@@ -15,11 +15,11 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from dashboard.arrow import arrow, of_rows
-from dashboard.drawn.curves import pnl_curves
-from dashboard.drawn.frame import Chart
-from dashboard.drawn.operations import daily_cost
-from dashboard.drawn.skill import Spot, skill_and_return
-from dashboard.model import Decided, Point
+from dashboard.charts.curves import pnl_curves
+from dashboard.charts.operations import daily_cost
+from dashboard.charts.skill import Spot, skill_and_return
+from dashboard.charts.style import Chart
+from dashboard.model import PnlPoint, RoundDecision
 from dashboard.palette import looks
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -80,10 +80,10 @@ def sides(chart: object) -> None:  # run as a script of its own: it imports what
 
 
 SPOTS = [Spot("ann", 0.02, 0.01, 0.03, 12.5, 40), Spot("ben", -0.01, None, None, -3.0, 4)]
-POINTS = [Point("ann", START, -500.0, -5.0), Point("ben", START + timedelta(days=7), 1250.0, 12.5)]
+POINTS = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ben", START + timedelta(days=7), 1250.0, 12.5)]
 CHARTS = (
     skill_and_return(SPOTS, LOOKS),
-    pnl_curves(POINTS, [Decided(1, START)], LOOKS, "dollars"),
+    pnl_curves(POINTS, [RoundDecision(1, START)], LOOKS, "dollars"),
     daily_cost([(START, 1_500_000)]),
 )
 

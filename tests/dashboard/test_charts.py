@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from vl_convert import vegalite_to_svg
 
-from arena.model import Cohort, Entrant
-from arena.prepared.cohorts import Calibrated
-from arena.scoring.calibrating.reliability import diagram
-from arena.scoring.comparing.duel import Duel
-from arena.store.curves import Worth
-from arena.store.ends import Settled
-from dashboard.drawn.calibration import calibration
-from dashboard.drawn.curves import Unit, pnl_curves
-from dashboard.drawn.duel import differences, gap_line
-from dashboard.drawn.frame import Chart
-from dashboard.model import Decided, Point
+from arena.record.model.model import Cohort, Entrant
+from arena.record.queries.curves import Worth
+from arena.record.queries.ends import Settled
+from arena.scores.cache.calibrations import ForecasterCalibration
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.reliability.diagram import diagram
+from dashboard.charts.calibration import calibration
+from dashboard.charts.curves import Unit, pnl_curves
+from dashboard.charts.duel import differences, gap_line
+from dashboard.charts.style import Chart
+from dashboard.model import PnlPoint, RoundDecision
 from dashboard.palette import MARKET, looks
 from dashboard.queries.cohort import gains
 from dashboard.thin import thin
@@ -57,8 +57,8 @@ def layers(chart: Chart) -> list[dict[str, Any]]:
 
 
 def curve(unit: Unit) -> list[dict[str, Any]]:
-    points = [Point("ann", START, -500.0, -5.0), Point("ann", START + timedelta(days=7), 1250.0, 12.5)]
-    return layers(pnl_curves(points, [Decided(1, START)], LOOKS, unit, [Settled(START, 3)]))
+    points = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ann", START + timedelta(days=7), 1250.0, 12.5)]
+    return layers(pnl_curves(points, [RoundDecision(1, START)], LOOKS, unit, [Settled(START, 3)]))
 
 
 @pytest.mark.parametrize(("unit", "gains"), [("dollars", [-500, 1250]), ("percent", [-5, 12.5])])
@@ -79,9 +79,9 @@ def test_an_agent_has_its_colour_in_every_chart() -> None:
     assert dots["mark"]["color"] == LOOKS["ann"].colour
 
 
-def calibration_of(forecasts: list[float], outcomes: list[int], agent: str = "ann") -> Calibrated:
+def calibration_of(forecasts: list[float], outcomes: list[int], agent: str = "ann") -> ForecasterCalibration:
     found = diagram(forecasts, outcomes, np.random.default_rng(1), draws=50)
-    return Calibrated(agent, len(outcomes), len(outcomes), found)
+    return ForecasterCalibration(agent, len(outcomes), len(outcomes), found)
 
 
 def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
@@ -98,7 +98,7 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
 
 
 def test_foreign_names_are_data_and_never_expressions() -> None:
-    points = [Point(HOSTILE, START, 1.0, 1.0)]
+    points = [PnlPoint(HOSTILE, START, 1.0, 1.0)]
     *_, lines = layers(pnl_curves(points, [], LOOKS, "dollars"))
     assert lines["rows"][0]["agent"] == HOSTILE
     own = calibration_of([0.5], [1], HOSTILE)
@@ -108,8 +108,8 @@ def test_foreign_names_are_data_and_never_expressions() -> None:
 def test_profit_is_what_an_account_is_worth_above_its_bankroll() -> None:
     worth = [Worth("ann", START, usd("12500")), Worth("market", START, usd("9999.50"))]
     assert gains(a_cohort("market", "ann"), worth) == (
-        Point("ann", START, 2500.0, 25.0),
-        Point("market", START, -0.5, -0.005),
+        PnlPoint("ann", START, 2500.0, 25.0),
+        PnlPoint("market", START, -0.5, -0.005),
     )
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from arena.lineups import changes, in_words
-from arena.prepared.cohorts import calibrations_of, kept_calibrations
-from arena.scores import ranking
-from arena.store.curves import read_worth
-from arena.store.database import connect, reading
-from arena.store.read import cohorts
+from arena.cohorts.diff import changes_in_words, cohort_changes
+from arena.record.queries.curves import read_worth
+from arena.record.queries.read import cohorts
+from arena.record.schema.database import connect, reading
+from arena.scores.cache.calibrations import cached_calibrations, cohort_calibrations
+from arena.scores.cache.leaderboards import compute_leaderboard
 from dashboard.queries.cohort import BACK, _read_curves
 from markets.millionths import ONE
 from tests.dashboard.opening import opened, words
@@ -21,7 +21,7 @@ def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: 
     page = opened("cohort", season, monkeypatch, cohort="1")
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        rows = ranking(connection, 1).rows
+        rows = compute_leaderboard(connection, 1).rows
     engine.dispose()
     table = page.dataframe[0].value
     assert list(table["agent"]) == [row.agent for row in rows]
@@ -50,7 +50,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: 
         first, second = (stored.cohort for stored in cohorts(connection))
     engine.dispose()
     assert "What differs from cohort 1" in said
-    lines = in_words(changes(first, second))
+    lines = changes_in_words(cohort_changes(first, second))
     assert all(line in said for line in lines) if lines else "Nothing that is played by has changed" in said
 
 
@@ -116,7 +116,7 @@ def charts(page: AppTest) -> int:
 def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        kept, now = kept_calibrations(connection, 1), calibrations_of(connection, 1)
+        kept, now = cached_calibrations(connection, 1), cohort_calibrations(connection, 1)
     engine.dispose()
     assert kept is not None
     assert kept.fresh

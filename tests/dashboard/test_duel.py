@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.prepared.duels import Fought, kept_duels
-from arena.store.database import connect, reading
+from arena.record.schema.database import connect, reading
+from arena.scores.cache.duels import DuelDetails, cached_duels
 from dashboard.views.duel import figures
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.records import shared
@@ -21,16 +21,16 @@ def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return worked_out(season, tmp_path_factory.mktemp("worked"))
 
 
-def fought(record: Path, a: str) -> tuple[Fought, ...]:
+def fought(record: Path, a: str) -> tuple[DuelDetails, ...]:
     engine = connect(str(record), read_only=True)
     with reading(engine) as connection:
-        kept = kept_duels(connection, a)
+        kept = cached_duels(connection, a)
     engine.dispose()
     assert kept is not None
     return kept.value
 
 
-def of(record: Path, a: str, b: str) -> Fought:
+def of(record: Path, a: str, b: str) -> DuelDetails:
     return next(one for one in fought(record, a) if one.duel.b == b)
 
 

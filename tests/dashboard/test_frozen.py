@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.frozen import rules
+from dashboard.cohort_rules import rules
 from tests.arena.little_world import a_cohort
 from tests.builders import usd
 

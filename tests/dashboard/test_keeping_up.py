@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.keeping_up import keep_up
+from arena.cli.dashboard import keep_up
 from arena.errors import ArenaError
-from arena.prepared.boards import kept_ranking
-from arena.prepared.prepare import is_stale
-from arena.store.database import looking, reading
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.scores.cache.leaderboards import cached_leaderboard
+from arena.scores.cache.refresh import is_stale
 from tests.dashboard.serving import Served, serving
 
 LOOKS, PATIENCE = 300, 60.0
@@ -55,7 +55,7 @@ def test_an_open_dashboard_works_out_what_is_stale(record: Path) -> None:
             time.sleep(0.2)
     assert not stale(record)
     with looking(str(record)) as engine, reading(engine) as connection:
-        kept = kept_ranking(connection)
+        kept = cached_leaderboard(connection)
     assert kept is not None
     assert len(kept.value.rows) == 5
 

@@ -12,16 +12,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.prepared.briefs import kept_briefs
-from arena.prepared.moves import kept_moves
-from arena.ranking import Ranked, Ranking
-from arena.scores import ranking, slices
-from arena.store.database import connect, reading
-from arena.store.frame import Connection
+from arena.record.queries.frame import Connection
+from arena.record.schema.database import connect, reading
+from arena.scores.cache.leaderboards import compute_leaderboard, compute_slices
+from arena.scores.cache.profiles import cached_figures
+from arena.scores.cache.rank_moves import cached_moves
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from dashboard.charts.bars import Scale, band, interval, scale_of
+from dashboard.charts.skill import Spot, skill_and_return
 from dashboard.columns import COLUMNS, PART_COLUMNS
-from dashboard.drawn.bars import Scale, band, interval, scale_of
-from dashboard.drawn.skill import Spot, skill_and_return
-from dashboard.model import Line
+from dashboard.model import LeaderboardLine
 from dashboard.order import SORTS, ordered
 from dashboard.palette import MARKET, looks
 from dashboard.table import as_csv
@@ -42,8 +42,8 @@ def asked(record: Path, question: Callable[[Connection], Answer]) -> Answer:
     return found
 
 
-def ranked(record: Path, cohort: int | None = None) -> Ranking:
-    return asked(record, lambda connection: ranking(connection, cohort))
+def ranked(record: Path, cohort: int | None = None) -> Leaderboard:
+    return asked(record, lambda connection: compute_leaderboard(connection, cohort))
 
 
 def same(shown: Any, figure: Any, times: int = 1) -> bool:
@@ -71,7 +71,7 @@ def test_it_shows_every_score_of_every_row(
 
 def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = opened("leaderboard", season, monkeypatch).dataframe[0].value.set_index("agent")
-    kept = asked(season, kept_briefs)
+    kept = asked(season, cached_figures)
     assert kept is not None
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.percentile is not None]
     assert len(lucky) >= 3
@@ -127,7 +127,7 @@ def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(
 def test_a_part_of_the_season_shows_the_skill_in_it(
     season: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    parts = asked(season, lambda connection: slices(connection, by))
+    parts = asked(season, lambda connection: compute_slices(connection, by))
     name = parts[-1].slice
     page = opened("leaderboard", season, monkeypatch, slice=by, part=name)
     table = page.dataframe[0].value.set_index("agent")
@@ -141,7 +141,7 @@ def test_a_part_of_the_season_shows_the_skill_in_it(
 
 def test_it_says_what_is_going_on(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = words(opened("leaderboard", season, monkeypatch))
-    kept = asked(season, kept_moves)
+    kept = asked(season, cached_moves)
     assert kept is not None
     assert f"{kept.value.markets} market" in said
     for block in ("Next round", "Newest decisions", "Resolved in a week", "Spend", "Health"):
@@ -179,9 +179,9 @@ def test_too_few_events_are_said_in_words(first_round: Path, monkeypatch: pytest
     assert {name: shown[name] for name in reasons} == reasons
 
 
-def a_line(agent: str, **figures: Any) -> Line:
-    numbers = dict.fromkeys(Ranked.__dataclass_fields__, None) | {"ties": (), "stamps": ()}
-    return Line(Ranked(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
+def a_line(agent: str, **figures: Any) -> LeaderboardLine:
+    numbers = dict.fromkeys(LeaderboardRow.__dataclass_fields__, None) | {"ties": (), "stamps": ()}
+    return LeaderboardLine(LeaderboardRow(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
 
 
 def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:

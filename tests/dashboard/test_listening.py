@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from arena.cli.dashboard import NOWHERE, environment, listening
-from arena.cli.listening import Place, Public, answers, numbers, place, published
+from arena.cli.dashboard_address import (
+    ListenAddress,
+    PublicAddress,
+    answers,
+    listen_address,
+    numbers,
+    published,
+)
 from arena.errors import ArenaError
 from tests.dashboard.serving import a_free_port, serving
 
@@ -36,7 +43,7 @@ def knock(port: int, host: str, origin: str, path: str = "") -> int:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]"])
 def test_no_address_that_others_reach_is_listened_at(host: str) -> None:
     with pytest.raises(ArenaError, match="other machines can reach") as refused:
-        place(host, 8501, behind_proxy=False, public=None)
+        listen_address(host, 8501, behind_proxy=False, public=None)
     assert refused.value.status == 2
     assert "--behind-proxy" in refused.value.mend
 
@@ -57,13 +64,13 @@ def test_what_is_no_host_is_refused_as_such(host: str) -> None:
 
 def test_a_machine_knows_itself_by_several_names() -> None:
     known = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.0.0.2")
-    found = [place(host, a_free_port(), False, None).address for host in known]
+    found = [listen_address(host, a_free_port(), False, None).address for host in known]
     assert found == ["127.0.0.1"] * 4 + ["127.0.0.2"]
 
 
 def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
     with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is not of this machine"):
-        place("192.0.2.7", 8501, behind_proxy=True, public=None)
+        listen_address("192.0.2.7", 8501, behind_proxy=True, public=None)
 
 
 def test_behind_a_proxy_no_other_port_is_taken() -> None:
@@ -72,7 +79,7 @@ def test_behind_a_proxy_no_other_port_is_taken() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ArenaError, match=f"port {port} is not free"):
-            place("127.0.0.1", port, behind_proxy=True, public=None)
+            listen_address("127.0.0.1", port, behind_proxy=True, public=None)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +93,7 @@ def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
 
 def test_the_address_of_a_proxy_needs_a_proxy() -> None:
     with pytest.raises(ArenaError, match="--public is the address of a proxy"):
-        place("127.0.0.1", 8501, behind_proxy=False, public=PUBLIC)
+        listen_address("127.0.0.1", 8501, behind_proxy=False, public=PUBLIC)
 
 
 def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:
@@ -95,14 +102,16 @@ def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:
 
 
 def test_streamlit_is_told_for_whom_it_answers() -> None:
-    behind = listening(Place("0.0.0.0", 8501, True, Public("https", "arena.example.com", 443, "season")))
+    behind = listening(
+        ListenAddress("0.0.0.0", 8501, True, PublicAddress("https", "arena.example.com", 443, "season"))
+    )
     assert "--server.address=0.0.0.0" in behind
     assert "--server.allowedHosts=arena.example.com" in behind
     assert "--server.corsAllowedOrigins=https://arena.example.com" in behind
     assert "--server.baseUrlPath=season" in behind
     assert not any("enableCORS" in flag or "enableXsrfProtection" in flag for flag in behind)
-    assert "--server.allowedHosts=127.0.0.1" in listening(Place())
-    assert not any("allowedHosts" in flag for flag in listening(Place("0.0.0.0", 8501, True)))
+    assert "--server.allowedHosts=127.0.0.1" in listening(ListenAddress())
+    assert not any("allowedHosts" in flag for flag in listening(ListenAddress("0.0.0.0", 8501, True)))
 
 
 def test_the_server_is_kept_from_asking_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +134,7 @@ def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(se
         ]
         told = [knock(dashboard.port, host, origin, "/season") for host, origin in asked]
         assert told == [101, 101, 101, 403, 403]
-        assert answers(Place("0.0.0.0", dashboard.port))
+        assert answers(ListenAddress("0.0.0.0", dashboard.port))
 
 
 def test_by_itself_it_refuses_pages_from_elsewhere(season: Path) -> None:
@@ -145,5 +154,5 @@ def test_it_listens_at_this_machine_by_ipv6_too(season: Path) -> None:
         pytest.skip("there is no ::1 here")
     with serving(season, "--host", "::1") as dashboard:
         assert dashboard.address.startswith("http://[::1]:")
-        assert answers(Place("::1", dashboard.port))
-        assert not answers(Place("127.0.0.1", dashboard.port))
+        assert answers(ListenAddress("::1", dashboard.port))
+        assert not answers(ListenAddress("127.0.0.1", dashboard.port))

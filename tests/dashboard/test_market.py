@@ -8,10 +8,10 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from arena.positions import positions
-from arena.store.database import connect, reading
-from arena.store.positions import read_marked
-from arena.store.read import cohorts
+from arena.record.queries.positions import read_marked
+from arena.record.queries.read import cohorts
+from arena.record.schema.database import connect, reading
+from arena.scores.positions import positions
 from dashboard.queries.markets import NULLS
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.spoiled import TEXT, spoiled

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from arena.store import directory
+from arena.record.queries import directory
 from dashboard.queries import markets
-from dashboard.queries.markets import NULLS, Asked, Found, found, menu
+from dashboard.queries.markets import NULLS, MarketFilter, MarketList, market_list, menu
 from dashboard.source import source
 from tests.dashboard.opening import healthy, opened, words
 from tests.dashboard.seasons import play, worked_out
@@ -72,7 +72,7 @@ def known(record: Path) -> list[Known]:
     return list(seen.values())
 
 
-def is_wanted(one: Known, asked: Asked) -> bool:
+def is_wanted(one: Known, asked: MarketFilter) -> bool:
     if asked.status == "unpriced":
         is_so = one.status != "resolved" and one.price is None
     else:
@@ -114,7 +114,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_data.clear()
 
 
-def everything_asked(known: list[Known]) -> Iterator[Asked]:
+def everything_asked(known: list[Known]) -> Iterator[MarketFilter]:
     """Every way to narrow a list, with every order."""
     searches = ["", known[0].question.split()[1].upper(), "straSSE", "nowhere to be found"]
     categories = ["", known[0].category, "topic 2"]
@@ -122,11 +122,11 @@ def everything_asked(known: list[Known]) -> Iterator[Asked]:
     statuses = ["", "open", "waiting", "resolved", "unpriced"]
     for search, status, category, event in product(searches, statuses, categories, events):
         for order in ("shown", "volume", "apart"):
-            yield Asked(search, status, category, event, order)
+            yield MarketFilter(search, status, category, event, order)
 
 
 def wanted(
-    known: list[Known], asked: Asked, most: int, weighed: int, compared: int
+    known: list[Known], asked: MarketFilter, most: int, weighed: int, compared: int
 ) -> tuple[list[str], int, bool]:
     """The ids of the list, from how many markets they were chosen, and whether there are no others."""
     matching = [one for one in known if is_wanted(one, asked)]
@@ -141,7 +141,7 @@ def wanted(
     return [one.id for one in some[:most]], min(len(matching), enough), len(matching) <= enough
 
 
-def listed(result: Found) -> tuple[list[str], int, bool]:
+def listed(result: MarketList) -> tuple[list[str], int, bool]:
     return [str(line.market.id) for line in result.lines], result.markets, result.whole
 
 
@@ -151,7 +151,7 @@ def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest
     facts, there = known(record), source(str(record))
     limits = markets.MOST, markets.WEIGHED, markets.COMPARED
     for asked in everything_asked(facts):
-        assert listed(found(there, asked)) == wanted(facts, asked, *limits), asked
+        assert listed(market_list(there, asked)) == wanted(facts, asked, *limits), asked
 
 
 @pytest.mark.usefixtures("short")
@@ -160,7 +160,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
     record: Path = request.getfixturevalue(name)
     facts, there = known(record), source(str(record))
     asked_for = list(everything_asked(facts))
-    results = [listed(found(there, asked)) for asked in asked_for]
+    results = [listed(market_list(there, asked)) for asked in asked_for]
     for asked, result in zip(asked_for, results, strict=True):
         assert result == wanted(facts, asked, 4, 12, 8), asked
     assert {whole for _, _, whole in results} == {True, False}
@@ -168,7 +168,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
 
 def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
     facts = {one.id: one for one in known(mixed)}
-    result = found(source(str(mixed)), Asked())
+    result = market_list(source(str(mixed)), MarketFilter())
     statuses, prices = set[str](), set[bool]()
     for line in result.lines:
         one = facts[line.market.id]
@@ -192,7 +192,7 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
     counts = [sum(one.category == category for one in facts) for category in offered.categories]
     assert counts == sorted(counts, reverse=True)
     assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
-    assert menu(source(str(raw)), "") == markets.Menu(is_empty=False, categories=(), about=None)
+    assert menu(source(str(raw)), "") == markets.FilterMenu(is_empty=False, categories=(), about=None)
     assert menu(source(str(empty)), "").is_empty
 
 

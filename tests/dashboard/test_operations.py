@@ -8,15 +8,15 @@ from sqlalchemy import create_engine, text
 
 from arena.cli.options import Options
 from arena.cli.status import read_status
-from arena.incidents import Incident
-from arena.model import JobState
-from arena.store.aside import put_aside
-from arena.store.database import connect
-from arena.store.incidents import note
-from arena.store.jobs import put_job
-from arena.store.workings import read_daily, read_failed, read_spenders, size_of
+from arena.record.model.incident import Incident
+from arena.record.model.model import JobState
+from arena.record.queries.workings import read_daily, read_failed, read_spenders, size_of
+from arena.record.schema.database import connect
+from arena.record.write.aside import put_aside
+from arena.record.write.incidents import note
+from arena.record.write.jobs import put_job
 from dashboard.words import JOINER
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import opened, words
 from tests.dashboard.records import made, shared
 
@@ -37,7 +37,7 @@ def troubled(tmp_path: Path) -> Path:
         put_job(connection, JobState("resolutions", AT, AT, AT, 4, PAYLOAD))
         put_aside(
             connection,
-            [SetAside("polymarket", "m1", "market", "bad_price", PAYLOAD, '{"price": "<script>"}')],
+            [QuarantinedRecord("polymarket", "m1", "market", "bad_price", PAYLOAD, '{"price": "<script>"}')],
             AT,
         )
     engine.dispose()

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from arena.leaderboard import Row, leaderboard
-from arena.store.database import connect, reading
+from arena.record.schema.database import connect, reading
+from arena.scores.leaderboard import AgentScores, read_agent_scores
 from tests.dashboard.opening import healthy, in_address, opened, words
 
 VIEWS = ("leaderboard", "cohort")
 
 
-def rows_of(record: Path, cohort: int | None = None) -> list[Row]:
+def rows_of(record: Path, cohort: int | None = None) -> list[AgentScores]:
     engine = connect(record, read_only=True)
     with reading(engine) as connection:
-        rows = leaderboard(connection, cohort)
+        rows = read_agent_scores(connection, cohort)
     engine.dispose()
     return rows
 

@@ -11,9 +11,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from arena.cli.leaderboard import read
-from arena.store.database import looking, reading
+from arena.record.schema.database import looking, reading
 from dashboard.report.columns import COLUMNS
-from dashboard.report.facts import Facts, gather
+from dashboard.report.facts import ReportFacts, gather
 from dashboard.report.render import render
 from tests.builders import NOW
 from tests.dashboard.seasons import HOSTILE
@@ -58,7 +58,7 @@ def parts(file: Path) -> Parts:
     return found
 
 
-def renamed(facts: Facts, old: str, new: str) -> Facts:
+def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
     """The same facts about an agent of another name, which no config would take."""
     rows = tuple(replace(row, agent=row.agent.replace(old, new)) for row in facts.ranking.rows)
     curves = [

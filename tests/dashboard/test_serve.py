@@ -33,7 +33,14 @@ def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
         assert "/uvloop/" in served.libraries()
 
 
-LATER = ("altair", "pandas", "sqlalchemy.orm", "arena.config.model", "arena.round", "dashboard.views.market")
+LATER = (
+    "altair",
+    "pandas",
+    "sqlalchemy.orm",
+    "arena.config.model",
+    "arena.rounds.round",
+    "dashboard.views.market",
+)
 """What a first page without a config can do without until it is there."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.store.record import Record
+from arena.record.record import Record
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 

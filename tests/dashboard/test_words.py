@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.model import Entrant
-from dashboard.frozen import settings
+from arena.record.model.model import Entrant
+from dashboard.cohort_rules import settings
 from dashboard.lead import freshness, leading, progress, stamps
 from dashboard.model import CohortLine
 from dashboard.words import cents, code, dollars, share, span

@@ -4,8 +4,8 @@ import shutil
 from datetime import datetime
 from pathlib import Path
 
-from arena.prepared.prepare import prepare
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.scores.cache.refresh import refresh_cache
 from tests.builders import NOW
 
 
@@ -14,6 +14,6 @@ def worked_out(season: Path, folder: Path, at: datetime = NOW) -> Path:
     database = folder / "worked.db"
     shutil.copy(season, database)
     record = Record.open(str(database))
-    prepare(record, at)
+    refresh_cache(record, at)
     record.close()
     return database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.record import Record
+from arena.record.record import Record
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, the_book
 from tests.builders import NOW

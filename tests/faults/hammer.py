@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 
 from agents.model import Call, Message, Prompt
-from arena.budget import Budget, Payer, Scope
-from arena.desk import Desk
-from arena.gate import Gate
-from arena.lease import holder
-from arena.store.record import Record
-from arena.turns import asking
-from arena.world import Mind
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations
+from arena.record.model.budget import Budget, Payer, Scope
+from arena.record.model.lease import holder
+from arena.record.record import Record
+from arena.rounds.turns import ask_of_player
+from arena.rounds.world import Player
 from tests.arena.little_world import LittleVenue, a_world, asks
 
 COST = 1_000
@@ -27,7 +27,9 @@ def work(
 ) -> None:
     """So many questions, eight at a time, each told to the log as it starts and as it ends."""
     record, chance = Record.open(address), Random(f"hammer {number}")
-    desk = Desk(Budget(limits=limits), Gate(8, per_provider, Random(f"waits {number}")), record)
+    desk = CallReservations(
+        Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
+    )
     world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -37,10 +39,13 @@ def work(
         os.write(told, b"-\n")
         return Call(prompt, "yes", cost=COST)
 
-    mind = Mind(asks, answer, lambda prompt: COST, "somewhere")
+    mind = Player(asks, answer, lambda prompt: COST, "somewhere")
 
     async def all_of_them() -> None:
-        ways = [asking(mind, Payer(1, entrant), f"a{entrant}", [], world, record) for entrant in (1, 2, 3, 4)]
+        ways = [
+            ask_of_player(mind, Payer(1, entrant), f"a{entrant}", [], world, record)
+            for entrant in (1, 2, 3, 4)
+        ]
         prompts = [Prompt((Message("user", f"{number}/{tick}"),)) for tick in range(ticks)]
         await asyncio.gather(*(ways[tick % 4](prompt) for tick, prompt in enumerate(prompts)))
 
@@ -63,7 +68,7 @@ def most_at_once(log: Path) -> Counter[str]:
 def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
     record = Record.open(address)
-    desk = Desk(Budget(limits={"arena": 10 * COST}), Gate(), record)
+    desk = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
     world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
 
     async def never(prompt: Prompt) -> Call:
@@ -71,7 +76,9 @@ def hang(address: str, sign: str) -> None:
         await asyncio.sleep(3_600)
         raise AssertionError("it was to be killed")
 
-    ask = asking(Mind(asks, never, lambda prompt: COST, "somewhere"), Payer(1, 1), "ann", [], world, record)
+    ask = ask_of_player(
+        Player(asks, never, lambda prompt: COST, "somewhere"), Payer(1, 1), "ann", [], world, record
+    )
 
     async def asked() -> None:
         await ask(Prompt((Message("user", "Are you there?"),)))

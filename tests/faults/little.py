@@ -11,13 +11,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, event
 
+from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.plan import plan_of
-from arena.season import play_season
-from arena.store.database import LOOKING
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.wiring import open_world
+from arena.record.record import Record
+from arena.record.schema.database import LOOKING
+from arena.record.write.statehash import state_hash
+from arena.rounds.season import play_season
+from arena.rounds.wiring import open_world
 
 CONFIG = """\
 database: season.db

@@ -5,24 +5,29 @@ from dataclasses import replace
 from datetime import timedelta
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.budget import Budget, Payer, Scope
-from arena.lease import holder, is_gone
-from arena.reserving import Answer, Place, Terms, Wish
+from arena.record.model.budget import Budget, Payer, Scope
+from arena.record.model.lease import holder, is_gone
+from arena.record.model.reservation import (
+    Reservation,
+    ReservationAnswer,
+    ReservationRequest,
+    ReservationTerms,
+)
 from tests.builders import NOW
 from tests.faults.hammer import COST
 
-THERE = Wish(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
+THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
 HERE = replace(THERE, holder=holder())
 
 
-def terms(limits: Mapping[Scope, int], most: int = 1) -> Terms:
+def terms(limits: Mapping[Scope, int], most: int = 1) -> ReservationTerms:
     """So many calls at a time, within these limits."""
-    return Terms(Budget(limits=limits), most, timedelta(minutes=5), is_gone)
+    return ReservationTerms(Budget(limits=limits), most, timedelta(minutes=5), is_gone)
 
 
-def placed(answer: Answer) -> Place:
+def placed(answer: ReservationAnswer) -> Reservation:
     """The place, which there must be."""
-    assert isinstance(answer, Place)
+    assert isinstance(answer, Reservation)
     return answer
 
 

@@ -8,12 +8,13 @@ from time import sleep
 
 import pytest
 
-from arena.store import copy as copying
-from arena.store.backup import backup_to
-from arena.store.database import connect, looking, reading
-from arena.store.examine import Content, examine
-from arena.store.record import Record
-from arena.store.statehash import state_hash
+from arena.record.files.backup import backup_to
+from arena.record.files.examine import Content, examine
+from arena.record.record import Record
+from arena.record.schema import copy as copying
+from arena.record.schema.database import connect, looking, reading
+from arena.record.write.statehash import state_hash
+from arena.verify import agreed
 from tests.faults.little import write_config
 from tests.season.program import ROOT, environment
 
@@ -49,10 +50,10 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
                 wait_for_more(log, writer)
             before = committed(log)
             engine = connect(tmp_path / "season.db", read_only=True)
-            made = backup_to(engine, tmp_path / f"{number}.db", lambda *_: sleep(0.005))
+            made = backup_to(engine, tmp_path / f"{number}.db", agreed, lambda *_: sleep(0.005))
             engine.dispose()
             assert made.content.state_hash in committed(log), number
-            assert examine(made.path) == made.content
+            assert examine(made.path, agreed) == made.content
             written_meanwhile += len(committed(log)) > len(before)
             found.append(made.content)
         writer.stdin.close()

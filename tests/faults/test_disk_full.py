@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import event
 
 from arena.errors import ArenaError
-from arena.store.database import looking, reading
-from arena.store.examine import agreed
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.verify import agreed
 from tests.faults.little import play, witnessed, write_config
 from tests.season.program import command, environment
 

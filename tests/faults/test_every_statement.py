@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import Engine, event
 
 from agents.model import Call, Prompt
+from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
-from arena.model import Cohort, Entrant
-from arena.plan import plan_of
-from arena.season import play_time
-from arena.store.database import connect, reading, upgrade
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
-from arena.wiring import open_world
-from arena.world import Mind
+from arena.record.model.model import Cohort, Entrant
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading, upgrade
+from arena.record.write.statehash import state_hash
+from arena.rounds.season import play_time
+from arena.rounds.wiring import open_world
+from arena.rounds.world import Player
+from arena.verify import verify
 
 CONFIG = """\
 markets:
@@ -117,10 +117,10 @@ class Machine:
             return found | {"differences": verify(connection)}
 
 
-def _watched(mind: Callable[[Cohort, Entrant], Mind], fate: Fate) -> Callable[[Cohort, Entrant], Mind]:
+def _watched(mind: Callable[[Cohort, Entrant], Player], fate: Fate) -> Callable[[Cohort, Entrant], Player]:
     """Minds whose calls go out as ever, with a moment before each and one after it."""
 
-    def watched(cohort: Cohort, entrant: Entrant) -> Mind:
+    def watched(cohort: Cohort, entrant: Entrant) -> Player:
         found = mind(cohort, entrant)
 
         async def ask(prompt: Prompt) -> Call:

@@ -3,9 +3,9 @@
 from contextlib import closing
 from pathlib import Path
 
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.verify import verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import LEASE, SUN, Season, a_cohort, the_book
 from tests.builders import NOW

@@ -10,16 +10,16 @@ from datetime import timedelta
 import pytest
 
 from agents.model import Ask, Call, Decision, Message, Prompt, View
-from arena.budget import Budget
-from arena.desk import Desk
-from arena.gate import Gate
-from arena.model import RoundReport
-from arena.round import look, play_round, settle
-from arena.store.database import reading
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.verify import verify
-from arena.world import Mind, World
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations
+from arena.record.model.budget import Budget
+from arena.record.model.model import RoundReport
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.round import play_round, settle_cohort, take_snapshot
+from arena.rounds.world import Player, World
+from arena.verify import verify
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW, RAIN, a_bet
 
@@ -37,12 +37,12 @@ async def asks_and_bets(view: View, ask: Ask) -> Decision:
 def worker(record: Record, name: str, model: "Model", ahead: timedelta = timedelta()) -> World:
     """A worker on some machine, whose clock is ahead by so much."""
     world = a_world(LittleVenue(), {}, now=NOW + ahead)
-    mind = Mind(asks_and_bets, model, lambda prompt: 10, "somewhere")
+    mind = Player(asks_and_bets, model, lambda prompt: 10, "somewhere")
     return replace(
         world,
         mind=lambda cohort, entrant: mind,
         holder=f"{name}.invalid/1/x",
-        desk=Desk(Budget(limits={"arena": 10**6}), Gate(), record),
+        desk=CallReservations(Budget(limits={"arena": 10**6}), RateLimiter(), record),
     )
 
 
@@ -71,8 +71,8 @@ def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]
         world = a_world(LittleVenue(), {})
 
         async def opened() -> None:
-            await settle(stored, NOW, world, record)
-            record.keep_snapshot(stored.id, 1, await look(stored, NOW, world, record, 1), 1)
+            await settle_cohort(stored, NOW, world, record)
+            record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
         asyncio.run(opened())
         yield record, stored

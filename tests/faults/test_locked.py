@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.errors import ArenaError
-from arena.store import database as opening
-from arena.store.database import looking, reading
-from arena.store.examine import agreed
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.schema import database as opening
+from arena.record.schema.database import looking, reading
+from arena.verify import agreed
 from tests.faults.little import play, write_config
 
 HOLD = """\

@@ -5,8 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from time import sleep
 
-from arena.reserving import Busy, Refused
-from arena.store.record import Record
+from arena.record.model.reservation import CallRefused, ProviderBusy
+from arena.record.record import Record
 from tests.builders import NOW
 from tests.faults.forking import forking
 from tests.faults.hammer import COST, hang
@@ -25,7 +25,7 @@ def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
         assert worker.is_alive()
         sleep(0.01)
     two = terms({"arena": 2 * COST})
-    assert record.reserve(HERE, two) == Busy(), "it lives, and the provider has room for one"
+    assert record.reserve(HERE, two) == ProviderBusy(), "it lives, and the provider has room for one"
     worker.kill()
     worker.join()
     record.keep_call(1, 1, 1, yes(COST), NOW, placed(record.reserve(HERE, two)))
@@ -33,21 +33,21 @@ def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
         ("round", "agent", "day", "arena"), 2 * COST
     )
     third = record.reserve(HERE, two)
-    assert isinstance(third, Refused)
+    assert isinstance(third, CallRefused)
     assert "$0.0020 of the arena's $0.0020 is spent" in third.why
 
 
 def test_a_worker_elsewhere_has_its_room_until_its_lease_is_over(record: Record) -> None:
     three = terms({"day": 3 * COST})
     lost = placed(record.reserve(THERE, three))
-    assert record.reserve(HERE, three) == Busy()
+    assert record.reserve(HERE, three) == ProviderBusy()
     record.renew_places([lost.id], OVER)
     mine = placed(record.reserve(HERE, three))
-    assert record.reserve(HERE, three) == Busy(), "the one that was lost is forgotten, not this one"
+    assert record.reserve(HERE, three) == ProviderBusy(), "the one that was lost is forgotten, not this one"
     record.keep_call(1, 1, 1, yes(COST), NOW, mine)
-    assert isinstance(record.reserve(HERE, terms({"day": 2 * COST})), Refused)
+    assert isinstance(record.reserve(HERE, terms({"day": 2 * COST})), CallRefused)
     tomorrow = replace(HERE, made_at=NOW + DAY)
-    assert isinstance(record.reserve(tomorrow, terms({"arena": 2 * COST})), Refused)
+    assert isinstance(record.reserve(tomorrow, terms({"arena": 2 * COST})), CallRefused)
     placed(record.reserve(tomorrow, terms({"day": COST})))
 
 

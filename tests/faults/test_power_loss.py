@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from arena.store.backup import backup_to
-from arena.store.database import looking, reading
-from arena.store.examine import agreed
-from arena.store.record import Record
-from arena.store.statehash import state_hash
+from arena.record.files.backup import backup_to
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.record.write.statehash import state_hash
+from arena.verify import agreed
 from tests.faults.little import play, witnessed, write_config
 
 FRAMES_BEGIN = 32
@@ -83,7 +83,7 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         assert [states.index(state) for state in reached] == sorted(states.index(state) for state in reached)
     assert len(set(reached)) >= 4
     with looking(str(database)) as engine:
-        assert backup_to(engine, tmp_path / "backup.db").content.state_hash == reached[-1]
+        assert backup_to(engine, tmp_path / "backup.db", agreed).content.state_hash == reached[-1]
     write_config(tmp_path)
     with closing(Record.open(str(tmp_path / f"{sorted(places)[len(places) // 2]}.db"))) as record:
         play(record, tmp_path)

@@ -6,8 +6,8 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from arena.store.database import reading
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.schema.database import reading
 from tests.faults.forking import forking
 from tests.faults.ticking import HOUR, START, tick
 from tests.season.rehearsal import clock_at, content, content_at, rehearse

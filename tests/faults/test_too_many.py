@@ -1,13 +1,13 @@
 """What a provider tells one worker, all heed."""
 
-from arena.reserving import Busy, Terms
-from arena.store.database import reading
-from arena.store.record import Record
+from arena.record.model.reservation import ProviderBusy, ReservationTerms
+from arena.record.record import Record
+from arena.record.schema.database import reading
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.places import HERE, THERE, placed, terms, too_many, yes
 
-EIGHT: Terms = terms({}, most=8)
+EIGHT: ReservationTerms = terms({}, most=8)
 
 
 def lane(record: Record) -> tuple[int, bool]:
@@ -26,12 +26,12 @@ def over(record: Record) -> None:
 def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: Record) -> None:
     places = [placed(record.reserve(THERE, EIGHT)) for _ in range(8)]
     assert [place.free for place in places] == [*range(7, -1, -1)]
-    assert record.reserve(THERE, EIGHT) == Busy()
+    assert record.reserve(THERE, EIGHT) == ProviderBusy()
     for place, wait in zip(places, (30, 60, *[20] * 6), strict=True):
         record.keep_call(1, 1, 1, too_many(wait), NOW, place)
     assert lane(record) == (4 * ONE, True)
     rest = record.reserve(THERE, EIGHT)
-    assert isinstance(rest, Busy)
+    assert isinstance(rest, ProviderBusy)
     assert 30 < (rest.pause or 0) <= 60, "the longest that any of them was asked for"
     over(record)
     found = placed(record.reserve(THERE, EIGHT))
@@ -56,4 +56,4 @@ def test_a_lane_keeps_to_the_narrower_of_what_is_known_and_what_the_config_says(
     record.keep_call(1, 1, 1, too_many(30), NOW, placed(record.reserve(HERE, EIGHT)))
     over(record)
     assert placed(record.reserve(HERE, terms({}, most=2))).free == 1
-    assert record.reserve(HERE, terms({}, most=1)) == Busy()
+    assert record.reserve(HERE, terms({}, most=1)) == ProviderBusy()

@@ -6,15 +6,15 @@ from contextlib import closing
 from dataclasses import replace
 
 from agents.model import Call, Decision, Prompt
-from arena.model import Turn
-from arena.plan import code_version
-from arena.round import close_round, play_round
-from arena.store.queue import TurnJob
-from arena.store.read import StoredCohort, StoredRound
-from arena.store.record import Record
-from arena.store.turns import Claimed
-from arena.worker import once_at_a_time, play_job
-from arena.world import Missing
+from arena.cohorts.freeze import code_version
+from arena.record.model.model import Turn
+from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.record import Record
+from arena.record.write.queue import TurnJob
+from arena.record.write.turns import Claimed
+from arena.rounds.round import close_round, play_round
+from arena.rounds.worker import once_at_a_time, play_job
+from arena.rounds.world import MissingTurns
 from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, LONG, OVER, Model, facts, waiting, worker
@@ -29,7 +29,7 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
         scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), crew=None), list[str]()
 
         async def crew(
-            _stored: StoredCohort, _round: StoredRound, names: Sequence[str], missing: Missing
+            _stored: StoredCohort, _round: StoredRound, names: Sequence[str], missing: MissingTurns
         ) -> Collection[str]:
             assert missing() == set(names)
             outcomes.append(await play_job(JOB, worker(record, "a", Model(), day), record))

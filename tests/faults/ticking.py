@@ -10,12 +10,12 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from random import Random
 
-from arena.board import Event
-from arena.clock import Pretended
+from arena.clock import PretendedClock
 from arena.config import load
 from arena.errors import ArenaError
-from arena.run import Run, run
-from arena.store.record import Record
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run, run
+from arena.record.record import Record
 
 START, HOUR = datetime(2028, 2, 20, tzinfo=UTC), timedelta(hours=1)
 DONE = ("start", "play", "close", "track", "job", "ended", "missed", "failed")
@@ -31,7 +31,7 @@ def tick(address: str, config: str, zone: str, clock: range, together: Barrier, 
     time.tzset()
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    def tell(event: Event) -> None:
+    def tell(event: RunEvent) -> None:
         if event.kind in DONE:
             what = [event.kind, event.data.get("name", event.words), event.data.get("due")]
             os.write(told, json.dumps(what).encode() + b"\n")
@@ -41,7 +41,7 @@ def tick(address: str, config: str, zone: str, clock: range, together: Barrier, 
         together.wait(60)  # whoever comes first makes the record
         with closing(Record.open(address)) as record:
             for hour in clock:
-                now = Pretended(Path("nowhere"), START + hour * HOUR)
+                now = PretendedClock(Path("nowhere"), START + hour * HOUR)
                 together.wait(60)
                 time.sleep(chance.uniform(0, 0.015))
                 asyncio.run(_once(Run(settings, record, lambda now=now: now, tell, once=True)))

@@ -4,18 +4,18 @@ import gc
 
 import pytest
 
-from markets.collector import undisturbed
+from markets.garbage_collection import gc_paused
 
 
 def test_it_goes_on_after_an_error() -> None:
-    with pytest.raises(LookupError), undisturbed():
+    with pytest.raises(LookupError), gc_paused():
         raise LookupError
     assert gc.isenabled()
 
 
 def test_it_goes_on_however_two_waits_overlap() -> None:
     for first_to_end in (0, 1):
-        waits = [undisturbed(), undisturbed()]
+        waits = [gc_paused(), gc_paused()]
         for wait in waits:
             wait.__enter__()
         assert not gc.isenabled()
@@ -27,7 +27,7 @@ def test_it_goes_on_however_two_waits_overlap() -> None:
 def test_where_it_was_off_it_stays_off() -> None:
     gc.disable()
     try:
-        with undisturbed():
+        with gc_paused():
             pass
         assert not gc.isenabled()
     finally:

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markets.canonical import digest
-from markets.hashes import market_hash, quote_hash
+from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Level, Market, MarketId, Quote
 from tests.builders import NOW, a_market, a_quote
 

@@ -13,7 +13,7 @@ from markets.bundle import BadBundle, read
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import Venue, VenueError
 from markets.venues import simulator
-from markets.venues.recorded import LATEST_END, NO_BET, Recorded, Settings, stamp, venue
+from markets.venues.recorded import LATEST_END, NO_BET, RecordedVenue, Settings, stamp, venue
 from tests.builders import usd
 from tests.bundles import a_bundle, ended, page, simulated
 
@@ -35,7 +35,7 @@ def on(day: int, hour: int = 0, month: int = 1) -> datetime:
     return datetime(2026, month, day, hour, tzinfo=UTC)
 
 
-def recorded(folder: Path, *lines: Any, **more: Any) -> Recorded:
+def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
     a_bundle(folder, *lines, **more)
     return venue(Settings(path=folder))
 
@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def world(folder: Path) -> Recorded:
+def world(folder: Path) -> RecordedVenue:
     return venue(Settings(path=folder))
 
 
@@ -60,10 +60,10 @@ def everything(world: Venue, at: datetime, ids: list[MarketId]) -> tuple[list[Li
 
 
 def test_it_says_what_its_results_are_worth() -> None:
-    assert stamp == Recorded.stamp == "replay"
+    assert stamp == RecordedVenue.stamp == "replay"
 
 
-def test_a_recorded_simulation_looks_as_the_simulation_did(world: Recorded, folder: Path) -> None:
+def test_a_recorded_simulation_looks_as_the_simulation_did(world: RecordedVenue, folder: Path) -> None:
     made = simulator.venue(simulator.Settings(weeks=8, markets=30, events=12))
     ids = sorted(read(folder).markets)
     assert len(ids) == 30
@@ -75,7 +75,7 @@ def test_a_recorded_simulation_looks_as_the_simulation_did(world: Recorded, fold
 
 
 def test_nothing_is_known_early_and_the_answers_do_not_depend_on_what_was_asked_before(
-    world: Recorded, folder: Path
+    world: RecordedVenue, folder: Path
 ) -> None:
     ids = sorted(read(folder).markets)
     fresh = venue(Settings(path=folder))
@@ -87,7 +87,7 @@ def test_nothing_is_known_early_and_the_answers_do_not_depend_on_what_was_asked_
         assert all(end.known_at <= at for end in ends)
 
 
-def test_listings_come_in_the_order_asked_for_and_only_those(world: Recorded) -> None:
+def test_listings_come_in_the_order_asked_for_and_only_those(world: RecordedVenue) -> None:
     shown = [x.market.id for x in get(world.catalogue(TIMES[5]))]
     assert len(shown) > 3
     asked = [*reversed(shown), MarketId("v:unknown")]
@@ -147,7 +147,7 @@ def test_where_every_time_is_exact_a_late_end_is_one_that_came_late(tmp_path: Pa
         assert [x.market.min_shares for x in get(world.catalogue(on(10)))] == [least]
 
 
-def a_month(folder: Path, from_day: int, luck: str) -> Recorded:
+def a_month(folder: Path, from_day: int, luck: str) -> RecordedVenue:
     """Twelve markets with daily prices and ends; what is dated from a day on depends on the luck."""
     early, late = Random("before"), Random(luck)
     prices, pages = [], []

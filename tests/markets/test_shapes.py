@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from markets.ladders import event_of
+from markets.ladders import event_of, families
 from markets.model import Market, MarketId
-from markets.shapes import families
-from markets.simulation.settings import Settings, seeded
-from markets.simulation.world import build
+from markets.simulation.settings import Settings, seeded_chance
+from markets.simulation.world import build_world
 
 DAY = datetime(2026, 6, 30, tzinfo=UTC)
 
@@ -107,7 +106,7 @@ def test_rules_that_say_exactly_one_are_exhaustive_when_all_are_there() -> None:
 
 def test_the_simulators_families_are_found_and_nothing_else() -> None:
     settings = Settings(markets=300, events=90, exclusive_share=0.3, ladder_share=0.3)
-    world = build(settings, seeded(1))
+    world = build_world(settings, seeded_chance(1))
     truth = {
         life.story.event.id: life.story.event.family
         for life in world.values()

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from markets.canonical import canonical, digest
+from markets.hashes import canonical, digest
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
-from markets.simulation.settings import Plain, code, seeded
-from markets.simulation.world import build
+from markets.simulation.settings import PlainSettings, code, seeded_chance
+from markets.simulation.world import build_world
 from markets.venue import VenueError
 from markets.venues.simulator import Settings, Simulator, venue
 
@@ -64,7 +64,7 @@ def ends(world: Simulator, at: datetime = END) -> dict[MarketId, list[Resolution
 def test_what_is_off_is_not_spoken_of_and_changes_nothing(key: str) -> None:
     off = Settings.model_validate({key: 0})
     assert key not in off.model_dump()
-    assert set(off.model_dump()) == set(Plain.model_fields)
+    assert set(off.model_dump()) == set(PlainSettings.model_fields)
     assert digest(catalogue(venue(off), START)) == digest(catalogue(season(Settings()), START))
 
 
@@ -251,9 +251,9 @@ def test_a_large_season_is_built_without_a_day_being_worked_out() -> None:
 
     def counted(purpose: str, day: date) -> Random:
         drawn.append(purpose)
-        return seeded(1)(purpose, day)
+        return seeded_chance(1)(purpose, day)
 
-    world = build(Settings(markets=10_000, events=3_000, **WIDE), counted)
+    world = build_world(Settings(markets=10_000, events=3_000, **WIDE), counted)
     assert len(world) == 10_000
     assert len({life.market.event_id for life in world.values()}) == 3_000
     assert len(drawn) <= 3 * 3_000 + 1
@@ -264,7 +264,7 @@ def test_no_day_is_worked_out_before_it_has_come() -> None:
 
     def watched(purpose: str, day: date) -> Random:
         days.append(day)
-        return seeded(1)(purpose, day)
+        return seeded_chance(1)(purpose, day)
 
     world = Simulator(Settings(markets=60, events=20, **WIDE), watched)
     days.clear()
@@ -281,7 +281,7 @@ def test_nothing_that_a_wide_season_shows_depends_on_a_later_day(days: int) -> N
     last = START.date() + timedelta(days)
 
     def forked(purpose: str, day: date) -> Random:
-        return seeded(1 if day <= last else 2)(purpose, day)
+        return seeded_chance(1 if day <= last else 2)(purpose, day)
 
     one, other = season(chosen), Simulator(chosen, forked)
     ids = list(shown(one))

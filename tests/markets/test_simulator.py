@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import ValidationError
 
-from markets.canonical import digest
+from markets.hashes import digest
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
-from markets.simulation.settings import seeded
+from markets.simulation.settings import seeded_chance
 from markets.venues.simulator import Settings, Simulator, venue
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -257,7 +257,7 @@ def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
     last = START.date() + timedelta(days)
 
     def forked(purpose: str, day: date) -> Random:
-        return seeded(1 if day <= last else 2)(purpose, day)
+        return seeded_chance(1 if day <= last else 2)(purpose, day)
 
     one, other = season(1), Simulator(Settings(), forked)
     ids = [x.market.id for x in everything(one)]

@@ -11,8 +11,8 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, cast
 
-from arena.belief import confidence, implied
-from arena.scoring import brier
+from arena.record.model.belief import confidence, implied
+from arena.scores.rules import brier
 from markets.millionths import ONE, millionths
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.execute import execute

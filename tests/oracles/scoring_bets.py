@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from arena.belief import confidence, implied
-from arena.scoring import brier, returns, skill_ratio
-from arena.scoring.autocast import choice, combined, numeric
-from arena.scoring.calibrating import corp, murphy
+from arena.record.model.belief import confidence, implied
+from arena.scores.rules import brier, returns, skill_ratio
+from arena.scores.rules.autocast import choice, combined, numeric
+from arena.scores.rules.reliability import corp, murphy
 from markets.millionths import ONE, millionths
 from portfolio.execute import execute
 from portfolio.ledger import fold, post, settle

@@ -8,17 +8,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arena.scoring import log
-from arena.scoring.metaculus import baseline, peer
-from arena.scoring.metaculus.community import median
-from arena.scoring.metaculus.forecasts import Forecasts
-from arena.scoring.metaculus.kinds import OUTSIDE, binary
-from arena.scoring.metaculus.limits import FLOOR, HIGHEST, LOWEST, SHARPEST
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.tournament_2022 import Hidden, score
+from arena.scores.rules import log
+from arena.scores.rules.metaculus import baseline, peer
+from arena.scores.rules.metaculus.community import median
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.limits import FLOOR, HIGHEST, LOWEST, SHARPEST
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import OUTSIDE, binary
+from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, score
 from tests.oracles import seed_001
 
-BOARDS = {"all days": None, "hidden period only": Hidden(2, 1.0)}
+BOARDS = {"all days": None, "hidden period only": HiddenPeriod(2, 1.0)}
 WEEKS = 52
 REVIEW, LATER = 0.20, 0.05
 """Alex is fired at the review in the first week, or at the end of the year."""
@@ -77,8 +77,10 @@ def five_days(day: str) -> float:
     """40% on the second day, 70% on the third and fourth, 80% on the fifth."""
     said = binary(["a", "a", "a"], [1, 2, 4], [0.4, 0.7, 0.8], outcome=True)
     if day == "average":
-        return float(baseline.score(Question(0, 5, 5), said).score.sum())
-    return float(baseline.spot(Question(0, 5, 5, float(day.removeprefix("day")) - 0.5), said).score.sum())
+        return float(baseline.score(MetaculusQuestion(0, 5, 5), said).score.sum())
+    return float(
+        baseline.spot(MetaculusQuestion(0, 5, 5, float(day.removeprefix("day")) - 0.5), said).score.sum()
+    )
 
 
 def expected(p: str, case: str) -> float:
@@ -98,7 +100,7 @@ def fired(strategy: str, case: str) -> float:
     closes = 1 if case == "fired now" else WEEKS
     life = closes if truncated != "trunc" else WEEKS
     said = binary(["a", "a"], [0, 1], [first, LATER], outcome=case != "not fired")
-    return float(baseline.score(Question(0, closes, life), said).score.sum())
+    return float(baseline.score(MetaculusQuestion(0, closes, life), said).score.sum())
 
 
 def of_question(number: str, name: str, what: str) -> float:

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from arena.scoring.metaculus import baseline, community, peer, relative, tournament
-from arena.scoring.metaculus._steps import Steps
-from arena.scoring.metaculus.forecasts import Forecasts
-from arena.scoring.metaculus.kinds import OUTSIDE, binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question, Scores
-from arena.scoring.metaculus.totals import Totals, totals
-from arena.scoring.metaculus.tournament_2022 import Hidden
+from arena.scores.rules.metaculus import baseline, community, peer, relative, tournament
+from arena.scores.rules.metaculus._timeline import Steps
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import OUTSIDE, binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import Totals, totals
+from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles import seed_001
 
 Found = dict[str, Any]
@@ -23,10 +23,10 @@ SCORES = {
 }
 
 
-def question_of(given: Found) -> Question:
+def question_of(given: Found) -> MetaculusQuestion:
     """The question of a case."""
     times = (given[name] for name in ("open_time", "actual_close_time", "scheduled_close_time"))
-    return Question(*times, given.get("spot_time"))
+    return MetaculusQuestion(*times, given.get("spot_time"))
 
 
 def forecasts_of(given: Found) -> Forecasts:
@@ -64,7 +64,7 @@ def legacy_relative(given: Found) -> Found:
     return {"per_forecaster": _named(totals(forecasts, found))}
 
 
-def _rows(scores: Scores) -> list[list[float]]:
+def _rows(scores: ForecastScores) -> list[list[float]]:
     return np.column_stack([scores.score, scores.coverage]).tolist()
 
 
@@ -129,7 +129,7 @@ def board_of_2022(given: Found) -> Found:
     counted = given["coverage_days"]
     if counted != list(range(1, len(counted) + 1)):
         raise ValueError(f"coverage_days must be the first days, not {counted}")
-    hidden = None if len(counted) == seed_001.LENGTH else Hidden(len(counted), 1.0)
+    hidden = None if len(counted) == seed_001.LENGTH else HiddenPeriod(len(counted), 1.0)
     places = {line.forecaster: line for line in seed_001.tournament(hidden, given["prize_pool"]).places}
     lines = [places[name] for name in given["forecasters"]]
     columns = {

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from arena.scoring.metaculus.forecasts import Forecasts, given
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.totals import Totals, totals
-from arena.scoring.metaculus.tournament import Board
-from arena.scoring.metaculus.tournament_2022 import Hidden, board, score
+from arena.scores.rules.metaculus.forecasts import Forecasts, given
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.totals import Totals, totals
+from arena.scores.rules.metaculus.tournament import TournamentBoard
+from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, board, score
 
 Days = dict[str, list[float | None]]
 
@@ -47,18 +47,18 @@ def forecasts_of(table: Days) -> Forecasts:
     return given(names, starts, values, end=np.array(starts) + 1)
 
 
-def question_of(table: Days) -> Question:
+def question_of(table: Days) -> MetaculusQuestion:
     """A question that closes after the last day with a forecast."""
     last = max(k + 1 for days in table.values() for k, value in enumerate(days) if value is not None)
-    return Question(0, last, len(next(iter(table.values()))))
+    return MetaculusQuestion(0, last, len(next(iter(table.values()))))
 
 
-def scored(table: Days, hidden: Hidden | None = None) -> Totals:
+def scored(table: Days, hidden: HiddenPeriod | None = None) -> Totals:
     """Everybody's score of a question."""
     forecasts = forecasts_of(table)
     return totals(forecasts, score(question_of(table), forecasts, hidden))
 
 
-def tournament(hidden: Hidden | None = None, pool: float = POOL) -> Board:
+def tournament(hidden: HiddenPeriod | None = None, pool: float = POOL) -> TournamentBoard:
     """The board of the three questions."""
     return board([scored(table, hidden) for table in TABLES.values()], pool)

@@ -25,10 +25,10 @@ from markets.hashes import quote_hash
 from markets.millionths import ONE, millionths
 from markets.model import Level, Listing, Quote, Snapshot
 from portfolio.execute import execute
+from portfolio.matching import OrderMatch, match_listing
 from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, Rejection, Sale, Side
 from portfolio.money import dollars
 from portfolio.rules import REALISTIC
-from portfolio.walk import Filled, fill
 from tests.builders import NOW, RAIN, a_market, usd
 from tests.oracles.books import Book, Walk, buy, faults, refusal, sell
 
@@ -103,7 +103,7 @@ def executed(action: Action, size: int, side: Side, listing: Listing, limit: int
 def check(book: Book, listing: Listing, action: Action, side: Side, size: int, limit: int | None) -> str:
     """Compare one walk with the oracle's; the name of what came of it."""
     ours, through = (
-        fill(action, size, side, listing, RULES, limit),
+        match_listing(action, size, side, listing, RULES, limit),
         executed(action, size, side, listing, limit),
     )
     wrong = faults(book)
@@ -125,7 +125,7 @@ def check(book: Book, listing: Listing, action: Action, side: Side, size: int, l
     return "filled" if not ours.left else "partly"
 
 
-def check_through(ours: Filled, through: Fill | Rejection, listing: Listing, size: int) -> None:
+def check_through(ours: OrderMatch, through: Fill | Rejection, listing: Listing, size: int) -> None:
     """A decision brings what the walk brings, and says what it was done on."""
     assert isinstance(through, Fill), through
     assert listing.quote is not None
@@ -135,7 +135,7 @@ def check_through(ours: Filled, through: Fill | Rejection, listing: Listing, siz
     assert through.fee_rate == listing.market.fee_rate
 
 
-def check_sums(ours: Filled) -> list[FillLevel]:
+def check_sums(ours: OrderMatch) -> list[FillLevel]:
     """The levels are the fill. Returns them with those of one price put together."""
     assert ours.shares == sum(level.shares for level in ours.levels)
     assert ours.amount == sum(level.amount for level in ours.levels)
@@ -147,7 +147,7 @@ def check_sums(ours: Filled) -> list[FillLevel]:
     return list(whole.values())
 
 
-def check_bought(book: Book, ours: Filled, walked: Walk, size: int) -> None:
+def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
     """At most what was wanted is paid, nothing below its price, and no share is lost but to rounding."""
     levels, each = check_sums(ours), 3 * len(ours.levels)
     lost = (each + 3) / exact(levels[-1].price)
@@ -161,7 +161,7 @@ def check_bought(book: Book, ours: Filled, walked: Walk, size: int) -> None:
     assert walked.cash * ONE - 3 <= ours.amount < walked.cash * ONE + each
 
 
-def check_sold(book: Book, ours: Filled, walked: Walk, size: int) -> None:
+def check_sold(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
     """The same shares to the millionth, and for each level what it is worth or a little less."""
     levels = check_sums(ours)
     check_prices(levels, walked, Fraction(0))
@@ -189,7 +189,7 @@ def check_prices(levels: list[FillLevel], walked: Walk, lost: Fraction) -> None:
     assert sum(shares for _, shares in walked.levels[len(prices) :]) * ONE <= lost
 
 
-def check_words(ours: Filled, walked: Walk, rest: int) -> None:
+def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
     """What is left is said with its reason, and nothing is said where nothing is left."""
     if rest == 0:
         assert ours.left == ""
@@ -231,17 +231,17 @@ def test_a_real_book_comes_worst_first_and_is_walked_best_first(shared_data: Pat
     )
     assert listing.quote is not None
     assert (listing.quote.asks[0].price, listing.quote.bids[0].price) == (usd("0.99"), usd("0.01"))
-    small = fill("buy", usd(500), "YES", listing, RULES)
-    assert isinstance(small, Filled)
+    small = match_listing("buy", usd(500), "YES", listing, RULES)
+    assert isinstance(small, OrderMatch)
     assert (small.shares, small.amount) == (usd("7142.857142"), usd(500))
-    large = fill("buy", usd(25_000), "YES", listing, RULES)
-    assert isinstance(large, Filled)
+    large = match_listing("buy", usd(25_000), "YES", listing, RULES)
+    assert isinstance(large, OrderMatch)
     assert [(x.price, x.shares) for x in large.levels] == [
         (usd("0.07"), usd("142510.87")),
         (usd("0.08"), usd("187802.98875")),
     ]
-    sold = fill("sell", usd(200_000), "YES", listing, RULES)
-    assert isinstance(sold, Filled)
+    sold = match_listing("sell", usd(200_000), "YES", listing, RULES)
+    assert isinstance(sold, OrderMatch)
     assert [(x.price, x.shares) for x in sold.levels] == [
         (usd("0.06"), usd("100885.17")),
         (usd("0.05"), usd("99114.83")),

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from arena.store.database import reading
-from arena.store.read import resolutions
-from arena.store.record import Record
+from arena.record.queries.read import resolutions
+from arena.record.record import Record
+from arena.record.schema.database import reading
 from markets.model import MarketId
-from portfolio.value import valued
+from portfolio.value import lot_values
 from tests.season.running import AGREES, agents_of, arena_json
 
 SEASON = ("--start", "2025-12-07", "--end", "2026-08-16")
@@ -114,7 +114,7 @@ def test_what_ended_in_time_is_settled_and_the_rest_has_a_price_or_is_stale(
                 if not account.lots:
                     continue
                 assert found is not None
-                for lot in valued(account, found[1], FRESH):
+                for lot in lot_values(account, found[1], FRESH):
                     known_end = files.known_end(own_id(lot.market_id))
                     assert known_end is None or known_end > END, f"{lot.market_id} should be settled"
                     newest = files.last_price(own_id(lot.market_id), END)

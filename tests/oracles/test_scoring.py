@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.scoring.metaculus import community
+from arena.scores.rules.metaculus import community
 from tests.oracles.scoring import RULES, Found, check, differences, main, read
 from tests.oracles.scoring_figures import figure
 from tests.oracles.scoring_questions import forecasts_of

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from markets.canonical import digest
-from markets.hashes import quote_hash
+from markets.hashes import digest, quote_hash
 from markets.millionths import ONE
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.execute import execute

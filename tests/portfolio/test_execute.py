@@ -10,8 +10,8 @@ from markets.hashes import quote_hash
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import cap, execute, is_out
-from portfolio.floor import Floor
 from portfolio.ledger import fold, post, settle
+from portfolio.matching import SnapshotOffers
 from portfolio.model import Bet, Fill, Holdings, Lot, Rejection, Sale
 from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
@@ -441,4 +441,4 @@ def test_a_sale_remembers_its_reason_and_the_cash_it_was_made_with() -> None:
 
 
 def test_a_market_without_a_quote_has_no_hash_of_one() -> None:
-    assert Floor(a_snapshot(Listing(a_market(), None)), SEED).quote_hash(RAIN) == ""
+    assert SnapshotOffers(a_snapshot(Listing(a_market(), None)), SEED).quote_hash(RAIN) == ""

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import portfolio.fills
 from markets.millionths import ONE
 from markets.model import Level, Listing, Quote
+from portfolio.matching import OrderMatch, match_listing
 from portfolio.model import Rejection
+from portfolio.quotes import side_quote
 from portfolio.rules import REALISTIC, Rules
-from portfolio.sides import own
-from portfolio.walk import Filled, fill
 from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, a_quote, usd
 
 MID, QUOTE, SPREAD, BOOK = (
@@ -25,13 +25,13 @@ BIDS = [("0.39", "200"), ("0.40", "100"), ("0.38", "1000")]
 ASKS = [("0.44", "1000"), ("0.42", "100"), ("0.43", "200")]
 
 
-def done(result: Filled | Rejection) -> Filled:
+def done(result: OrderMatch | Rejection) -> OrderMatch:
     """The fill, which must not have been refused."""
-    assert isinstance(result, Filled), result
+    assert isinstance(result, OrderMatch), result
     return result
 
 
-def refused(result: Filled | Rejection) -> str:
+def refused(result: OrderMatch | Rejection) -> str:
     """The code and the sentence of a refusal."""
     assert isinstance(result, Rejection), result
     return f"{result.code}: {result.message}"
@@ -39,32 +39,32 @@ def refused(result: Filled | Rejection) -> str:
 
 def test_mid_buys_and_sells_at_the_mid() -> None:
     listing = a_listing("0.39", "0.41")
-    assert done(fill("buy", usd(500), "YES", listing, MID)).shares == usd(1_250)
-    assert done(fill("sell", usd(1_250), "YES", listing, MID)).amount == usd(500)
-    assert done(fill("buy", usd(600), "NO", listing, MID)).shares == usd(1_000)
+    assert done(match_listing("buy", usd(500), "YES", listing, MID)).shares == usd(1_250)
+    assert done(match_listing("sell", usd(1_250), "YES", listing, MID)).amount == usd(500)
+    assert done(match_listing("buy", usd(600), "NO", listing, MID)).shares == usd(1_000)
 
 
 def test_quote_buys_at_the_ask_and_sells_at_the_bid() -> None:
     listing = a_listing("0.40", "0.50")
-    assert done(fill("buy", usd(500), "YES", listing, QUOTE)).shares == usd(1_000)
-    assert done(fill("sell", usd(1_000), "YES", listing, QUOTE)).amount == usd(400)
-    assert done(fill("buy", usd(600), "NO", listing, QUOTE)).shares == usd(1_000)
-    assert done(fill("sell", usd(1_000), "NO", listing, QUOTE)).amount == usd(500)
+    assert done(match_listing("buy", usd(500), "YES", listing, QUOTE)).shares == usd(1_000)
+    assert done(match_listing("sell", usd(1_000), "YES", listing, QUOTE)).amount == usd(400)
+    assert done(match_listing("buy", usd(600), "NO", listing, QUOTE)).shares == usd(1_000)
+    assert done(match_listing("sell", usd(1_000), "NO", listing, QUOTE)).amount == usd(500)
 
 
 @pytest.mark.parametrize(("tick", "price"), [("0.001", "0.41"), ("0.01", "0.41"), ("0.05", "0.45")])
 def test_spread_is_a_tick_or_a_cent_from_the_mid(tick: str, price: str) -> None:
     listing = a_price("0.40", tick=usd(tick))
-    (level,) = done(fill("buy", usd(500), "YES", listing, SPREAD)).levels
+    (level,) = done(match_listing("buy", usd(500), "YES", listing, SPREAD)).levels
     assert level.price == usd(price)
-    (level,) = done(fill("buy", usd(500), "NO", listing, SPREAD)).levels
+    (level,) = done(match_listing("buy", usd(500), "NO", listing, SPREAD)).levels
     assert level.price == ONE - usd("0.40") + usd(price) - usd("0.40")
-    (level,) = done(fill("sell", usd(100), "YES", listing, SPREAD)).levels
+    (level,) = done(match_listing("sell", usd(100), "YES", listing, SPREAD)).levels
     assert level.price == 2 * usd("0.40") - usd(price)
 
 
 def test_a_book_is_walked_best_first_whatever_order_it_comes_in() -> None:
-    bought = done(fill("buy", usd(100), "YES", a_book(BIDS, ASKS), BOOK))
+    bought = done(match_listing("buy", usd(100), "YES", a_book(BIDS, ASKS), BOOK))
     assert [level.price for level in bought.levels] == [usd("0.42"), usd("0.43")]
     assert bought.levels[0].shares == usd(100)
     assert bought.levels[1].shares == usd(58) * ONE // usd("0.43")
@@ -73,7 +73,7 @@ def test_a_book_is_walked_best_first_whatever_order_it_comes_in() -> None:
 
 
 def test_a_sale_goes_to_the_highest_bids() -> None:
-    sold = done(fill("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK))
+    sold = done(match_listing("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK))
     assert [(level.price, level.shares) for level in sold.levels] == [
         (usd("0.40"), usd(100)),
         (usd("0.39"), usd(150)),
@@ -82,67 +82,67 @@ def test_a_sale_goes_to_the_highest_bids() -> None:
 
 
 def test_buying_no_takes_the_yes_bids_in_the_mirror() -> None:
-    bought = done(fill("buy", usd(100), "NO", a_book(BIDS, ASKS), BOOK))
+    bought = done(match_listing("buy", usd(100), "NO", a_book(BIDS, ASKS), BOOK))
     assert [level.price for level in bought.levels] == [usd("0.60"), usd("0.61")]
     assert bought.levels[0].shares == usd(100)
 
 
 def test_past_the_worst_price_the_money_stays_and_the_fill_says_why() -> None:
     book = a_book([("0.40", "100")], [("0.42", "100"), ("0.45", "100"), ("0.46", "900")])
-    bought = done(fill("buy", usd(500), "YES", book, BOOK))
+    bought = done(match_listing("buy", usd(500), "YES", book, BOOK))
     assert bought.amount == usd(87)
     assert bought.left == "$413.00 was not spent: the next price is $0.46, and the rules go to $0.45"
 
 
 def test_a_tighter_limit_of_the_agent_counts_and_a_looser_one_does_not() -> None:
     book = a_book([("0.40", "100")], [("0.42", "100"), ("0.44", "100"), ("0.46", "900")])
-    tight = done(fill("buy", usd(500), "YES", book, BOOK, usd("0.43")))
-    loose = done(fill("buy", usd(500), "YES", book, BOOK, usd("0.99")))
+    tight = done(match_listing("buy", usd(500), "YES", book, BOOK, usd("0.43")))
+    loose = done(match_listing("buy", usd(500), "YES", book, BOOK, usd("0.99")))
     assert (tight.amount, loose.amount) == (usd(42), usd(86))
-    assert refused(fill("buy", usd(500), "YES", book, BOOK, usd("0.41"))) == (
+    assert refused(match_listing("buy", usd(500), "YES", book, BOOK, usd("0.41"))) == (
         "unfilled: $500.00 was not spent: the best price is $0.42, and the limit is $0.41"
     )
 
 
 def test_a_limit_on_a_sale_is_the_least_it_accepts() -> None:
-    sold = done(fill("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK, usd("0.395")))
+    sold = done(match_listing("sell", usd(250), "YES", a_book(BIDS, ASKS), BOOK, usd("0.395")))
     assert sold.shares == usd(100)
     assert sold.left == "150 shares were not sold: the next price is $0.39, and the limit is $0.395"
 
 
 def test_a_book_that_ends_leaves_the_rest_in_words() -> None:
     book = a_book([("0.40", "100")], [("0.42", "100")])
-    assert done(fill("buy", usd(50), "YES", book, BOOK)).left == (
+    assert done(match_listing("buy", usd(50), "YES", book, BOOK)).left == (
         "$8.00 was not spent: nothing more is offered"
     )
 
 
 def test_a_level_gives_no_more_than_it_has_and_a_crumb_that_buys_nothing_stays() -> None:
     crumb = a_book([("0.40", "1")], [("0.42", "0.000001")])
-    bought = done(fill("buy", 1, "YES", crumb, BOOK))
+    bought = done(match_listing("buy", 1, "YES", crumb, BOOK))
     assert (bought.shares, bought.amount, bought.left) == (1, 1, "")
-    assert refused(fill("buy", 1, "YES", a_price("0.40", fee_rate=usd("0.05")), MID)) == (
+    assert refused(match_listing("buy", 1, "YES", a_price("0.40", fee_rate=usd("0.05")), MID)) == (
         "unfilled: $0.000001 was not spent: too little to buy more"
     )
 
 
 def test_a_fee_is_taken_out_of_the_amount_and_off_the_proceeds() -> None:
     listing = a_price("0.40", fee_rate=usd("0.05"))
-    bought = done(fill("buy", usd("41.20"), "YES", listing, MID))
+    bought = done(match_listing("buy", usd("41.20"), "YES", listing, MID))
     assert (bought.shares, bought.fee, bought.amount) == (usd(100), usd("1.20"), usd("41.20"))
-    sold = done(fill("sell", usd(100), "YES", listing, MID))
+    sold = done(match_listing("sell", usd(100), "YES", listing, MID))
     assert (sold.fee, sold.amount) == (usd("1.20"), usd("38.80"))
 
 
 def test_rules_without_fees_ignore_the_venue_rate() -> None:
     free = MID.model_copy(update={"fee": "none"})
     listing = a_price("0.40", fee_rate=usd("0.05"))
-    assert done(fill("buy", usd(500), "YES", listing, free)).fee == 0
+    assert done(match_listing("buy", usd(500), "YES", listing, free)).fee == 0
 
 
 def test_fees_are_rounded_up_level_by_level() -> None:
     book = a_book([("0.40", "1")], [("0.410001", "1"), ("0.420001", "1")], fee_rate=1)
-    bought = done(fill("buy", usd("0.830004"), "YES", book, BOOK))
+    bought = done(match_listing("buy", usd("0.830004"), "YES", book, BOOK))
     assert [level.fee for level in bought.levels] == [1, 1]
     assert bought.amount == usd("0.830004")
 
@@ -150,7 +150,7 @@ def test_fees_are_rounded_up_level_by_level() -> None:
 @pytest.mark.parametrize("rules", [MID, QUOTE, SPREAD, BOOK], ids=lambda rules: rules.fill)
 def test_every_rule_refuses_impossible_quotes(rules: Rules) -> None:
     def why(listing: Listing) -> str:
-        return refused(fill("buy", usd(100), "YES", listing, rules))
+        return refused(match_listing("buy", usd(100), "YES", listing, rules))
 
     assert (
         why(a_listing("0.45", "0.43")) == "crossed: the quote is crossed: its bid $0.45 is over its ask $0.43"
@@ -179,18 +179,18 @@ def test_a_quote_at_the_very_edge_of_the_rules_is_good() -> None:
         a_listing("0.40", "0.42", "0.46"),
         a_listing("0.40", "0.42", "0.36"),
     ):
-        assert done(fill("buy", usd(100), "YES", listing, QUOTE)).amount == usd(100)
+        assert done(match_listing("buy", usd(100), "YES", listing, QUOTE)).amount == usd(100)
 
 
 @pytest.mark.parametrize("mid", ["0", "1", "-0.1", "1.2"])
 def test_nothing_is_traded_at_a_price_that_is_no_chance(mid: str) -> None:
     for rules in (MID, SPREAD):
         for side in ("YES", "NO"):
-            assert refused(fill("buy", usd(100), side, a_price(mid), rules)).startswith("bad_price")
+            assert refused(match_listing("buy", usd(100), side, a_price(mid), rules)).startswith("bad_price")
 
 
 def test_a_spread_that_reaches_a_dollar_is_refused() -> None:
-    assert refused(fill("buy", usd(100), "YES", a_price("0.99"), SPREAD)) == (
+    assert refused(match_listing("buy", usd(100), "YES", a_price("0.99"), SPREAD)) == (
         "bad_price: the price $1.00 is not between $0.00 and $1.00"
     )
 
@@ -201,7 +201,7 @@ def test_the_book_rule_needs_a_whole_sound_book() -> None:
 
     def why(bids: Sequence[tuple[str, str]], asks: Sequence[tuple[str, str]]) -> str:
         listing = a_listing("0.40", "0.42", bids=bids, asks=asks)
-        return refused(fill("buy", usd(100), "YES", listing, BOOK))
+        return refused(match_listing("buy", usd(100), "YES", listing, BOOK))
 
     assert why([], []) == "no_book: the quote has no order book, and by these rules orders are filled from it"
     assert why([], ASKS) == "one_sided: the quote has no bid, only the ask $0.42: both are needed"
@@ -216,34 +216,36 @@ def test_the_book_rule_needs_a_whole_sound_book() -> None:
 
 
 def test_the_quote_rule_needs_a_quote_and_the_others_need_a_mid() -> None:
-    assert refused(fill("buy", usd(100), "YES", a_price("0.40"), QUOTE)).startswith(
+    assert refused(match_listing("buy", usd(100), "YES", a_price("0.40"), QUOTE)).startswith(
         "no_price: the quote has no ask"
     )
     blank = a_listing(None, None, None)
     for rules in (MID, SPREAD):
-        assert refused(fill("buy", usd(100), "YES", blank, rules)) == "no_price: the quote has no mid"
+        assert (
+            refused(match_listing("buy", usd(100), "YES", blank, rules)) == "no_price: the quote has no mid"
+        )
 
 
 def test_fewer_shares_than_the_market_deals_in_are_refused() -> None:
     listing = a_price("0.40", min_shares=usd(5))
-    assert done(fill("buy", usd(2), "YES", listing, MID)).shares == usd(5)
-    assert refused(fill("buy", usd("1.99"), "YES", listing, MID)) == (
+    assert done(match_listing("buy", usd(2), "YES", listing, MID)).shares == usd(5)
+    assert refused(match_listing("buy", usd("1.99"), "YES", listing, MID)) == (
         "under_min_shares: 4.975 shares are under the market's least of 5"
     )
-    assert refused(fill("sell", usd(4), "YES", listing, MID)).startswith("under_min_shares")
+    assert refused(match_listing("sell", usd(4), "YES", listing, MID)).startswith("under_min_shares")
 
 
 def test_levels_of_one_price_are_one_level_on_either_side_of_the_book() -> None:
     twice = a_book([("0.40", "100"), ("0.40", "50")], [("0.42", "100"), ("0.42", "50")])
     for action, size in (("buy", usd(60)), ("sell", usd(140))):
-        assert len(done(fill(action, size, "YES", twice, BOOK)).levels) == 1
+        assert len(done(match_listing(action, size, "YES", twice, BOOK)).levels) == 1
 
 
 def test_a_limit_that_is_just_as_far_as_the_rules_go_is_not_to_blame() -> None:
     deep = a_book([("0.40", "1"), ("0.36", "9")], [("0.42", "1"), ("0.46", "9")])
-    bought = done(fill("buy", usd(5), "YES", deep, BOOK, usd("0.45")))
+    bought = done(match_listing("buy", usd(5), "YES", deep, BOOK, usd("0.45")))
     assert bought.left == "$4.58 was not spent: the next price is $0.46, and the rules go to $0.45"
-    sold = done(fill("sell", usd(5), "YES", deep, BOOK, usd("0.37")))
+    sold = done(match_listing("sell", usd(5), "YES", deep, BOOK, usd("0.37")))
     assert sold.left == "4 shares were not sold: the next price is $0.36, and the rules go to $0.37"
 
 
@@ -252,17 +254,17 @@ def test_a_rule_that_offers_nothing_fills_nothing(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(portfolio.fills, "__path__", [str(tmp_path)])
     rules = MID.model_copy(update={"fill": "nothing"})
     for limit in (None, usd("0.40")):
-        assert refused(fill("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
+        assert refused(match_listing("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
             "unfilled: $100.00 was not spent: nothing more is offered"
         )
 
 
 def test_every_price_of_a_quote_is_mirrored_and_twice_is_as_it_was() -> None:
     yes = a_quote("0.40", "0.43", "0.41", last="0.39", bids=[("0.40", "7")], asks=[("0.43", "8")])
-    no = own(yes, "NO")
+    no = side_quote(yes, "NO")
     assert (no.bid, no.ask, no.mid, no.last) == (usd("0.57"), usd("0.60"), usd("0.59"), usd("0.61"))
     assert (no.bids, no.asks) == ((Level(usd("0.57"), usd(8)),), (Level(usd("0.60"), usd(7)),))
-    assert own(no, "NO") == own(yes, "YES") == yes
+    assert side_quote(no, "NO") == side_quote(yes, "YES") == yes
 
 
 CENTS = st.integers(1, 99).map(lambda cents: cents * 10_000)
@@ -305,7 +307,7 @@ def test_buying_agrees_with_a_walk_in_fractions(
     listing = generated(book)
     assert listing.quote is not None
     assert listing.quote.ask is not None
-    bought = done(fill("buy", amount, "YES", listing, LOOSE))
+    bought = done(match_listing("buy", amount, "YES", listing, LOOSE))
     exact = exact_shares(
         amount, listing.quote.asks, listing.market.fee_rate, listing.quote.ask + LOOSE.worst_price
     )
@@ -322,7 +324,7 @@ def test_selling_agrees_with_a_walk_in_fractions(
     listing = generated(book)
     assert listing.quote is not None
     assert listing.quote.bid is not None
-    sold = done(fill("sell", shares, "YES", listing, LOOSE))
+    sold = done(match_listing("sell", shares, "YES", listing, LOOSE))
     rest, exact = shares, Fraction(0)
     for level in sorted(listing.quote.bids, key=lambda level: -level.price):
         if level.price >= listing.quote.bid - LOOSE.worst_price:
@@ -338,8 +340,8 @@ def test_buying_and_selling_at_once_never_makes_money(
     book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], amount: int
 ) -> None:
     listing = generated(book)
-    bought = done(fill("buy", amount, "YES", listing, LOOSE))
-    sold = done(fill("sell", bought.shares, "YES", listing, LOOSE))
+    bought = done(match_listing("buy", amount, "YES", listing, LOOSE))
+    sold = done(match_listing("sell", bought.shares, "YES", listing, LOOSE))
     assert sold.amount <= bought.amount
 
 
@@ -361,5 +363,5 @@ def test_no_is_yes_of_the_opposite_market(
         bids=tuple(Level(ONE - level.price, level.shares) for level in quote.asks),
         asks=tuple(Level(ONE - level.price, level.shares) for level in quote.bids),
     )
-    no = fill("buy", amount, "NO", listing, LOOSE)
-    assert no == fill("buy", amount, "YES", Listing(listing.market, opposite), LOOSE)
+    no = match_listing("buy", amount, "NO", listing, LOOSE)
+    assert no == match_listing("buy", amount, "YES", Listing(listing.market, opposite), LOOSE)

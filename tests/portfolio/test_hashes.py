@@ -6,8 +6,8 @@ from datetime import UTC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markets.canonical import canonical, digest
-from portfolio.hashes import bet_text, entry_hash, fill_hash, sale_text
+from markets.hashes import canonical, digest
+from portfolio.ledger import bet_json, entry_hash, fill_hash, sale_json
 from portfolio.model import Bet, Entry, Fill, FillLevel, Sale
 
 TEXTS, WHOLES, TIMES = st.text(), st.integers(-(2**63), 2**63), st.datetimes(timezones=st.just(UTC))
@@ -28,9 +28,9 @@ def test_a_fill_is_hashed_as_its_canonical_json(fill: Fill) -> None:
 
 @given(st.builds(Bet, TEXTS, TEXTS, WHOLES, MAYBE, TEXTS))
 def test_a_bet_is_written_as_its_canonical_json(bet: Bet) -> None:
-    assert bet_text(bet) == canonical(bet)
+    assert bet_json(bet) == canonical(bet)
 
 
 @given(st.builds(Sale, TEXTS, TEXTS, *[MAYBE] * 3, TEXTS))
 def test_a_sale_is_written_as_its_canonical_json(sale: Sale) -> None:
-    assert sale_text(sale) == canonical(sale)
+    assert sale_json(sale) == canonical(sale)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from markets.canonical import digest
+from markets.hashes import digest
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
 from portfolio.execute import cap, execute

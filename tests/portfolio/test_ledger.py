@@ -8,8 +8,7 @@ import pytest
 
 from markets.model import MarketId, Resolution, Snapshot
 from portfolio.execute import execute
-from portfolio.hashes import entry_hash
-from portfolio.ledger import LedgerError, fold, open_account, post, settle
+from portfolio.ledger import LedgerError, entry_hash, fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
 from portfolio.rules import SEED
 from portfolio.value import mark

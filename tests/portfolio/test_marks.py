@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Quote, Snapshot
-from portfolio.columns import BLOCK, SAFE, positions_of
-from portfolio.marks import mark_all, prices_at, worths
+from portfolio.marks import BLOCK, SAFE, mark_all, position_columns, price_columns, value_columns
 from portfolio.model import Holdings, Lot, LotKey, Mark
 from portfolio.value import mark, quotes_of
 from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_snapshot, usd
@@ -95,9 +94,9 @@ def test_owed_shares_are_counted_as_the_loop_counts_them(
 def test_columns_built_once_serve_every_snapshot(
     accounts: dict[str, Holdings], history: list[Snapshot]
 ) -> None:
-    positions = positions_of(accounts.values())
+    positions = position_columns(accounts.values())
     for snapshot in history:
-        seen = worths(positions, prices_at(snapshot.at, quotes_of(snapshot), positions.keys))
+        seen = value_columns(positions, price_columns(snapshot.at, quotes_of(snapshot), positions.keys))
         expected = by_loop(accounts, snapshot).values()
         assert seen.value.tolist() == [each.value for each in expected]
         assert seen.liquidation.tolist() == [each.liquidation for each in expected]
@@ -142,7 +141,7 @@ def test_sums_that_might_leave_64_bits_are_made_of_pythons_integers(
     sizes: list[tuple[int, int]], kind: type, wide: bool
 ) -> None:
     account = an_account(*sizes)
-    positions = positions_of([account])
+    positions = position_columns([account])
     assert positions.shares.dtype == positions.cost.dtype == np.dtype(kind)
     assert positions.wide == wide
     everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))

@@ -14,9 +14,16 @@ from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Holdings, LotKey, Sale, Side
 from portfolio.money import worth
-from portfolio.profit import LotProfit, Profit, average, by_lot, by_market, in_all
 from portfolio.rules import SEED
-from portfolio.value import mark
+from portfolio.value import (
+    LotProfit,
+    Profit,
+    average_price,
+    mark,
+    profit_by_lot,
+    profit_by_market,
+    total_profit,
+)
 from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
@@ -48,7 +55,7 @@ class Life:
 
     def profit(self, price: str = "0.40") -> dict[LotKey, LotProfit]:
         """By lot, what is held being worth so much a YES share."""
-        return by_lot(self.entries, values(self.held, price))
+        return profit_by_lot(self.entries, values(self.held, price))
 
 
 def both_at(price: str) -> Snapshot:
@@ -122,26 +129,26 @@ def test_the_sides_of_a_market_are_two_lots_and_one_market() -> None:
     lots = life.profit("0.50")
     assert list(lots) == [NO, YES, (SUN, "YES")]
     assert (money(lots, NO).realised, money(lots, YES).realised) == (-usd(600), usd(600))
-    markets = by_market(lots)
+    markets = profit_by_market(lots)
     assert list(markets) == [RAIN, SUN]
     assert (markets[RAIN].paid, markets[RAIN].received, markets[RAIN].total) == (usd(1_000), usd(1_000), 0)
     assert markets[SUN].unrealised == usd(75)
-    assert in_all(lots.values()).total == usd(75)
+    assert total_profit(lots.values()).total == usd(75)
 
 
 def test_nothing_was_gained_where_nothing_was_done() -> None:
     assert Life().profit() == {}
-    assert in_all([]) == Profit()
+    assert total_profit([]) == Profit()
 
 
 def test_a_lot_that_is_held_must_have_a_value() -> None:
     with pytest.raises(KeyError, match=RAIN):
-        by_lot(Life().then(a_bet(500)).entries, {})
+        profit_by_lot(Life().then(a_bet(500)).entries, {})
 
 
 @given(st.integers(0, 10**14), st.integers(1, 10**14))
 def test_an_average_is_never_more_than_half_a_millionth_off(cost: int, shares: int) -> None:
-    found = average(cost, shares)
+    found = average_price(cost, shares)
     assert found is not None
     assert abs(found - Fraction(cost * ONE, shares)) <= Fraction(1, 2)
 
@@ -166,10 +173,10 @@ def test_the_lots_add_up_to_the_account_to_the_last_millionth(
         life.ended(payout, version, market)
     held, seen = life.held, mark(life.held, both_at(price))
     lots = life.profit(price)
-    whole = in_all(lots.values())
+    whole = total_profit(lots.values())
     assert (whole.realised, whole.cost, whole.value) == (held.realised, seen.cost, seen.value)
     assert whole.total == seen.total - BANKROLL
-    assert sum(by_market(lots).values(), Profit()) == whole
+    assert sum(profit_by_market(lots).values(), Profit()) == whole
     for key, lot in lots.items():
         assert lot.money.paid == lot.money.released + lot.money.cost
         assert lot.money.realised == lot.money.received - lot.money.released

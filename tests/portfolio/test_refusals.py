@@ -9,11 +9,11 @@ import pytest
 
 from markets.millionths import ONE
 from markets.model import Listing, MarketId
-from portfolio.checks import span
 from portfolio.execute import execute
 from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Holdings, Rejection, Sale
 from portfolio.money import LARGEST
+from portfolio.quotes import duration_text
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.builders import (
     NOW,
@@ -253,4 +253,4 @@ def test_a_price_of_a_millionth_is_a_price() -> None:
      (3_661, "1 h 1 min"), (90_000, "1 d 1 h"), (86_401, "1 d"), (8_640_000, "100 d")],
 )  # fmt: skip
 def test_a_length_of_time_is_told_in_its_two_largest_units(seconds: int, words: str) -> None:
-    assert span(timedelta(seconds=seconds)) == words
+    assert duration_text(timedelta(seconds=seconds)) == words

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from arena.belief import confidence, implied
-from arena.scoring import brier, returns
+from arena.record.model.belief import confidence, implied
+from arena.scores.rules import brier, returns
 from markets.millionths import ONE
 from markets.model import Snapshot
 from portfolio.execute import cap, execute

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from markets.model import Listing, MarketId
 from portfolio.execute import execute
-from portfolio.floor import Floor
+from portfolio.matching import SnapshotOffers
 from portfolio.model import Bet, Holdings, Lot
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
-from portfolio.sizing import pays, quarter_kelly
+from portfolio.sizing import first_price, quarter_kelly
 from tests.builders import a_book, a_listing, a_price, a_snapshot, usd
 
 A, B, C = (MarketId(f"sim:{name}") for name in "abc")
@@ -73,14 +73,14 @@ def test_a_book_rule_pays_the_best_level_and_nothing_is_staked_where_there_is_no
 
 @pytest.mark.parametrize(("bid", "ask"), [("0.40", "0.55"), ("0.45", "0.40"), (None, "0.42")])
 def test_a_quote_that_would_be_refused_has_no_price(bid: str | None, ask: str) -> None:
-    floor = Floor(a_snapshot(a_listing(bid, ask, "0.41", market=A)), QUOTE)
-    assert pays(floor, A, "YES") is None
+    floor = SnapshotOffers(a_snapshot(a_listing(bid, ask, "0.41", market=A)), QUOTE)
+    assert first_price(floor, A, "YES") is None
 
 
 def test_a_share_that_is_sure_can_be_bought_only_where_extremes_may_be() -> None:
     sure = a_snapshot(a_price("1", A))
-    assert pays(Floor(sure, REFERENCE), A, "YES") == usd(1)
-    assert pays(Floor(sure, SEED), A, "YES") is None
+    assert first_price(SnapshotOffers(sure, REFERENCE), A, "YES") == usd(1)
+    assert first_price(SnapshotOffers(sure, SEED), A, "YES") is None
     assert quarter_kelly({A: usd(1)}, Holdings(usd(10_000)), sure, REFERENCE) == ()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Listing, MarketId
 from portfolio.model import Holdings, Lot, LotKey
-from portfolio.value import Valued, mark, valued
+from portfolio.value import LotValue, lot_values, mark
 from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_quote, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
@@ -77,8 +77,8 @@ def test_no_100_shares_with_no_quote_after_a_last_value_of_30_are_still_30_and_s
     before = a_snapshot(a_price("0.70", at=NOW - day), at=NOW - day)
     assert mark(account, before, timedelta(minutes=15)).value == usd(30)
     silent = a_snapshot(held=[a_price("0.70", at=NOW - day)])
-    (lot,) = valued(account, silent, timedelta(minutes=15))
-    assert lot == Valued(RAIN, "NO", usd(100), usd(40), usd("0.30"), usd(30), 0, 86_400, "old")
+    (lot,) = lot_values(account, silent, timedelta(minutes=15))
+    assert lot == LotValue(RAIN, "NO", usd(100), usd(40), usd("0.30"), usd(30), 0, 86_400, "old")
     seen = mark(account, silent, timedelta(minutes=15))
     assert (seen.value, seen.stale, seen.age) == (usd(30), 1, 86_400)
 
@@ -90,7 +90,7 @@ def test_each_lot_says_why_it_is_stale_and_how_old_its_price_is() -> None:
     only_bid = a_listing("0.2", None, market="sim:d", at=NOW - 9 * minute)
     names = ("sim:a", "sim:b", "sim:c", "sim:d", "sim:e")
     account = holding(*(((MarketId(name), "YES"), 100, 35) for name in names))
-    lots = valued(account, a_snapshot(fresh, old, traded, only_bid), minute)
+    lots = lot_values(account, a_snapshot(fresh, old, traded, only_bid), minute)
     assert [(lot.market_id, lot.price, lot.age, lot.stale) for lot in lots] == [
         ("sim:a", usd("0.41"), 60, ""),
         ("sim:b", usd("0.41"), 120, "old"),

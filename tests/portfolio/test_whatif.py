@@ -13,7 +13,7 @@ from portfolio.ledger import fold, open_account
 from portfolio.model import Bet, Holdings, Lot, LotKey, Sale
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
 from portfolio.sizing import quarter_kelly
-from portfolio.whatif import Outcome, Sizing, Step, as_bet, flat, kelly, replay
+from portfolio.whatif import Sizing, WhatIfOutcome, WhatIfStep, as_recorded, flat_stake, kelly_stake, replay
 from tests.builders import (
     NOW,
     RAIN,
@@ -44,10 +44,10 @@ def step(
     ended: Sequence[Resolution] = (),
     held: str | None = None,
     **beliefs: str,
-) -> Step:
+) -> WhatIfStep:
     """Week `number`; `held` are the YES shares of rain that the record says were there."""
     fresh = (replace(x, quote=x.quote and replace(x.quote, at=week(number))) for x in listings)
-    return Step(
+    return WhatIfStep(
         a_snapshot(*fresh, at=week(number)) if listings else replace(a_snapshot(), at=week(number), shown=()),
         tuple(bets),
         tuple(sales),
@@ -58,11 +58,11 @@ def step(
     )
 
 
-def play(steps: Sequence[Step], rules: Rules = QUOTE, sizing: Sizing = as_bet) -> Outcome:
+def play(steps: Sequence[WhatIfStep], rules: Rules = QUOTE, sizing: Sizing = as_recorded) -> WhatIfOutcome:
     return replay(BANKROLL, NOW, steps, rules, sizing)
 
 
-def refusals(outcome: Outcome) -> list[str]:
+def refusals(outcome: WhatIfOutcome) -> list[str]:
     return [rejection.code for step in outcome.rejections for rejection in step]
 
 
@@ -155,31 +155,35 @@ def test_what_is_held_only_here_cannot_be_sold_on_a_price_that_is_history() -> N
 def test_a_sale_of_shares_sells_the_same_part_of_a_larger_lot(shares: str, left: str) -> None:
     # as bet: $450 at 0.50 are 900 shares; flat $900 are 1,800
     steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, RAINY, sales=[a_sale(shares)], held="900")]
-    outcome = play(steps, sizing=flat(usd(900)))
+    outcome = play(steps, sizing=flat_stake(usd(900)))
     assert outcome.entries[-1].held == usd(left)
 
 
 def test_a_sale_of_too_many_shares_is_refused_whatever_the_lot() -> None:
     steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, RAINY, sales=[a_sale("900.000001")], held="900")]
     for stake in ("60", "450", "900"):
-        assert refusals(play(steps, sizing=flat(usd(stake)))) == ["over_held"]
+        assert refusals(play(steps, sizing=flat_stake(usd(stake)))) == ["over_held"]
 
 
 def test_a_sale_of_some_shares_sells_something_of_the_smallest_lot() -> None:
     tiny = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
-    assert as_bet(step(0, RAINY, sales=[a_sale("100")], held="900"), tiny, QUOTE)[1] == [Sale(RAIN, "YES", 1)]
+    assert as_recorded(step(0, RAINY, sales=[a_sale("100")], held="900"), tiny, QUOTE)[1] == [
+        Sale(RAIN, "YES", 1)
+    ]
 
 
 def test_a_sale_of_all_that_was_a_millionth_sells_all() -> None:
     tiny = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
     sale = Sale(RAIN, "YES", 1)
-    assert as_bet(step(0, RAINY, sales=[sale], held="0.000001"), tiny, QUOTE)[1] == [Sale(RAIN, "YES", 7)]
+    assert as_recorded(step(0, RAINY, sales=[sale], held="0.000001"), tiny, QUOTE)[1] == [
+        Sale(RAIN, "YES", 7)
+    ]
 
 
 def test_a_sale_of_what_was_not_held_then_or_is_not_now_is_what_it_was() -> None:
     sale, now = a_sale("5"), Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
-    assert as_bet(step(0, RAINY, sales=[sale]), now, QUOTE)[1] == [sale]
-    assert as_bet(step(0, RAINY, sales=[sale], held="900"), Holdings(usd(1)), QUOTE)[1] == [sale]
+    assert as_recorded(step(0, RAINY, sales=[sale]), now, QUOTE)[1] == [sale]
+    assert as_recorded(step(0, RAINY, sales=[sale], held="900"), Holdings(usd(1)), QUOTE)[1] == [sale]
 
 
 @pytest.mark.parametrize(
@@ -187,23 +191,23 @@ def test_a_sale_of_what_was_not_held_then_or_is_not_now_is_what_it_was() -> None
 )
 def test_other_sales_are_what_they_were(sale: Sale) -> None:
     held = Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
-    assert as_bet(step(0, RAINY, sales=[sale], held="900"), held, QUOTE)[1] == [sale]
+    assert as_recorded(step(0, RAINY, sales=[sale], held="900"), held, QUOTE)[1] == [sale]
 
 
 def test_a_flat_stake_is_that_of_every_bet_and_legs_that_are_merged_share_it() -> None:
     legs = [a_bet(100, limit="0.55"), a_bet(300), a_bet(200, "NO", SNOW), a_bet(2600)]
     listings = RAINY, SNOWY
-    merged = play([step(0, *listings, bets=legs)], sizing=flat(usd(100)))
+    merged = play([step(0, *listings, bets=legs)], sizing=flat_stake(usd(100)))
     assert [(fill.side, fill.amount) for fill in merged.fills[0]] == [("YES", usd(100)), ("NO", usd(100))]
     each = QUOTE.model_copy(update={"merge": False})
-    assert [fill.amount for fill in play([step(0, *listings, bets=legs)], each, flat(usd(100))).fills[0]] == [
-        usd(100)
-    ] * 4
+    assert [
+        fill.amount for fill in play([step(0, *listings, bets=legs)], each, flat_stake(usd(100))).fills[0]
+    ] == [usd(100)] * 4
 
 
 def test_a_leg_with_an_impossible_limit_takes_no_part_of_a_flat_stake() -> None:
     legs = a_bet(500), replace(a_bet(500), limit=usd(2)), replace(a_bet(500), limit=0)
-    outcome = play([step(0, RAINY, bets=legs)], QUOTE, flat(usd(100)))
+    outcome = play([step(0, RAINY, bets=legs)], QUOTE, flat_stake(usd(100)))
     assert [fill.wanted for fill in outcome.fills[0]] == [usd(100)]
     assert refusals(outcome) == ["bad_limit", "bad_limit"]
 
@@ -211,7 +215,7 @@ def test_a_leg_with_an_impossible_limit_takes_no_part_of_a_flat_stake() -> None:
 @pytest.mark.parametrize("limit", [1, usd(1)])
 def test_a_leg_whose_limit_is_a_price_takes_its_part_of_a_flat_stake(limit: int) -> None:
     legs = a_bet(500), replace(a_bet(500), limit=limit)
-    bets, _ = flat(usd(100))(step(0, RAINY, bets=legs), Holdings(), QUOTE)
+    bets, _ = flat_stake(usd(100))(step(0, RAINY, bets=legs), Holdings(), QUOTE)
     assert [bet.amount for bet in bets] == [usd(50), usd(50)]
 
 
@@ -231,13 +235,13 @@ def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() ->
 
 def test_a_flat_stake_is_shared_out_to_the_last_millionth() -> None:
     legs = [a_bet(100), Bet(RAIN, "YES", 1), a_bet(0), a_bet(300)]
-    bets, _ = flat(10)(step(0, RAINY, bets=legs), Holdings(), QUOTE)
+    bets, _ = flat_stake(10)(step(0, RAINY, bets=legs), Holdings(), QUOTE)
     assert [bet.amount for bet in bets] == [0, 3, 3, 4]
 
 
 def test_a_bet_that_was_no_amount_stays_none() -> None:
     odd = [a_bet(0), a_bet("-5"), a_bet(70)]
-    outcome = play([step(0, RAINY, bets=odd)], sizing=flat(usd(100)))
+    outcome = play([step(0, RAINY, bets=odd)], sizing=flat_stake(usd(100)))
     assert (refusals(outcome), [fill.amount for fill in outcome.fills[0]]) == (["bad_amount"] * 2, [usd(100)])
 
 
@@ -246,10 +250,10 @@ def test_quarter_kelly_bets_anew_on_what_was_stated_and_sells_nothing() -> None:
         step(0, RAINY, bets=[a_bet(60, "NO")], rain="0.60"),
         step(1, RAINY, sales=[a_sale(side="NO")], rain="0.30"),
     ]
-    outcome = play(steps, sizing=kelly)
+    outcome = play(steps, sizing=kelly_stake)
     # ¼ · 10,000 · (0.60 − 0.50) / (1 − 0.50) = 500; then it is held, and left alone
     assert [entry.cash for entry in outcome.entries[1:]] == [-usd(500)]
-    bets, sales = kelly(steps[0], Holdings(BANKROLL), QUOTE)
+    bets, sales = kelly_stake(steps[0], Holdings(BANKROLL), QUOTE)
     assert (bets, sales) == (
         quarter_kelly({RAIN: usd("0.60")}, Holdings(BANKROLL), steps[0].snapshot, QUOTE),
         (),
@@ -298,14 +302,14 @@ SEASON = st.lists(
     max_size=6,
 )
 RULES = st.sampled_from([QUOTE, MID, REPLAY, SEED, REFERENCE, MERGED_SEED])
-SIZINGS = st.sampled_from([as_bet, flat(usd(100)), flat(usd(1234)), kelly])
+SIZINGS = st.sampled_from([as_recorded, flat_stake(usd(100)), flat_stake(usd(1234)), kelly_stake])
 
 
 def season(
     drawn: Sequence[tuple[list[int], list[Bet], list[Sale], tuple[MarketId, str | None] | None]],
-) -> list[Step]:
+) -> list[WhatIfStep]:
     """Steps as drawn; each market ends once, and what has ended is offered no more."""
-    steps, ended = list[Step](), dict[MarketId, Resolution]()
+    steps, ended = list[WhatIfStep](), dict[MarketId, Resolution]()
     for number, (bids, bets, sales, ending) in enumerate(drawn):
         if ending is not None and ending[0] not in ended:
             ended[ending[0]] = a_resolution(ending[1], ending[0], at=week(number))
@@ -323,7 +327,9 @@ def season(
 
 
 @given(SEASON.map(season), RULES, SIZINGS)
-def test_cash_is_never_negative_and_the_sums_hold(steps: list[Step], rules: Rules, sizing: Sizing) -> None:
+def test_cash_is_never_negative_and_the_sums_hold(
+    steps: list[WhatIfStep], rules: Rules, sizing: Sizing
+) -> None:
     outcome = play(steps, rules, sizing)
     assert min(entry.balance for entry in outcome.entries) >= 0
     assert fold(outcome.entries) == outcome.holdings
@@ -334,14 +340,14 @@ def test_cash_is_never_negative_and_the_sums_hold(steps: list[Step], rules: Rule
 
 @given(SEASON.map(season), RULES)
 def test_what_came_of_other_rules_played_again_by_the_same_rules_is_the_same_ledger(
-    steps: list[Step], rules: Rules
+    steps: list[WhatIfStep], rules: Rules
 ) -> None:
     before = play(steps, rules)
     recorded = [replace(x, held=_held(before, x.snapshot.at)) for x in steps]
     assert play(recorded, rules) == before
 
 
-def _held(outcome: Outcome, at: datetime) -> dict[LotKey, int]:
+def _held(outcome: WhatIfOutcome, at: datetime) -> dict[LotKey, int]:
     """The shares in each lot before the fills of a time."""
     entries = [x for x in outcome.entries if x.at < at or (x.at == at and not x.ref.startswith("fill:"))]
     return {key: lot.shares for key, lot in fold(entries).lots.items()}

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agents.model import Message
-from markets.canonical import digest
+from markets.hashes import digest
 
 
 def stored_questions(database: Path) -> set[str]:

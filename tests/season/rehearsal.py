@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from arena.board import Board, Event
-from arena.clock import Pretended
+from arena.clock import PretendedClock
 from arena.config import load
-from arena.run import Run, run
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
+from arena.operations.progress import RunEvent, RunProgress
+from arena.operations.run import Run, run
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.statehash import state_hash
+from arena.verify import verify
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 
@@ -34,16 +34,18 @@ def rehearse(
     folder: Path,
     record: str = "arena.db",
     once: bool = False,
-    tell: Callable[[Run, Event], None] = lambda _run, _event: None,
-) -> tuple[Board, list[Event]]:
+    tell: Callable[[Run, RunEvent], None] = lambda _run, _event: None,
+) -> tuple[RunProgress, list[RunEvent]]:
     """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
-    opened, events = Record.open(address(folder, record)), list[Event]()
+    opened, events = Record.open(address(folder, record)), list[RunEvent]()
 
-    def told(event: Event) -> None:
+    def told(event: RunEvent) -> None:
         events.append(event)
         tell(running, event)
 
-    running = Run(load(folder / "config.yaml"), opened, lambda: Pretended.read(folder / "clock"), told, once)
+    running = Run(
+        load(folder / "config.yaml"), opened, lambda: PretendedClock.read(folder / "clock"), told, once
+    )
     try:
         asyncio.run(run(running))
     finally:

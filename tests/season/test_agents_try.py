@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from agents.schema import schema
+from agents.answers.json_text import answer_schema
 from arena.cli.main import app
 from arena.clock import now
 from tests.provider.replies import GOOD, says
@@ -166,7 +166,7 @@ def test_when_dry_no_call_is_made_and_every_question_is_shown(tmp_path: Path, se
     assert (found["decision"], found["dry"]) == (None, True)
     for question in found["questions"]:
         sent = sum(len(message["content"].encode()) + 32 for message in question["messages"])
-        sent += len(json.dumps(schema(question["stage"] == "final")).encode())
+        sent += len(json.dumps(answer_schema(question["stage"] == "final")).encode())
         assert question["worst_usd"] == pytest.approx((sent * 1 + 1_000 * 4) / 1e6)
         assert 0 < question["tokens"] < sent
     total = sum(question["worst_usd"] for question in found["questions"])

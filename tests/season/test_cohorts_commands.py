@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.store.record import Record
-from markets.canonical import digest
+from arena.record.record import Record
+from markets.hashes import digest
 from tests.arena.store.build import Season, play_on
 from tests.arena.store.older import old_record
 from tests.season.running import AGREES

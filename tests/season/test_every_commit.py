@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.plan import plan_of
-from arena.season import play_season
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
-from arena.wiring import open_world
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.statehash import state_hash
+from arena.rounds.season import play_season
+from arena.rounds.wiring import open_world
+from arena.verify import verify
 from markets.simulation.settings import Settings
 from markets.venues.simulator import venue
 

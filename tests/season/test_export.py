@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from arena.cli.main import app
-from arena.store.export.restore import restore
+from arena.exports.restore import restore
 from tests.arena.store.build import build
 from tests.arena.store.exports import bend_json, contents, exported, lines
 from tests.builders import NOW

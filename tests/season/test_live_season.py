@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from agents.model import Ask, Decision, Forecast, View
-from arena.model import RoundReport
-from arena.round import play_round
-from arena.store.database import reading
-from arena.store.read import StoredCohort
-from arena.store.record import Record
-from arena.store.verify import verify
+from arena.record.model.model import RoundReport
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.round import play_round
+from arena.verify import verify
 from markets.model import MarketId
 from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC

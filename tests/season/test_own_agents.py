@@ -10,7 +10,7 @@ import pytest
 
 from arena.clock import now
 from arena.config import load
-from arena.wiring import visit
+from arena.rounds.wiring import open_venue
 from markets.model import Listing
 from tests.season.running import agents_of, arena, arena_json, demo_config
 
@@ -38,7 +38,7 @@ ROUNDS = 3
 def world(config: Path) -> list[Listing]:
     """The markets on offer at the decision times, as the simulator has them."""
     settings = load(config)
-    venue, first = visit(settings), settings.first_start(now())
+    venue, first = open_venue(settings), settings.first_start(now())
     weeks = [first + timedelta(weeks=number) for number in range(ROUNDS)]
     return [listing for week in weeks for listing in asyncio.run(venue.catalogue(week))]
 

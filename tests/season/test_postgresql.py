@@ -9,20 +9,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from arena.cohorts import glances as seen
-from arena.expected import Expected
-from arena.noting import note_rounds, note_venue
-from arena.standing import look
-from arena.status_data import as_data
-from arena.store.aside import read_aside
-from arena.store.asof import quotes_as_of
-from arena.store.database import reading
-from arena.store.incidents import to_tell, tried
-from arena.store.overview import read_turns
-from arena.store.record import Record
-from arena.store.seal import heads
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
+from arena.cohorts.schedule import Expected
+from arena.operations.incidents import note_rounds, note_venue
+from arena.operations.status import read_status, status_data
+from arena.record.queries.overview import read_turns
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.aside import read_aside
+from arena.record.write.asof import quotes_as_of
+from arena.record.write.incidents import to_tell, tried
+from arena.record.write.seal import heads
+from arena.record.write.statehash import state_hash
+from arena.rounds.season import cohort_overviews as seen
+from arena.verify import verify
 from markets.venue import VenueError
 from tests.arena.store.build import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
@@ -160,7 +159,13 @@ def test_the_status_and_what_is_told_are_the_same_on_both_databases(
             tried(record.engine, first.id, NOW, None)
             note_venue(record, "100%", NOW, None)
             with reading(record.engine) as opened:
-                found.append((rest, look(opened, NOW, expected), as_data(look(opened, NOW, expected))))
+                found.append(
+                    (
+                        rest,
+                        read_status(opened, NOW, expected),
+                        status_data(read_status(opened, NOW, expected)),
+                    )
+                )
     assert found[0] == found[1]
     assert found[0][1].held.positions
     assert len(found[0][1].incidents) > 1

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from arena.board import Event
+from arena.calls.rate_limit import RunningCalls
+from arena.cohorts.freeze import plan_of
 from arena.config import load
-from arena.plan import plan_of
-from arena.run import Run
-from arena.season import play_season
-from arena.store.backup import mark
-from arena.store.record import Record
-from arena.underway import UnderWay
-from arena.wiring import open_world
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run
+from arena.record.files.backup import mark
+from arena.record.record import Record
+from arena.rounds.season import play_season
+from arena.rounds.wiring import open_world
 from markets.millionths import ONE
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.forked import Forks
@@ -100,7 +100,7 @@ def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_w
     loop = asyncio.new_event_loop()
     closed, running = threading.Event(), list[Run]()
 
-    def told(run: Run, event: Event) -> None:
+    def told(run: Run, event: RunEvent) -> None:
         running[:] = [run]
 
     def stopping() -> None:
@@ -108,15 +108,15 @@ def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_w
         loop.call_soon_threadsafe(running[0].stop.signal)
         assert closed.wait(60)
 
-    def close(calls: UnderWay) -> None:
+    def close(calls: RunningCalls) -> None:
         closing(calls)
         closed.set()
 
-    closing = UnderWay.close
+    closing = RunningCalls.close
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(UnderWay, "close", close)
-        patch.setattr("arena.store.examine.STEPS", 100)
-        patch.setattr("arena.store.backup.mark", announced(mark, stopping))
+        patch.setattr(RunningCalls, "close", close)
+        patch.setattr("arena.record.files.examine.STEPS", 100)
+        patch.setattr("arena.record.files.backup.mark", announced(mark, stopping))
         patch.setattr(asyncio, "run", loop.run_until_complete)
         board, events = rehearse(tmp_path, tell=told)
         loop.run_until_complete(loop.shutdown_default_executor())

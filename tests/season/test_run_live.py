@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.clock import Pretended
+from arena.clock import PretendedClock
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
@@ -85,7 +85,7 @@ def an_arena(
 
 
 def time_of(folder: Path) -> datetime:
-    return Pretended.read(folder / "clock").now()
+    return PretendedClock.read(folder / "clock").now()
 
 
 def venue_is_down(folder: Path, venue: VenueServer, down: Down) -> None:

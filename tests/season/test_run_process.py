@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from arena.cli.run import play
-from arena.cli.run_log import Lines
-from arena.clock import Pretended, now
+from arena.cli.run_log import LineLog
+from arena.clock import PretendedClock, now
 from arena.config import load
 from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider, faulty
@@ -171,8 +171,8 @@ def run_here(folder: Path, log: Path) -> Any:
         return play(
             load(folder / "config.yaml"),
             False,
-            lambda: Pretended.read(folder / "clock"),
-            Lines(stream, True, False),
+            lambda: PretendedClock.read(folder / "clock"),
+            LineLog(stream, True, False),
         )
 
 

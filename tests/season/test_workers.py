@@ -17,12 +17,12 @@ from sqlalchemy import make_url
 from arena.clock import timer
 from arena.config import load
 from arena.errors import ArenaError
-from arena.store.database import reading
-from arena.store.queue import TurnJob
-from arena.store.record import Record
-from arena.store.verify import verify
-from arena.wiring import open_world
-from arena.worker import play_job
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.queue import TurnJob
+from arena.rounds.wiring import open_world
+from arena.rounds.worker import play_job
+from arena.verify import verify
 from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import a_server, database
@@ -177,8 +177,8 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are waited for once, not in every round; what is played is the same season."""
-    monkeypatch.setattr("arena.crew.ALONE", 0.2)
-    monkeypatch.setattr("arena.crew.RESCUE", 0.1)
+    monkeypatch.setattr("arena.rounds.dispatch.ALONE", 0.2)
+    monkeypatch.setattr("arena.rounds.dispatch.RESCUE", 0.1)
     address, itself = new_database(), tmp_path / "itself"
     for folder, record, workers in ((itself, "arena.db", "false"), (tmp_path, address, "true")):
         folder.mkdir(exist_ok=True)

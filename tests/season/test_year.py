@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.store.database import looking, newest_version, reading, version_of
+from arena.record.schema.database import looking, newest_version, reading, version_of
 from tests.season.forked import Forks
 from tests.season.rehearsal import content, rows
 from tests.season.yearlong import A_YEAR, NEW, OLD, SOME_WEEKS, Stage, Year, kills, staged

@@ -19,7 +19,7 @@ from typing import Protocol
 
 from agents.demo.models import answer
 from agents.model import Message
-from arena.clock import Pretended
+from arena.clock import PretendedClock
 from markets.simulation.settings import Settings
 from tests.arena.store.downgraded import of_version
 from tests.provider.replies import Asked, fails, says
@@ -131,7 +131,7 @@ class Stage:
 
     def now(self) -> datetime:
         """The pretended time."""
-        return Pretended.read(self.folder / "clock").now()
+        return PretendedClock.read(self.folder / "clock").now()
 
     def look(self, at: datetime) -> None:
         """Before each answer of the venue: has something come due?"""

@@ -6,7 +6,7 @@ from typing import Any
 
 from markets.millionths import ONE
 from markets.model import Listing
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from tests.venue_server.visit import Answer
 
 DEEP: Any = [[]]
@@ -82,7 +82,7 @@ def sane(listing: Listing) -> bool:
     )
 
 
-def well_told(aside: list[SetAside]) -> bool:
+def well_told(aside: list[QuarantinedRecord]) -> bool:
     """Whether each thing set aside has a name, a code and a reason, in text that can be kept anywhere."""
     texts = [text for item in aside for text in (item.record, item.code, item.reason)]
     return all(text and text.isprintable() and len(text) < 1_000 for text in texts) and all(

@@ -9,9 +9,8 @@ from datetime import datetime
 
 from markets.millionths import ONE, decimal
 from markets.model import Level, Listing
-from markets.simulation.life import Life
-from markets.simulation.settings import Settings, seeded
-from markets.simulation.world import build, listing
+from markets.simulation.settings import Settings, seeded_chance
+from markets.simulation.world import SimulatedMarket, build_world, listing_at
 from tests.serving import Reply
 from tests.venue_server.polymarket import PolymarketWire, Raw, a_book, a_book_end, a_market, an_end
 from tests.venue_server.server import Asked, VenueServer, status
@@ -27,8 +26,8 @@ class MovingVenue(VenueServer):
         self, settings: Settings, clock: Callable[[], datetime], down: Down = lambda _: False
     ) -> None:
         super().__init__()
-        self._settings, self._chance = settings, seeded(settings.seed)
-        self._lives = list(enumerate(build(settings, self._chance).values(), FIRST_NAME))
+        self._settings, self._chance = settings, seeded_chance(settings.seed)
+        self._lives = list(enumerate(build_world(settings, self._chance).values(), FIRST_NAME))
         self._clock, self._down = clock, down
         self._shown: datetime | None = None
         self._wire = PolymarketWire()
@@ -49,14 +48,14 @@ class MovingVenue(VenueServer):
         if at == self._shown:
             return
         known = [(str(name), life) for name, life in self._lives if life.market.opens_at <= at]
-        pages = [(name, life, listing(life, at, self._settings, self._chance)) for name, life in known]
+        pages = [(name, life, listing_at(life, at, self._settings, self._chance)) for name, life in known]
         self._wire.markets = [_page(name, life, seen, at) for name, life, seen in pages]
         self._wire.books = [_book(name, seen) for name, life, seen in pages if at < life.market.closes_at]
         self._wire.ends = [_end(name, life, at) for name, life in known]
         self._shown = at
 
 
-def _page(name: str, life: Life, seen: Listing, at: datetime) -> Raw:
+def _page(name: str, life: SimulatedMarket, seen: Listing, at: datetime) -> Raw:
     """A market as its page reads; after its close, until it is known how it ended, it takes no orders."""
     market, quote, ends = seen.market, seen.quote, life.resolutions(at)
     assert quote is not None
@@ -105,7 +104,7 @@ def _steps(levels: tuple[Level, ...]) -> list[tuple[str, str]]:
     return [(_text(level.price), _text(level.shares)) for level in reversed(levels)]
 
 
-def _end(name: str, life: Life, at: datetime) -> Raw:
+def _end(name: str, life: SimulatedMarket, at: datetime) -> Raw:
     """A market's page at the order book: it may know who won."""
     ends = life.resolutions(at)
     payout = ends[-1].payout if ends else None

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from markets.venues.polymarket import Polymarket, Settings
-from markets.wire.http import Http
+from markets.venues.wire.http import HttpClient
 from tests.venue_server.server import Asked, VenueServer, status
 from tests.venue_server.visit import Answer, at_once
 
@@ -196,7 +196,8 @@ class Wires:
     def __init__(self, url: str):
         self._runner = asyncio.Runner()
         self._gamma, self._clob = (
-            Http(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once) for root in (GAMMA, CLOB)
+            HttpClient(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once)
+            for root in (GAMMA, CLOB)
         )
 
     def __enter__(self) -> "Wires":
@@ -209,7 +210,7 @@ class Wires:
 
     def ask(self, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
         """What a Polymarket that knows nothing yet answers."""
-        aside: list[SetAside] = []
+        aside: list[QuarantinedRecord] = []
 
         async def asked() -> T:
             return await question(Polymarket(Settings(**settings), self._gamma, self._clob, aside.append))

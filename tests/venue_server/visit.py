@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from markets.venue import SetAside, Venue
+from markets.venue import QuarantinedRecord, Venue
 from markets.venues.kalshi import Kalshi
 from markets.venues.kalshi import Settings as KalshiSettings
 from markets.venues.manifold import Manifold
 from markets.venues.manifold import Settings as ManifoldSettings
-from markets.wire.http import Http
+from markets.venues.wire.http import HttpClient
 
 T = TypeVar("T")
 V = TypeVar("V", bound=Venue)
@@ -21,7 +21,7 @@ class Answer(Generic[T]):
     """What a venue said, and what it made nothing of."""
 
     said: T
-    aside: list[SetAside]
+    aside: list[QuarantinedRecord]
 
     @property
     def codes(self) -> list[tuple[str, str]]:
@@ -34,7 +34,7 @@ class Line:
 
     def __init__(self, url: str):
         self.url, self._runner = url, asyncio.Runner()
-        self.http = Http(url, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once)
+        self.http = HttpClient(url, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once)
 
     def __enter__(self) -> "Line":
         return self
@@ -53,8 +53,10 @@ class Line:
         made = ManifoldSettings(url=self.url, **settings)
         return self._visit(lambda aside: Manifold(made, self.http, aside.append), question)
 
-    def _visit(self, make: Callable[[list[SetAside]], V], question: Callable[[V], Awaitable[T]]) -> Answer[T]:
-        aside: list[SetAside] = []
+    def _visit(
+        self, make: Callable[[list[QuarantinedRecord]], V], question: Callable[[V], Awaitable[T]]
+    ) -> Answer[T]:
+        aside: list[QuarantinedRecord] = []
 
         async def asked() -> T:
             return await question(make(aside))

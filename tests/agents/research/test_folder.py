@@ -8,7 +8,7 @@ import pytest
 from agents.evidence import Found, ResearchError
 from agents.research.folder import MOST_BYTES, Settings, research
 from markets.model import Market
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from tests.builders import NOW, a_market
 
 LISBON = a_market("sim:lisbon", question="Will rain fall on Lisbon in January?")
@@ -17,9 +17,11 @@ NO_KEY = "is none of title, published, source, url, markets with a colon and a v
 ARTICLE = f"{HEAD}url: https://news.example/clouds\n\nThe first rain\nof the year.\n"
 
 
-def ask(folder: Path, market: Market = LISBON, **settings: object) -> tuple[list[Found], list[SetAside]]:
+def ask(
+    folder: Path, market: Market = LISBON, **settings: object
+) -> tuple[list[Found], list[QuarantinedRecord]]:
     """What the folder has on a market, and what was set aside."""
-    asides: list[SetAside] = []
+    asides: list[QuarantinedRecord] = []
     source = research(Settings.model_validate({"path": folder, **settings}), asides.append)
     return asyncio.run(source.articles(market, NOW)), asides
 
@@ -107,7 +109,7 @@ def test_a_file_that_is_no_article_is_set_aside_and_the_others_stand(
     write(tmp_path, ARTICLE)
     found, asides = ask(tmp_path)
     assert len(found) == 1
-    assert asides == [SetAside("folder", "bad/b.md", "article", "malformed", reason)]
+    assert asides == [QuarantinedRecord("folder", "bad/b.md", "article", "malformed", reason)]
 
 
 def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:

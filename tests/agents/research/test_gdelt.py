@@ -10,8 +10,8 @@ import pytest
 from agents.evidence import Found, ResearchError
 from agents.research.gdelt import Gdelt, Settings, research
 from markets.model import Market
-from markets.venue import SetAside
-from markets.wire.http import Http
+from markets.venue import QuarantinedRecord
+from markets.venues.wire.http import HttpClient
 from tests.builders import NOW, a_market
 from tests.venue_server.server import CUT, HTML, TRUNCATED, Reply, VenueServer, reply, status, venue_server
 from tests.venue_server.visit import at_once
@@ -39,14 +39,16 @@ def server() -> Iterator[VenueServer]:
         yield running
 
 
-def ask(server: VenueServer, market: Market = FED, **settings: Any) -> tuple[list[Found], list[SetAside]]:
+def ask(
+    server: VenueServer, market: Market = FED, **settings: Any
+) -> tuple[list[Found], list[QuarantinedRecord]]:
     """What GDELT has on a market, and what was set aside."""
-    asides: list[SetAside] = []
+    asides: list[QuarantinedRecord] = []
 
     async def asked() -> list[Found]:
         quick = {"url": server.url, "per_second": 1_000, "timeout": 1.0}
         chosen = Settings.model_validate(quick | settings)
-        http = Http(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once)
+        http = HttpClient(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once)
         source = Gdelt(chosen, http, asides.append)
         try:
             return await source.articles(market, NOW)

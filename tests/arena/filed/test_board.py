@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.filed.board import Row, board, finite
-from arena.filed.table import Table, read
-from arena.scoring.metaculus.question import Mode
+from arena.scores.files.forecasts import ForecastTable, read_forecasts
+from arena.scores.files.scores import ForecasterScores, score_file, without_infinity
+from arena.scores.rules.metaculus.question import Mode
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
 HEAD = "question,forecaster,probability,outcome"
 Line = tuple[int, int, float, float]
 
 
-def table_of(*lines: str, more: str = "") -> Table:
-    return read("f.csv", "\n".join([HEAD + more, *lines]))
+def table_of(*lines: str, more: str = "") -> ForecastTable:
+    return read_forecasts("f.csv", "\n".join([HEAD + more, *lines]))
 
 
-def row_of(rows: tuple[Row, ...], name: str) -> Row:
+def row_of(rows: tuple[ForecasterScores, ...], name: str) -> ForecasterScores:
     return next(row for row in rows if row.forecaster == name)
 
 
@@ -35,7 +35,7 @@ LINES = st.lists(
 @given(LINES)
 def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
     texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
-    found = board(table_of(*texts, more=",market_probability"))
+    found = score_file(table_of(*texts, more=",market_probability"))
     by_question: dict[int, dict[int, float]] = defaultdict(dict)
     for q, f, p, _ in lines:
         by_question[q][f] = p if q % 2 else 1 - p
@@ -63,9 +63,9 @@ def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
 @given(LINES, st.randoms(use_true_random=False))
 def test_the_order_of_lines_changes_no_digit(lines: list[Line], chance: Random) -> None:
     texts = [f"q{q},f{f},{p!r},{q % 2},{m!r}" for q, f, p, m in lines]
-    one = board(table_of(*texts, more=",market_probability"))
+    one = score_file(table_of(*texts, more=",market_probability"))
     chance.shuffle(texts)
-    assert board(table_of(*texts, more=",market_probability")) == one
+    assert score_file(table_of(*texts, more=",market_probability")) == one
 
 
 def many(more: str = "") -> list[str]:
@@ -77,7 +77,7 @@ def many(more: str = "") -> list[str]:
 
 
 def test_with_twenty_events_there_is_an_interval() -> None:
-    found = board(table_of(*many(), more=",market_probability"))
+    found = score_file(table_of(*many(), more=",market_probability"))
     assert [row.forecaster for row in found.rows] == ["good", "bad"]
     good = found.rows[0]
     assert good.skill_low is not None
@@ -88,12 +88,12 @@ def test_with_twenty_events_there_is_an_interval() -> None:
 
 def test_questions_of_one_event_count_as_one() -> None:
     few = [line + f",e{number // 6}" for number, line in enumerate(many())]
-    row = board(table_of(*few, more=",market_probability,event")).rows[0]
+    row = score_file(table_of(*few, more=",market_probability,event")).rows[0]
     assert (row.events, row.events_effective, row.reason) == (10, 10, "not enough events")
 
 
 def test_one_forecaster_on_one_question() -> None:
-    found = board(table_of("a,ann,0.5,1"))
+    found = score_file(table_of("a,ann,0.5,1"))
     row = found.rows[0]
     assert (row.brier, row.peer, row.relative, row.skill, row.reason) == (
         0.25,
@@ -109,7 +109,7 @@ def test_one_forecaster_on_one_question() -> None:
 
 
 def test_nothing_resolved() -> None:
-    found = board(table_of("a,ann,0.5,", "b,ann,0.5,0.5"))
+    found = score_file(table_of("a,ann,0.5,", "b,ann,0.5,0.5"))
     row = found.rows[0]
     assert (row.forecasts, row.brier, row.log, row.baseline, row.skill) == (0, None, None, None, None)
     assert row.reason == "nothing resolved"
@@ -121,20 +121,20 @@ def test_nothing_resolved() -> None:
 
 
 def test_a_price_that_is_missing_leaves_a_row_out_of_skill_alone() -> None:
-    found = board(table_of("a,ann,0.5,1,0.5", "b,ann,1,1,", more=",market_probability"))
+    found = score_file(table_of("a,ann,0.5,1,0.5", "b,ann,1,1,", more=",market_probability"))
     assert (found.rows[0].skill, found.rows[0].brier) == (0, 0.125)
     assert "not in skill: 1 forecast on 1 question without a market_probability" in found.notes
 
 
 def test_who_gave_0_to_what_happened_has_no_log_score_in_json() -> None:
-    found = board(table_of("a,ann,0,1"))
+    found = score_file(table_of("a,ann,0,1"))
     assert found.rows[0].log == -math.inf
-    assert finite(found.rows[0]).log is None
+    assert without_infinity(found.rows[0]).log is None
     assert any(note.startswith("a log score of −∞") for note in found.notes)
 
 
 def test_a_board_for_each_category() -> None:
-    rows = board(table_of("a,ann,0.5,1,x", "b,ann,1,1,y", more=",category"), by_category=True).rows
+    rows = score_file(table_of("a,ann,0.5,1,x", "b,ann,1,1,y", more=",category"), by_category=True).rows
     assert [(row.category, row.brier) for row in rows] == [("x", 0.25), ("y", 0)]
 
 
@@ -143,7 +143,7 @@ FIVE_DAYS = ["a,ann,0.4,1,1,0,5", "a,ann,0.7,1,2,0,5", "a,ann,0.8,1,4,0,5"]
 
 
 def test_the_five_days_of_the_faq() -> None:
-    row = board(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
+    row = score_file(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
     assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
     assert (row.forecasts, row.questions) == (3, 1)
     assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)
@@ -154,13 +154,15 @@ def test_times_as_dates_are_the_same_as_numbers() -> None:
         ",".join([*line.split(",")[:4], *(f"2026-01-0{int(day) + 1}" for day in line.split(",")[4:])])
         for line in FIVE_DAYS
     ]
-    one, other = (board(table_of(*lines, more=",time,open,close")).rows[0] for lines in (FIVE_DAYS, dated))
+    one, other = (
+        score_file(table_of(*lines, more=",time,open,close")).rows[0] for lines in (FIVE_DAYS, dated)
+    )
     assert one == other
 
 
 def test_without_a_close_the_latest_forecast_counts() -> None:
     lines = ["a,ann,0.1,1,1", "a,ann,0.8,1,2", "a,bob,0.4,1,1"]
-    found = board(table_of(*lines, more=",time"))
+    found = score_file(table_of(*lines, more=",time"))
     assert row_of(found.rows, "ann").peer == pytest.approx(100 * math.log(2))
     assert any(note.startswith("no column close") for note in found.notes)
 
@@ -168,7 +170,7 @@ def test_without_a_close_the_latest_forecast_counts() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_half_of_a_life_gives_half_of_the_score(mode: Mode) -> None:
     lines = ["a,ann,0.8,1,0,2,4", "a,bob,0.4,1,0,2,4"]
-    found = board(table_of(*lines, more=",open,close,scheduled_close"), mode)
+    found = score_file(table_of(*lines, more=",open,close,scheduled_close"), mode)
     ann = row_of(found.rows, "ann")
     assert (found.mode, ann.coverage) == (mode, 0.5)
     assert ann.peer == pytest.approx(50 * math.log(2))
@@ -177,4 +179,4 @@ def test_half_of_a_life_gives_half_of_the_score(mode: Mode) -> None:
 def test_a_late_close_counts_in_the_mode_of_the_site_alone() -> None:
     lines = ["a,ann,0.8,1,0,4,2", "a,bob,0.4,1,0,4,2"]
     table = table_of(*lines, more=",open,close,scheduled_close")
-    assert [row_of(board(table, mode).rows, "ann").coverage for mode in MODES] == [1, 2]
+    assert [row_of(score_file(table, mode).rows, "ann").coverage for mode in MODES] == [1, 2]

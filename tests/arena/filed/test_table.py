@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.filed import entries
-from arena.filed.board import board
-from arena.filed.table import COLUMNS, read
+from arena.scores.files import tournament
+from arena.scores.files.forecasts import COLUMNS, read_forecasts
+from arena.scores.files.scores import score_file
 
 HEAD = "question,forecaster,probability,outcome"
 TIMED = f"{HEAD},time,open,close,scheduled_close"
@@ -21,13 +21,13 @@ def csv(*lines: str) -> str:
 def refused(text: str) -> str:
     """What is said of a file that can't be scored, with its mend."""
     with pytest.raises(ArenaError) as caught:
-        read("f.csv", text)
+        read_forecasts("f.csv", text)
     assert caught.value.mend
     return str(caught.value)
 
 
 def test_a_good_file() -> None:
-    table = read(
+    table = read_forecasts(
         "f.csv",
         csv(f"{HEAD},market_probability", "snow,bob,0.25,0,", "rain, ann ,1,,0.5", "odd,ann,0.1,0.5,1"),
     )
@@ -43,7 +43,7 @@ def test_a_good_file() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_end_as_they_like_and_blank_ones_are_skipped(end: str) -> None:
-    table = read("f.csv", end.join([HEAD, '"rain, hard",ann,0.5,1', "", "snow,ann,0.5,1"]))
+    table = read_forecasts("f.csv", end.join([HEAD, '"rain, hard",ann,0.5,1', "", "snow,ann,0.5,1"]))
     assert table.questions == ("rain, hard", "snow")
 
 
@@ -149,19 +149,19 @@ def test_whatever_the_times_a_file_is_scored_or_refused(rows: list[tuple[str, ..
 def scored_or_refused(text: str) -> None:
     """Either a board in both modes, or what is wrong with the file; nothing else."""
     try:
-        table = read("f.csv", text)
+        table = read_forecasts("f.csv", text)
     except ArenaError as error:
         said, mend = str(error), error.mend
     else:
         said, mend = "f.csv is scored", "nothing"
-        assert board(table).rows
-        assert board(table, "metaculus").rows
+        assert score_file(table).rows
+        assert score_file(table, "metaculus").rows
     assert said.startswith("f.csv")
     assert mend
 
 
 def test_an_open_question_has_no_close_yet() -> None:
-    table = read("f.csv", csv(TIMED, "a,b,0.5,,2,1,,9", "a,b,0.6,,3,1,,9"))
+    table = read_forecasts("f.csv", csv(TIMED, "a,b,0.5,,2,1,,9", "a,b,0.6,,3,1,,9"))
     assert table.close is not None
     assert np.isnan(table.close).all()
 
@@ -181,12 +181,14 @@ ENTRIES = [
 @pytest.mark.parametrize(("text", "said"), ENTRIES, ids=[said for _, said in ENTRIES])
 def test_a_bad_file_of_a_tournament_is_refused(text: str, said: str) -> None:
     with pytest.raises(ArenaError) as caught:
-        entries.read("f.csv", text)
+        tournament.read_entries("f.csv", text)
     assert str(caught.value).startswith(said)
     assert caught.value.mend
 
 
 def test_a_forecast_stands_until_the_next_or_until_it_is_withdrawn() -> None:
     head = "question,forecaster,chance,time,close,end"
-    found = entries.read("f.csv", csv(head, "a,b,1,0,9,", "a,b,2,3,9,8", "a,c,1,0,9,", "a,b,3,1,9,2"))
+    found = tournament.read_entries(
+        "f.csv", csv(head, "a,b,1,0,9,", "a,b,2,3,9,8", "a,c,1,0,9,", "a,b,3,1,9,2")
+    )
     assert found.end.tolist() == [1, 8, np.inf, 2]

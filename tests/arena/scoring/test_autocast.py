@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring import brier
-from arena.scoring.autocast import choice, combined, numeric
+from arena.scores.rules import brier
+from arena.scores.rules.autocast import choice, combined, numeric
 
 
 @pytest.mark.parametrize("count", range(2, 13))

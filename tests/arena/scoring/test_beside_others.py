@@ -7,12 +7,12 @@ from errorbars.leaderboard import holm_correction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.belief import stated as probability
-from arena.compared import gains
-from arena.scoring import brier
-from arena.scoring.calibrating.corp import recalibrated
-from arena.scoring.calibration import wilson
-from arena.scoring.comparing.holm import adjusted
+from arena.record.model.belief import stated as probability
+from arena.scores.comparisons import gains
+from arena.scores.rules import brier
+from arena.scores.rules.calibration import wilson
+from arena.scores.rules.comparisons.holm import holm_adjusted
+from arena.scores.rules.reliability.corp import recalibrated
 from tests.arena.stated_rows import a_season
 
 PAIRS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=40)
@@ -30,7 +30,7 @@ def test_the_error_of_a_gain_is_the_cluster_robust_one(markets: int, seed: int) 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_steps_down_as_theirs_does(ps: list[float]) -> None:
-    assert adjusted(ps).tolist() == pytest.approx(holm_correction(ps), abs=1e-12)
+    assert holm_adjusted(ps).tolist() == pytest.approx(holm_correction(ps), abs=1e-12)
 
 
 @given(st.integers(0, 200), st.integers(1, 200))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring import brier, skill, skill_ratio
+from arena.scores.rules import brier, skill, skill_ratio
 
 
 @pytest.mark.parametrize(("forecast", "outcome", "scores"), [(0.8, 1, 0.04), (0.8, 0, 0.64)])

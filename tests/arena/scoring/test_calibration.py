@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring import brier, calibration
+from arena.scores.rules import brier, calibration
 
 
 def lows(*forecasts: float) -> list[float]:

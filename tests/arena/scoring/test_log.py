@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring import log
+from arena.scores.rules import log
 
 
 @pytest.mark.parametrize(

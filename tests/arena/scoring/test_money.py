@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from arena.scoring import returns, win_rate
+from arena.scores.rules import returns, win_rate
 
 
 def test_section_2_4_700_dollars_on_10_000_is_7_percent() -> None:

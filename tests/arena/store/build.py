@@ -12,18 +12,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agents.model import Article, Call, CallError, Decision, Forecast, Message, Prompt, Stage
-from arena.model import NO_EVIDENCE, Cohort, Entrant, Turn
-from arena.store.evidence import Gathered
-from arena.store.prune import prune
-from arena.store.record import Record
-from arena.store.sync import Source
-from arena.store.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
-from arena.store.tables import LEASE as LEASE_TABLE
-from arena.store.turns import Claimed
-from markets.canonical import digest
+from arena.record.model.model import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.record import Record
+from arena.record.schema.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
+from arena.record.schema.tables import LEASE as LEASE_TABLE
+from arena.record.write.evidence import Gathered
+from arena.record.write.prune import prune
+from arena.record.write.sync import Source
+from arena.record.write.turns import Claimed
+from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from portfolio.execute import execute
 from portfolio.ledger import open_account, post, settle
 from portfolio.model import Bet, Rejection, Sale
@@ -215,7 +215,9 @@ def watch(record: Record) -> None:
     """Four syncs of another venue: prices change, one is pruned, a market goes and comes back."""
     for day, prices in enumerate(({FOG: 3, MIST: 1}, {FOG: 5}, {FOG: 5, MIST: 1}, {FOG: 6, MIST: 1, DEW: 2})):
         at = NOW + timedelta(days=day - 9)
-        aside = SetAside("sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}')
+        aside = QuarantinedRecord(
+            "sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}'
+        )
         listings = [
             a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
         ]

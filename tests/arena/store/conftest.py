@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.record import Record
+from arena.record.record import Record
 from tests.arena.store.build import build
 
 

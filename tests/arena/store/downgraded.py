@@ -4,9 +4,9 @@ from pathlib import Path
 
 from sqlalchemy import MetaData, inspect, select
 
-from arena.store.copy import VERSIONS
-from arena.store.database import connect, looking, reading, upgrade
-from arena.store.rows import insert_lines
+from arena.record.schema.copy import VERSIONS
+from arena.record.schema.database import connect, looking, reading, upgrade
+from arena.record.schema.rows import insert_lines
 
 
 def of_version(record: Path, address: str, version: str) -> str:

@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from arena.store.database import looking
-from arena.store.export import FORMS, File, Manifest, Wanted, export
-from arena.store.export.manifest import NAME, read_manifest
+from arena.exports import FORMS, ExportFile, ExportManifest, ExportRequest, export
+from arena.exports.manifest import NAME, read_manifest
+from arena.record.schema.database import looking
 
 MADE_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Line = dict[str, Any]
 
 
-def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> Manifest:
+def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> ExportManifest:
     """An export of a record."""
     how = {name: more.pop(name) for name in ("force", "moved") if name in more}
     with looking(str(database)) as engine:
-        return export(engine, place, Wanted(FORMS[form], **more), MADE_AT, "1.0", **how)
+        return export(engine, place, ExportRequest(FORMS[form], **more), MADE_AT, "1.0", **how)
 
 
 def lines(path: Path) -> list[dict[str, str]]:
@@ -57,7 +57,7 @@ def seal(folder: Path, **claims: Any) -> None:
     """Write the manifest anew so that it fits the files as they are, with other claims if so wished."""
     manifest = read_manifest((folder / NAME).read_bytes())
     files = {
-        name: File(file.rows, len(data), hashlib.sha256(data).hexdigest())
+        name: ExportFile(file.rows, len(data), hashlib.sha256(data).hexdigest())
         for name, file in manifest.files.items()
         for data in [(folder / name).read_bytes()]
     }

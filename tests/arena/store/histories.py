@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from arena.store.database import connect
-from arena.store.record import Record
-from arena.store.sync import Source
-from markets.canonical import digest
+from arena.record.record import Record
+from arena.record.schema.database import connect
+from arena.record.write.sync import Source
+from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.ledger import open_account
 from portfolio.rules import SEED

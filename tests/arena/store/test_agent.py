@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from arena.dossier import dossier
-from arena.store.agent import (
+from arena.record.files.move import move
+from arena.record.queries.agent import (
     read_actions,
     read_answers_of,
     read_refused,
@@ -19,11 +19,12 @@ from arena.store.agent import (
     read_verdicts,
     read_worth_at,
 )
-from arena.store.database import connect, looking, reading
-from arena.store.move import move
-from arena.store.positions import read_marked
-from arena.store.questions import read_events, read_questions
-from arena.store.read import cohorts
+from arena.record.queries.positions import read_marked
+from arena.record.queries.questions import read_events, read_questions
+from arena.record.queries.read import cohorts
+from arena.record.schema.database import connect, looking, reading
+from arena.scores.agent_summary import agent_details
+from arena.verify import agreed
 from tests.arena.store.build import build
 from tests.arena.store.test_status import asked
 
@@ -58,7 +59,7 @@ def ids(engine: Engine, name: str) -> list[int]:
 def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: Engine) -> None:
     own = ids(engine, name)
     with reading(engine) as connection:
-        known = dossier(connection, name)
+        known = agent_details(connection, name)
         answers = read_answers_of(connection, own)
         verdicts, stages = read_verdicts(connection, own), read_stages(connection, own)
     assert known is not None
@@ -180,5 +181,5 @@ def everything(database: str) -> list[Any]:
 def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
     with looking(str(path)) as engine:
-        move(engine, server)
+        move(engine, server, agreed)
     assert everything(server) == everything(str(path))

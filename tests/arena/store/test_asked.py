@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from arena.dossier import Dossier, changed_since, dossier, percentile, summaries
-from arena.reported import Reported
-from arena.store.asked import Served, read_reported, read_served
-from arena.store.database import connect, reading
+from arena.record.model.model_version import Reported
+from arena.record.queries.asked import Served, read_reported, read_served
+from arena.record.schema.database import connect, reading
+from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since, percentile
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import MARKETS as SEEN
 from tests.arena.store.build import Season, a_cohort, build, decides, said, the_book, week
@@ -57,9 +57,9 @@ def raw(path: Path, name: str) -> list[dict[str, Any]]:
         return [dict(row) for row in connection.execute(CALLS, (name,))]
 
 
-def of(engine: Engine, name: str) -> Dossier:
+def of(engine: Engine, name: str) -> AgentDetails:
     with reading(engine) as connection:
-        found = dossier(connection, name)
+        found = agent_details(connection, name)
     assert found is not None
     return found
 
@@ -127,7 +127,7 @@ def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
 
 def test_the_summary_of_everyone(engine: Engine) -> None:
     with reading(engine) as connection:
-        found = summaries(connection)
+        found = agent_summaries(connection)
     assert list(found) == ["ann", "bob", "eve", "zoe"]
     ann = found["ann"]
     assert (ann.cohorts, ann.models, len(ann.changes)) == ((1, 2, 3, 4), ("demo-1", "demo-2"), 2)
@@ -137,7 +137,7 @@ def test_the_summary_of_everyone(engine: Engine) -> None:
 
 def test_nobody_by_that_name(engine: Engine) -> None:
     with reading(engine) as connection:
-        assert dossier(connection, "nobody") is None
+        assert agent_details(connection, "nobody") is None
 
 
 def test_as_many_questions_for_four_cohorts_as_for_one(tmp_path: Path, engine: Engine) -> None:
@@ -158,7 +158,7 @@ def asked_of(engine: Engine) -> int:
 
     event.listen(engine, "before_cursor_execute", note)
     with reading(engine) as connection:
-        summaries(connection)
-        dossier(connection, "ann")
+        agent_summaries(connection)
+        agent_details(connection, "ann")
     event.remove(engine, "before_cursor_execute", note)
     return len(made)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from arena.store.asof import known_markets, listings_as_of, quotes_as_of
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.sync import Source
-from arena.store.tables import QUOTE
-from arena.store.verify import verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.schema.tables import QUOTE
+from arena.record.write.asof import known_markets, listings_as_of, quotes_as_of
+from arena.record.write.sync import Source
+from arena.verify import verify
 from markets.model import MarketId, Quote
 from tests.arena.store.histories import (
     MARKETS,

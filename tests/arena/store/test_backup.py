@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.store.arriving import arriving
-from arena.store.backup import Backup, backup, backup_to, is_ours
-from arena.store.database import connect, looking, newest_version, reading
-from arena.store.examine import examine
-from arena.store.statehash import state_hash
+from arena.record.files.arriving import arriving
+from arena.record.files.backup import Backup, backup, backup_to, is_ours
+from arena.record.files.examine import examine
+from arena.record.schema.database import connect, looking, newest_version, reading
+from arena.record.write.statehash import state_hash
+from arena.verify import agreed
 from tests.arena.store.downgraded import of_version
 from tests.builders import NOW
 
@@ -27,7 +28,7 @@ def hash_of(path: Path) -> str:
 
 def backed_up(record: Path, folder: Path, hours: int = 0, keep: int = 3) -> Backup:
     with looking(str(record), older=True) as engine:
-        return backup(engine, folder, keep, NOW + hours * HOUR)
+        return backup(engine, folder, keep, NOW + hours * HOUR, agreed)
 
 
 def names(folder: Path) -> list[str]:
@@ -42,7 +43,7 @@ def test_a_backup_is_one_file_that_says_what_is_in_it(built: Path, tmp_path: Pat
     assert made.content.schema == newest_version()
     assert made.content.state_hash == hash_of(built) == hash_of(made.path)
     assert (made.content.counts["cohorts"], made.content.counts["turns"]) == (2, 15)
-    assert examine(made.path) == made.content
+    assert examine(made.path, agreed) == made.content
     assert is_ours(made.path)
     assert not is_ours(built)
 
@@ -93,7 +94,7 @@ def test_made_again_for_the_same_time_it_replaces_its_own_kind_only(built: Path,
 def test_a_named_file_is_never_overwritten(built: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.db").write_text("mine", "utf-8")
     with looking(str(built)) as engine, pytest.raises(ArenaError, match="is there already"):
-        backup_to(engine, tmp_path / "mine.db")
+        backup_to(engine, tmp_path / "mine.db", agreed)
     assert (tmp_path / "mine.db").read_text("utf-8") == "mine"
 
 
@@ -145,8 +146,8 @@ def test_one_process_at_a_time_backs_up_and_what_a_killed_one_left_goes(built: P
 def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_stays(
     stage: str, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.store.copy.PAGES", 1)
-    monkeypatch.setattr("arena.store.examine.STEPS", 100)
+    monkeypatch.setattr("arena.record.schema.copy.PAGES", 1)
+    monkeypatch.setattr("arena.record.files.examine.STEPS", 100)
     heard = list[str]()
 
     def told(what: str, _done: int, _of: int | None) -> None:
@@ -155,7 +156,7 @@ def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_st
             raise KeyboardInterrupt
 
     with looking(str(built)) as engine, pytest.raises(KeyboardInterrupt):
-        backup(engine, tmp_path / "to", 3, NOW, told)
+        backup(engine, tmp_path / "to", 3, NOW, agreed, told)
     assert (heard[-1], heard.count(stage)) == (stage, 2)
     assert names(tmp_path / "to") == []
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.model import Turn
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.turns import Claimed
-from arena.store.verify import verify
+from arena.record.model.model import Turn
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.turns import Claimed
+from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import LEASE, SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd

@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import Engine, select
 
 from arena.errors import ArenaError
-from arena.store import read
-from arena.store.database import PATIENCE, NoRecord, connect, looking, reading, url_of
-from arena.store.queue import open_queue
-from arena.store.record import Record
-from arena.store.rows import insert_rows
-from arena.store.tables import MARKET, PROMPT
+from arena.record.queries import read
+from arena.record.record import Record
+from arena.record.schema.database import PATIENCE, NoRecord, connect, looking, reading, url_of
+from arena.record.schema.rows import insert_rows
+from arena.record.schema.tables import MARKET, PROMPT
+from arena.record.write.queue import open_queue
 from tests.builders import NOW
 
 ODD = [

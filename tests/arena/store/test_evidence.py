@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.evidence import Gathered
-from arena.store.record import Record
+from arena.record.record import Record
+from arena.record.write.evidence import Gathered
 from tests.arena.store.build import RAIN, SUN, build, the_news, week
 from tests.arena.store.test_verify import differences, tamper
 

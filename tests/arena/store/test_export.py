@@ -12,16 +12,15 @@ import pandas as pd
 import pytest
 
 from arena.errors import ArenaError
-from arena.store.database import looking, reading
-from arena.store.export import FORMS
-from arena.store.export.dictionary import SHEETS, page
-from arena.store.export.manifest import NAME, read_manifest
-from arena.store.export.tables import FACTS
-from arena.store.record import Record
-from arena.store.rows import insert_lines
-from arena.store.statehash import state_hash
-from arena.store.tables import MARKET, METADATA, QUOTE
-from markets.canonical import digest
+from arena.exports import FORMS
+from arena.exports.catalogue import FACTS, SHEETS, data_page
+from arena.exports.manifest import NAME, read_manifest
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.record.schema.rows import insert_lines
+from arena.record.schema.tables import MARKET, METADATA, QUOTE
+from arena.record.write.statehash import state_hash
+from markets.hashes import digest
 from tests.arena.store.build import AT_WORK, PROMPT, build
 from tests.arena.store.exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
@@ -73,7 +72,7 @@ def test_a_column_may_be_empty_where_the_record_may_be() -> None:
 
 
 def test_the_dictionary_has_every_table_and_every_column_and_goes_with_every_export(season: Path) -> None:
-    text = page()
+    text = data_page()
     for sheet in SHEETS:
         _, _, about = text.partition(f"\n## {sheet.name}\n")
         for column in sheet.columns:

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.store.export.cells import FORMULAS, from_text_cell, text_cell
-from arena.store.export.forms import FORMS
-from arena.store.export.sheet import Column, Row
+from arena.exports.forms import FORMS
+from arena.exports.forms.cells import FORMULAS, from_text_cell, text_cell
+from arena.exports.table import ExportColumn, Row
 
 COLUMNS = (
-    Column("word", "text", "a text"),
-    Column("maybe", "text", "a text or none", empty="none"),
-    Column("count", "whole", "a number"),
-    Column("some", "whole", "a number or none", empty="none"),
-    Column("at", "time", "an instant"),
-    Column("until", "time", "an instant or none", empty="none"),
-    Column("share", "number", "a float or none", empty="none"),
+    ExportColumn("word", "text", "a text"),
+    ExportColumn("maybe", "text", "a text or none", empty="none"),
+    ExportColumn("count", "whole", "a number"),
+    ExportColumn("some", "whole", "a number or none", empty="none"),
+    ExportColumn("at", "time", "an instant"),
+    ExportColumn("until", "time", "an instant or none", empty="none"),
+    ExportColumn("share", "number", "a float or none", empty="none"),
 )
 ODD = (
     *("", "'", "''", '"', '""', "=1+1", "+1", "-1", "@x", "\t", "\r", "\n", "\r\n", "a,b", " x ", "\0", "é"),

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.record import Record
-from arena.store.turns import Claimed
-from portfolio.account import LedgerError
-from portfolio.ledger import fold, post
+from arena.record.record import Record
+from arena.record.write.turns import Claimed
+from portfolio.ledger import LedgerError, fold, post
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, decides, the_book, week
 from tests.builders import NOW, a_bet, usd

@@ -17,16 +17,16 @@ from pyarrow import parquet
 from sqlalchemy import select
 
 from arena.errors import ArenaError
-from arena.store.database import looking, reading
-from arena.store.export import FORMS
-from arena.store.export.forms import form_of
-from arena.store.export.manifest import NAME
-from arena.store.export.restore import restore
-from arena.store.export.sheet import Column
-from arena.store.record import Record
-from arena.store.statehash import state_hash
-from arena.store.tables import CALL, CLAIM
-from arena.store.verify import verify
+from arena.exports import FORMS
+from arena.exports.forms import form_of
+from arena.exports.manifest import NAME
+from arena.exports.restore import restore
+from arena.exports.table import ExportColumn
+from arena.record.record import Record
+from arena.record.schema.database import looking, reading
+from arena.record.schema.tables import CALL, CLAIM
+from arena.record.write.statehash import state_hash
+from arena.verify import verify
 from tests.arena.store.exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
 from tests.builders import NOW
 
@@ -399,7 +399,7 @@ def test_parquet_that_is_none_or_of_another_table(exports: Path, new: Path, tmp_
 
 
 def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
-    columns, path = [Column("at", "time", "when")], tmp_path / "table.parquet"
+    columns, path = [ExportColumn("at", "time", "when")], tmp_path / "table.parquet"
     times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     schema = pa.schema([pa.field("at", times.type, nullable=False)])
     parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)

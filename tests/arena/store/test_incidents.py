@@ -9,18 +9,24 @@ from pathlib import Path
 import pytest
 
 from agents.model import Agent, Call, CallError, Prompt
-from arena.agenda import Missed
-from arena.answers import NoAnswer, as_error
 from arena.errors import ArenaError
-from arena.incidents import Incident, RoundEnd, Told, of_round
-from arena.noting import note_job, note_missed, note_played, note_rounds, note_venue, note_verify
-from arena.round import play_round
-from arena.season import end_if_over
-from arena.store.database import reading
-from arena.store.incidents import MOST_TRIES, let_go, recent, to_tell, tried
-from arena.store.record import Record
-from arena.store.verify import Difference
-from markets.canonical import stamp
+from arena.operations.due import MissedRound
+from arena.operations.incidents import (
+    note_job,
+    note_missed,
+    note_played,
+    note_rounds,
+    note_venue,
+    note_verify,
+)
+from arena.record.model.incident import Incident, RoundEnd, Told, of_round
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.incidents import MOST_TRIES, let_go, recent, to_tell, tried
+from arena.rounds.round import VenueUnavailable, play_round, venue_error
+from arena.rounds.season import end_cohort_if_over
+from arena.verify import Difference
+from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.little_world import (
     WEEK,
@@ -111,7 +117,7 @@ def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record)
         asyncio.run(play_round(stored, 1, world, record))
         note_rounds(record, NOW)
     (only,) = noted(record)
-    assert (only.incident.kind, only.incident.subject) == ("budget_reached", stamp(NOW))
+    assert (only.incident.kind, only.incident.subject) == ("budget_reached", timestamp_text(NOW))
     assert only.incident.data["agents"] == ["ann"]
     assert "today's $20.0000 is spent" in only.incident.data["message"]
 
@@ -123,9 +129,9 @@ def test_an_outage_is_told_once_and_the_next_one_again(record: Record) -> None:
     note_venue(record, "sky", NOW + 2 * HOUR, None)
     note_venue(record, "sky", NOW + 3 * HOUR, DOWN)
     assert told(record) == [
-        ("venue_down", f"sky@{stamp(NOW)}", False),
-        ("venue_down", f"sky2@{stamp(NOW)}", True),
-        ("venue_down", f"sky@{stamp(NOW + 3 * HOUR)}", True),
+        ("venue_down", f"sky@{timestamp_text(NOW)}", False),
+        ("venue_down", f"sky2@{timestamp_text(NOW)}", True),
+        ("venue_down", f"sky@{timestamp_text(NOW + 3 * HOUR)}", True),
     ]
 
 
@@ -133,7 +139,7 @@ def test_a_venue_of_an_odd_name_ends_no_other(record: Record) -> None:
     note_venue(record, "sky", NOW, DOWN)
     note_venue(record, "s_y", NOW, None)
     note_venue(record, "%", NOW, None)
-    assert told(record) == [("venue_down", f"sky@{stamp(NOW)}", True)]
+    assert told(record) == [("venue_down", f"sky@{timestamp_text(NOW)}", True)]
 
 
 def test_the_same_differences_are_told_once_and_end_when_the_record_agrees(record: Record) -> None:
@@ -153,7 +159,7 @@ def test_no_text_of_the_record_gets_into_what_is_told_of_a_difference(record: Re
 
 
 def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:
-    rounds = [Missed(NOW, 2, 3), Missed(NOW + WEEK, 2, 4), Missed(NOW, 1, 9), Missed(NOW)]
+    rounds = [MissedRound(NOW, 2, 3), MissedRound(NOW + WEEK, 2, 4), MissedRound(NOW, 1, 9), MissedRound(NOW)]
     for _ in range(2):
         note_missed(record, rounds, NOW + WEEK)
         note_played(record, "sky", NOW, NOW, ArenaError("disk_full", "there is no room left"))
@@ -161,17 +167,17 @@ def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> No
     assert sorted(told(record)) == [
         ("round_failed", "1/9", False),
         ("round_failed", "2/4", False),
-        ("round_failed", f"{stamp(NOW)}/broken", False),
-        ("round_failed", f"{stamp(NOW)}/disk_full", False),
-        ("round_failed", f"start/{stamp(NOW)}", False),
+        ("round_failed", f"{timestamp_text(NOW)}/broken", False),
+        ("round_failed", f"{timestamp_text(NOW)}/disk_full", False),
+        ("round_failed", f"start/{timestamp_text(NOW)}", False),
     ]
     assert "anyone" not in str(noted(record))
 
 
 def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: Record) -> None:
-    note_played(record, "sky", NOW, NOW, NoAnswer("timeout", "cohort 1 was not played", "", "sky"))
+    note_played(record, "sky", NOW, NOW, VenueUnavailable("timeout", "cohort 1 was not played", "", "sky"))
     note_job(record, "quotes", "sky", NOW, caused_by(DOWN))
-    assert told(record) == [("venue_down", f"sky@{stamp(NOW)}", True)]
+    assert told(record) == [("venue_down", f"sky@{timestamp_text(NOW)}", True)]
     note_job(record, "backup", "sky", NOW, None)
     note_job(record, "quotes", "sky", NOW, ArenaError("disk_full", "no room"))
     assert told(record)[0][2]
@@ -189,14 +195,14 @@ def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Re
     for hour, fault in enumerate(faults):
         note_job(record, "backup", "sky", NOW + hour * HOUR, fault)
     assert told(record) == [
-        ("verify_failed", f"backup@{stamp(NOW + HOUR)}", False),
-        ("verify_failed", f"backup@{stamp(NOW + 5 * HOUR)}", True),
+        ("verify_failed", f"backup@{timestamp_text(NOW + HOUR)}", False),
+        ("verify_failed", f"backup@{timestamp_text(NOW + 5 * HOUR)}", True),
     ]
 
 
 def caused_by(trouble: VenueError) -> ArenaError:
     """The error that a venue's trouble is made into."""
-    error = as_error(trouble)
+    error = venue_error(trouble)
     error.__cause__ = trouble
     return error
 
@@ -205,7 +211,7 @@ def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) 
     stored = begun(record, replace(a_cohort(["ann"]), rounds=1))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": SAYS}), record))
     for _ in range(2):
-        end_if_over(stored, NOW, True, record)
+        end_cohort_if_over(stored, NOW, True, record)
     (only,) = noted(record)
     assert only.incident.data == {"cohort": 1, "rounds": 1, "agents": 1}
     assert record.cohorts()[0].ended_at == NOW
@@ -225,5 +231,5 @@ def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not
     note_venue(record, "a", NOW, DOWN)
     let_go(record.engine)
     note_venue(record, "b", NOW, DOWN)
-    assert [x.incident.subject for x in to_tell(record.engine, NOW, 9)] == [f"b@{stamp(NOW)}"]
+    assert [x.incident.subject for x in to_tell(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
     assert [x.tries for x in noted(record)] == [MOST_TRIES, 0]

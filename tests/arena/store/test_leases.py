@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.model import Turn
-from arena.store.leases import Superseded
-from arena.store.record import Record
-from arena.store.turns import Claimed
+from arena.record.model.model import Turn
+from arena.record.record import Record
+from arena.record.write.leases import Superseded
+from arena.record.write.turns import Claimed
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd

@@ -9,23 +9,31 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, inspect
 
-import arena.store
+import arena.record
 from arena.errors import ArenaError
-from arena.store import copy as copying
-from arena.store import move as moving
-from arena.store.backup import backup, stem_of
-from arena.store.database import connect, looking, newest_version, reading, upgrade, url_of, version_of
-from arena.store.examine import agreed
-from arena.store.move import move
-from arena.store.record import Record
-from arena.store.restore import restore
+from arena.record.files import move as moving
+from arena.record.files.backup import backup, stem_of
+from arena.record.files.move import move
+from arena.record.files.restore import restore
+from arena.record.record import Record
+from arena.record.schema import copy as copying
+from arena.record.schema.database import (
+    connect,
+    looking,
+    newest_version,
+    reading,
+    upgrade,
+    url_of,
+    version_of,
+)
+from arena.verify import agreed
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
 from tests.arena.store.downgraded import of_version
 from tests.builders import NOW, a_bet
 
 OLDER = sorted(
-    path.name[:4] for path in (Path(arena.store.__file__).parent / "migrations" / "versions").glob("0*.py")
+    path.name[:4] for path in (Path(arena.record.__file__).parent / "migrations" / "versions").glob("0*.py")
 )[:-1]
 """Every schema that a released arena has written, but the newest."""
 
@@ -44,7 +52,7 @@ def rows_of(path: Path) -> list[str]:
 def moved(address: str | Path, to: str | Path) -> str:
     """The state hash of a record that was moved."""
     with looking(str(address)) as engine:
-        return move(engine, str(to)).state_hash
+        return move(engine, str(to), agreed).state_hash
 
 
 def hash_of(address: str | Path) -> str:
@@ -154,7 +162,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
                 connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
 
     with looking(there) as engine:
-        made = backup(engine, tmp_path, 3, NOW, write)
+        made = backup(engine, tmp_path, 3, NOW, agreed, write)
     record.close()
     assert made.path.name == f"{stem_of(url_of(there))}-{NOW:%Y%m%dT%H%M%SZ}.db"
     assert made.content.state_hash == hash_of(made.path) == before
@@ -167,17 +175,17 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
 
 def test_a_backup_is_restored_into_an_empty_database_only(built: Path, there: str, tmp_path: Path) -> None:
     with looking(str(built)) as engine:
-        made = backup(engine, tmp_path, 3, NOW)
-    done = restore(made.path, there, force=False, at=NOW)
+        made = backup(engine, tmp_path, 3, NOW, agreed)
+    done = restore(made.path, there, force=False, at=NOW, check=agreed)
     assert done.content.state_hash == hash_of(there) == hash_of(built)
     with pytest.raises(ArenaError, match="already holds a record"):
-        restore(made.path, there, force=True, at=NOW)
+        restore(made.path, there, force=True, at=NOW, check=agreed)
 
 
 def test_an_older_backup_is_not_restored_into_a_server(built: Path, there: str, tmp_path: Path) -> None:
     older = of_version(built, str(tmp_path / "older.db"), "0001")
     with pytest.raises(ArenaError, match="of an older arena") as caught:
-        restore(Path(older), there, force=False, at=NOW)
+        restore(Path(older), there, force=False, at=NOW, check=agreed)
     assert "--database NEW.db renews it; then arena db copy" in caught.value.mend
 
 
@@ -218,5 +226,5 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
 def test_a_server_of_an_older_schema_is_backed_up_as_it_is(built: Path, there: str, tmp_path: Path) -> None:
     of_version(built, there, "0001")
     with looking(there, older=True) as engine:
-        made = backup(engine, tmp_path, 3, NOW)
+        made = backup(engine, tmp_path, 3, NOW, agreed)
     assert (made.content.schema, made.content.state_hash) == ("0001", hash_of(built))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.accounts import read_profits
-from arena.store.database import connect, reading
-from arena.store.overview import read_looked, read_open, read_turns, verdicts, versions
-from arena.store.record import Record
+from arena.record.queries.accounts import read_profits
+from arena.record.queries.overview import read_looked, read_open, read_turns, verdicts, versions
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading
 from tests.arena.store.build import build, week
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from arena.store.database import connect, reading
-from arena.store.database import looking as opened
-from arena.store.directory import (
+from arena.record.files.move import move
+from arena.record.queries.directory import (
     Shown,
     last_shown,
     read_interest,
@@ -19,15 +18,24 @@ from arena.store.directory import (
     read_spreads,
     was_any_shown,
 )
-from arena.store.frame import Connection
-from arena.store.move import move
-from arena.store.newturns import newest_turns
-from arena.store.onemarket import read_accounts, read_dealt, read_ends, read_marked, read_offered, read_said
-from arena.store.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
-from arena.store.pricing import read_prices
-from arena.store.questions import read_events
-from arena.store.topics import count_by_event, count_rounds, read_categories
-from markets.canonical import stamp
+from arena.record.queries.frame import Connection
+from arena.record.queries.newturns import newest_turns
+from arena.record.queries.onemarket import (
+    read_accounts,
+    read_dealt,
+    read_ends,
+    read_marked,
+    read_offered,
+    read_said,
+)
+from arena.record.queries.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
+from arena.record.queries.pricing import read_prices
+from arena.record.queries.questions import read_events
+from arena.record.queries.topics import count_by_event, count_rounds, read_categories
+from arena.record.schema.database import connect, reading
+from arena.record.schema.database import looking as opened
+from arena.verify import agreed
+from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW
 
@@ -56,7 +64,7 @@ def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most:
     with sqlite3.connect(copy) as plain:  # hours apart at first, then days
         plain.executemany(
             "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",
-            [(market, stamp(NOW + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
+            [(market, timestamp_text(NOW + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
         )
     stored = ask(built, "SELECT at, mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert len(stored) > most
@@ -109,7 +117,7 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
         new = f"SELECT market_id, 9, 'Anew?', 'anew', {page} FROM market_version WHERE market_id = ? LIMIT 1"
         query = f"INSERT INTO market_version (market_id, version, question, category, {page}) {new}"
         plain.execute(query, [first])
-        told = f"'{stamp(NOW)}', '{stamp(NOW)}', 'told', 'h'"
+        told = f"'{timestamp_text(NOW)}', '{timestamp_text(NOW)}', 'told', 'h'"
         query = (
             "INSERT INTO resolution (market_id, version, payout, known_at, learnt_at, source, hash) VALUES "
         )
@@ -178,5 +186,5 @@ def everything(record: str | Path) -> list[Any]:
 def test_both_databases_tell_the_pages_the_same(built: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
     with opened(str(built)) as engine:
-        move(engine, server)
+        move(engine, server, agreed)
     assert everything(server) == everything(built)

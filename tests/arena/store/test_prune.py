@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select, text
 
-from arena.store.asof import quotes_as_of
-from arena.store.database import reading
-from arena.store.prune import Thinned, planned, prune
-from arena.store.record import Record
-from arena.store.tables import ITEM, PRUNE, QUOTE
-from arena.store.verify import verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.schema.tables import ITEM, PRUNE, QUOTE
+from arena.record.write.asof import quotes_as_of
+from arena.record.write.prune import Thinned, planned, prune
+from arena.verify import verify
 from tests.arena.store.build import build
 from tests.arena.store.histories import (
     LONGEST,

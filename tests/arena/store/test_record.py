@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from sqlalchemy import event, func, select
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
-from arena.budget import WHAT
-from arena.model import Turn
-from arena.store.codec import book_of, book_text, cohort_of, cohort_text
-from arena.store.database import reading
-from arena.store.ledgers import read_ledgers
-from arena.store.listings import add_pages
-from arena.store.record import Record
-from arena.store.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
-from arena.store.turns import Claimed
-from arena.store.verify import verify
+from arena.record.model.budget import WHAT
+from arena.record.model.model import Turn
+from arena.record.queries.ledgers import read_ledgers
+from arena.record.record import Record
+from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
+from arena.record.schema.database import reading
+from arena.record.schema.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
+from arena.record.write.listings import add_pages
+from arena.record.write.turns import Claimed
+from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.store.aside import read_aside
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.sync import Source
-from arena.store.verify import verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.aside import read_aside
+from arena.record.write.sync import Source
+from arena.verify import verify
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.arena.store.histories import begun, minute, played

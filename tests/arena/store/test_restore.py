@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from arena.errors import ArenaError
-from arena.store.backup import backup, is_ours
-from arena.store.database import connect, looking, newest_version, reading
-from arena.store.record import Record
-from arena.store.restore import Restored, restore
-from arena.store.statehash import state_hash
-from arena.store.verify import verify
+from arena.record.files.backup import backup, is_ours
+from arena.record.files.restore import Restored, restore
+from arena.record.record import Record
+from arena.record.schema.database import connect, looking, newest_version, reading
+from arena.record.write.statehash import state_hash
+from arena.verify import agreed, verify
 from tests.arena.store.build import build
 from tests.arena.store.downgraded import of_version
 from tests.builders import NOW
@@ -32,7 +32,7 @@ def hash_of(path: Path) -> str:
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of the small record: to be restored, never changed."""
     with looking(str(built)) as engine:
-        return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW).path
+        return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, agreed).path
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def other(tmp_path: Path) -> Path:
 
 
 def put(file: Path, target: Path, force: bool = False) -> Restored:
-    return restore(file, str(target), force, NOW)
+    return restore(file, str(target), force, NOW, agreed)
 
 
 def refused(file: Path, target: Path, force: bool = True) -> ArenaError:
@@ -68,7 +68,7 @@ def test_a_record_that_is_lost_is_as_its_backup_has_it(saved: Path, built: Path,
 
 def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> None:
     with looking(str(other)) as engine:
-        made = backup(engine, tmp_path / "to", 1, NOW)
+        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
     put(made.path, tmp_path / "new.db")
     with closing(Record.open(str(tmp_path / "new.db"))) as record:
         record.end_cohort(record.cohorts()[0].id, NOW)
@@ -198,7 +198,7 @@ def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -
 def test_a_backup_of_an_older_schema_is_renewed_on_the_way(built: Path, tmp_path: Path) -> None:
     older = Path(of_version(built, str(tmp_path / "older.db"), "0001"))
     with looking(str(older), older=True) as engine:
-        made = backup(engine, tmp_path / "to", 1, NOW)
+        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
     done = put(made.path, tmp_path / "new.db")
     assert (done.schema, done.content.schema) == ("0001", newest_version())
     assert hash_of(tmp_path / "new.db") == hash_of(built)

@@ -10,8 +10,8 @@ from sqlalchemy import CheckConstraint, Connection, inspect
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from arena.store.database import MIGRATIONS, connect, newest_version, upgrade, version_of, versions
-from arena.store.tables import METADATA
+from arena.record.schema.database import MIGRATIONS, connect, newest_version, upgrade, version_of, versions
+from arena.record.schema.tables import METADATA
 
 
 def _opened(path: Path) -> Connection:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from arena.store.database import connect, reading
-from arena.store.seal import heads
-from arena.store.tables import COHORT, METADATA
+from arena.record.schema.database import connect, reading
+from arena.record.schema.tables import COHORT, METADATA
+from arena.record.write.seal import heads
 from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.older import old_record
 from tests.arena.store.test_statehash import changed, renumbered
@@ -143,7 +143,7 @@ def test_later_rounds_settlements_and_corrections_change_no_head(
 
 
 def test_an_older_record_that_is_brought_up_to_date_has_the_same_heads(whole: Heads, tmp_path: Path) -> None:
-    from arena.store.record import Record
+    from arena.record.record import Record
 
     path = old_record(tmp_path / "old.db")
     Record.open(str(path)).close()

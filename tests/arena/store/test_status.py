@@ -14,18 +14,16 @@ from sqlalchemy import Engine, event
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
-from arena.expected import Expected, rounds_of
-from arena.lease import holder
-from arena.round import play_round
-from arena.schedule import Job
-from arena.standing import look
-from arena.status import Limit, Playing, Status, UnderWay
-from arena.status_data import as_data
-from arena.store.database import connect, reading
-from arena.store.record import Record
-from arena.store.tables import JOB, LEASE, RESERVATION
-from markets.venue import SetAside
+from arena.operations.status import read_status, status_data
+from arena.record.model.lease import holder
+from arena.record.model.status import Limit, Playing, Status, UnderWay
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading
+from arena.record.schema.tables import JOB, LEASE, RESERVATION
+from arena.rounds.round import play_round
+from markets.venue import QuarantinedRecord
 from tests.arena.little_world import (
     WEEK,
     LittleVenue,
@@ -59,7 +57,7 @@ def played(record: Record, at: datetime = NOW) -> None:
 
 def seen(record: Record, at: datetime = NOW, **expected: Any) -> Status:
     with reading(record.engine) as connection:
-        return look(connection, at, Expected(**expected))
+        return read_status(connection, at, Expected(**expected))
 
 
 def put(record: Record, table: Any, **values: Any) -> None:
@@ -70,7 +68,7 @@ def put(record: Record, table: Any, **values: Any) -> None:
 def test_a_new_record_has_nothing_and_waits(record: Record) -> None:
     status = seen(record)
     assert (status.word, status.calendar.cohorts, status.last, status.duty) == ("waiting", 0, (), None)
-    assert as_data(status)["reasons"][0]["code"] == "nothing_begun"
+    assert status_data(status)["reasons"][0]["code"] == "nothing_begun"
 
 
 def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
@@ -173,9 +171,9 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
 
 
 def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
-    asides = [SetAside("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
+    asides = [QuarantinedRecord("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
     record.keep_asides(asides, NOW)
-    record.keep_asides([SetAside("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
+    record.keep_asides([QuarantinedRecord("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
     assert [(x.kind, x.records) for x in seen(record, NOW + 23 * HOUR).asides] == [("page", 1), ("quote", 2)]
     assert [(x.kind, x.records) for x in seen(record, NOW + 25 * HOUR).asides] == [("page", 1)]
 
@@ -183,10 +181,10 @@ def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
 def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
     one = Playing(1, 1, NOW, WEEK, 5, "live", "sky", HOUR, 3, None, None)
     starts = [(number + 1, NOW + number * WEEK) for number in range(3)]
-    assert [number for number, _ in rounds_of(one, starts, keep=2)] == [1, 2]
-    assert len(rounds_of(one, starts, keep=5)) == 5
-    assert len(rounds_of(replace(one, stopped_at=NOW + WEEK), starts, keep=5)) == 1
-    assert len(rounds_of(replace(one, paused_at=NOW + 3 * WEEK), starts, keep=5)) == 3
+    assert [number for number, _ in expected_rounds(one, starts, keep=2)] == [1, 2]
+    assert len(expected_rounds(one, starts, keep=5)) == 5
+    assert len(expected_rounds(replace(one, stopped_at=NOW + WEEK), starts, keep=5)) == 1
+    assert len(expected_rounds(replace(one, paused_at=NOW + 3 * WEEK), starts, keep=5)) == 3
 
 
 def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
@@ -224,7 +222,7 @@ def test_every_question_goes_by_an_index(copy: Path) -> None:
     engine = connect(copy)
     limits = {"day": 1, "round": 1, "agent": 1}
     with asked(engine) as questions, reading(engine) as connection:
-        look(connection, NOW, Expected(limits=limits))
+        read_status(connection, NOW, Expected(limits=limits))
     with engine.connect() as connection:
         plans = [
             (row[3], statement)

@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import event, select
 
 from arena.errors import ArenaError
-from arena.store.aside import read_aside
-from arena.store.asof import listings_as_of
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.sync import Source, Synced
-from arena.store.tables import QUOTE, SIGHTING, SYNC, VERSION
-from arena.store.verify import verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.schema.tables import QUOTE, SIGHTING, SYNC, VERSION
+from arena.record.write.aside import read_aside
+from arena.record.write.asof import listings_as_of
+from arena.record.write.sync import Source, Synced
+from arena.verify import verify
 from markets.model import Listing, MarketId
-from markets.venue import SetAside
+from markets.venue import QuarantinedRecord
 from tests.arena.store.histories import begun, minute
 from tests.arena.store.test_verify import differences, tamper
 from tests.builders import NOW, a_listing, a_market
@@ -27,7 +27,7 @@ from tests.builders import NOW, a_listing, a_market
 SKY = Source("sky", "live")
 FACTS = ("market", "market_version", "quote", "sync", "sighting", "set_aside")
 DAY = "2026-01-01T00:00:00.000000Z"
-BAD = SetAside("sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}')
+BAD = QuarantinedRecord("sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}')
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def catalogue(at: int, count: int = 30, ask: str = "0.42") -> list[Listing]:
     return [replace(x, quote=None) if place % 3 == 2 else x for place, x in enumerate(listings)]
 
 
-def sync(record: Record, at: int, listings: list[Listing], *asides: SetAside) -> Synced:
+def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> Synced:
     return record.keep_catalogue(SKY, listings, minute(at), asides)
 
 

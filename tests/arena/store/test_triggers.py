@@ -9,8 +9,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.errors import ArenaError
-from arena.store.database import connect
-from arena.store.tables import METADATA
+from arena.record.schema.database import connect
+from arena.record.schema.tables import METADATA
 from tests.arena.store.build import AT_WORK
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
-from arena.store import verify as package
-from arena.store.database import connect, reading
-from arena.store.tables import METADATA
-from arena.store.types import UtcTime
-from arena.store.verify import Difference, verify
+from arena import verify as package
+from arena.record.schema.database import connect, reading
+from arena.record.schema.tables import METADATA
+from arena.record.schema.types import UtcTime
+from arena.verify import Difference, verify
 from tests.arena.store.build import AT_WORK, build
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
@@ -294,9 +294,9 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
 
 def test_verifying_shares_nothing_with_writing() -> None:
     folder = Path(str(package.__file__)).parent
-    own = {"arena.store.tables", "arena.store.types"}
+    own = {"arena.record.schema.tables", "arena.record.schema.types"}
     for path in folder.glob("*.py"):
         tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         used = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
         ours = {name for name in used if name.split(".")[0] in ("markets", "portfolio", "agents", "arena")}
-        assert {name for name in ours - own if not name.startswith("arena.store.verify")} == set(), path
+        assert {name for name in ours - own if not name.startswith("arena.verify")} == set(), path

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.verify import Difference, verify
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.verify import Difference, verify
 from markets.model import Listing, MarketId
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import (

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from arena.model import Turn
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.verify import Difference, seals, verify
+from arena.record.model.model import Turn
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.verify import Difference, hashes, verify
 from markets.model import Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import post
@@ -39,7 +39,7 @@ def forge(path: Path, entrant: int, **changes: dict[int, int]) -> None:
         lot = row["market_id"], row["side"]
         balance, held[lot] = balance + row["cash"], held.get(lot, 0) + row["shares"]
         row |= {"balance": balance, "held": held[lot], "previous": previous}
-        previous = seals.sha256_of(row)
+        previous = hashes.sha256_of(row)
         columns = ", ".join(f"{column} = ?" for column in (*COLUMNS, "hash"))
         where = "entrant_id = ? AND number = ?"
         tamper(

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from agents.model import Decision, Forecast
-from arena.model import Turn
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.rows import columns, insert_rows
-from arena.store.tables import ENTRY
-from arena.store.turns import Claimed
-from arena.store.verify import Difference, verify
-from portfolio.account import Account
+from arena.record.model.model import Turn
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.schema.rows import columns, insert_rows
+from arena.record.schema.tables import ENTRY
+from arena.record.write.turns import Claimed
+from arena.verify import Difference, verify
+from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import (

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.store.database import connect, looking, reading
-from arena.store.move import move
-from arena.store.statehash import state_hash
-from arena.store.types import instant
-from arena.store.verify import find, verify
-from markets.canonical import digest
+from arena.record.files.move import move
+from arena.record.schema.database import connect, looking, reading
+from arena.record.schema.types import instant
+from arena.record.write.statehash import state_hash
+from arena.verify import agreed, find, verify
+from markets.hashes import digest
 from tests.arena.store.build import SUN, build, week
 from tests.arena.store.test_verify import differences, tamper
 from tests.builders import NOW
@@ -117,7 +117,7 @@ TAMPERED = (
 def test_on_postgresql_the_same_differences_are_found(copy: Path, new_database: Callable[[], str]) -> None:
     there = new_database()
     with looking(str(copy)) as engine:
-        move(engine, there)
+        move(engine, there, agreed)
     server = connect(there)
     with server.begin() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no trigger and no key

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.model import Turn
-from arena.store.database import reading
-from arena.store.record import Record
-from arena.store.whole import read_turns
+from arena.record.model.model import Turn
+from arena.record.queries.whole import read_turns
+from arena.record.record import Record
+from arena.record.schema.database import reading
 from tests.arena.store import build
 
 WRITTEN = list[tuple[int, Turn]]

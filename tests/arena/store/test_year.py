@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.expected import Expected
-from arena.standing import look
-from arena.store.database import looking, reading
-from arena.store.tables import METADATA
+from arena.cohorts.schedule import Expected
+from arena.operations.status import read_status
+from arena.record.schema.database import looking, reading
+from arena.record.schema.tables import METADATA
 from benchmarks.year import COHORTS, NOW, ROUNDS, make, size
 
 
@@ -65,7 +65,7 @@ def test_every_table_that_grows_has_something(base: sqlite3.Connection) -> None:
 
 def test_its_status_is_that_of_an_arena_that_is_well(year: Path) -> None:
     with looking(str(year)) as engine, reading(engine) as connection:
-        status = look(connection, NOW, Expected())
+        status = read_status(connection, NOW, Expected())
     assert status.word == "ok"
     assert status.calendar.due == status.calendar.done == COHORTS * ROUNDS - 10
     assert status.held.positions > 0

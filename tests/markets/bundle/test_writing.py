@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from markets.bundle import Sighting, Written, check, read, write
+from markets.bundle import Sighting, WriteCounts, check, read, write
 from markets.bundle.journal import JOURNAL
 from markets.model import Listing, MarketId, Resolution
 from markets.simulation.settings import Settings
-from markets.venue import SetAside, VenueError
+from markets.venue import QuarantinedRecord, VenueError
 from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, a_quote, a_resolution
 from tests.bundles import a_bundle, page, sightings
 
@@ -60,21 +60,21 @@ def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> None:
     first = write(tmp_path, looks)
     before = files(tmp_path)
     assert first.pages >= 6 <= first.prices
-    told: list[SetAside] = []
-    assert write(tmp_path, looks, told.append) == Written(0, 0, 0)
+    told: list[QuarantinedRecord] = []
+    assert write(tmp_path, looks, told.append) == WriteCounts(0, 0, 0)
     assert (files(tmp_path), told) == (before, [])
 
 
 def test_only_changes_make_lines(tmp_path: Path) -> None:
     rain = a_listing()
-    assert write(tmp_path, seen(rain)) == Written(1, 1, 0)
-    assert write(tmp_path, seen(rain, at=LATER)) == Written(0, 0, 0), "the quote is still that of before"
-    assert write(tmp_path, seen(a_listing(at=LATER), at=LATER)) == Written(0, 1, 0)
+    assert write(tmp_path, seen(rain)) == WriteCounts(1, 1, 0)
+    assert write(tmp_path, seen(rain, at=LATER)) == WriteCounts(0, 0, 0), "the quote is still that of before"
+    assert write(tmp_path, seen(a_listing(at=LATER), at=LATER)) == WriteCounts(0, 1, 0)
     changed = a_listing(at=LATER, question="Will it pour?")
-    assert write(tmp_path, seen(changed, at=LATER + DAY)) == Written(1, 0, 0)
-    assert write(tmp_path, seen(ends=[a_resolution("1")])) == Written(0, 0, 1)
+    assert write(tmp_path, seen(changed, at=LATER + DAY)) == WriteCounts(1, 0, 0)
+    assert write(tmp_path, seen(ends=[a_resolution("1")])) == WriteCounts(0, 0, 1)
     corrected = [a_resolution("1"), a_resolution("0", version=2, at=LATER)]
-    assert write(tmp_path, seen(ends=corrected)) == Written(0, 0, 1)
+    assert write(tmp_path, seen(ends=corrected)) == WriteCounts(0, 0, 1)
     assert [end.payout for end in read(tmp_path).markets[RAIN].ends] == [1_000_000, 0]
 
 
@@ -89,7 +89,7 @@ def test_every_kind_of_quote_and_end_comes_back(tmp_path: Path) -> None:
     }
     payouts = {"sim:mid": "1", "sim:two": "0.5", "sim:one": None}
     ends = [a_resolution(payout, market) for market, payout in payouts.items()]
-    assert write(tmp_path, seen(*quotes.values(), ends=ends)) == Written(6, 5, 3)
+    assert write(tmp_path, seen(*quotes.values(), ends=ends)) == WriteCounts(6, 5, 3)
     markets = read(tmp_path).markets
     for market, listing in quotes.items():
         assert markets[MarketId(market)].quote(NOW) == listing.quote
@@ -122,27 +122,27 @@ def test_texts_keep_every_character_and_a_source_its_one_line(tmp_path: Path) ->
     ],
 )
 def test_what_cant_be_written_is_set_aside_and_the_rest_is_written(tmp_path: Path, listing: Listing) -> None:
-    told: list[SetAside] = []
+    told: list[QuarantinedRecord] = []
     other = a_listing(market=SNOW)
-    assert write(tmp_path, seen(listing, other), told.append) == Written(1, 1, 0)
+    assert write(tmp_path, seen(listing, other), told.append) == WriteCounts(1, 1, 0)
     assert [(x.kind, x.code) for x in told] == [("market", "not_recordable")]
     assert list(read(tmp_path).markets) == [SNOW]
 
 
 def test_ends_out_of_order_are_set_aside(tmp_path: Path) -> None:
-    told: list[SetAside] = []
+    told: list[QuarantinedRecord] = []
     ends = [a_resolution("1", SNOW), a_resolution("1", version=2)]
-    assert write(tmp_path, seen(a_listing(), ends=ends), told.append) == Written(1, 1, 0)
+    assert write(tmp_path, seen(a_listing(), ends=ends), told.append) == WriteCounts(1, 1, 0)
     assert [(x.kind, x.record) for x in told] == [("resolution", "rain"), ("resolution", "snow")]
     back = [a_resolution("1", at=LATER), a_resolution("0", version=2)]
-    assert write(tmp_path, seen(ends=back), told.append) == Written(0, 0, 1)
+    assert write(tmp_path, seen(ends=back), told.append) == WriteCounts(0, 0, 1)
     assert check(tmp_path).ok
 
 
 def test_two_pages_of_one_instant_cant_both_be_right(tmp_path: Path) -> None:
     write(tmp_path, seen(a_listing()))
-    told: list[SetAside] = []
-    assert write(tmp_path, seen(a_listing(question="Else?")), told.append) == Written(0, 0, 0)
+    told: list[QuarantinedRecord] = []
+    assert write(tmp_path, seen(a_listing(question="Else?")), told.append) == WriteCounts(0, 0, 0)
     assert "another page of sim:rain at 2026-01-04 12:00" in told[0].reason
 
 
@@ -151,7 +151,7 @@ def test_a_packed_file_grows_packed(tmp_path: Path) -> None:
     packed = tmp_path / "prices.csv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "prices.csv").read_bytes()))
     (tmp_path / "prices.csv").unlink()
-    assert write(tmp_path, seen(a_listing(at=LATER), at=LATER)) == Written(0, 1, 0)
+    assert write(tmp_path, seen(a_listing(at=LATER), at=LATER)) == WriteCounts(0, 1, 0)
     assert not (tmp_path / "prices.csv").exists()
     assert len(read(tmp_path).markets[RAIN].quotes) == 2
 
@@ -164,7 +164,7 @@ def test_a_bundle_made_by_hand_grows_even_without_a_last_line_break(tmp_path: Pa
     (tmp_path / "prices.csv").touch()
     assert not check(tmp_path).ok
     (tmp_path / "prices.csv").write_text("venue,id,date,prob_yes,kind,bid,ask,last,volume")
-    assert write(tmp_path, seen(a_listing())) == Written(1, 1, 0)
+    assert write(tmp_path, seen(a_listing())) == WriteCounts(1, 1, 0)
     assert len(read(tmp_path).markets[RAIN].pages) == 2
 
 
@@ -196,7 +196,7 @@ def test_only_one_process_writes_at_a_time(tmp_path: Path) -> None:
     error = refusal(tmp_path)
     os.close(held)
     assert (error.code, error.message) == ("busy", f"another process writes to {tmp_path}")
-    assert write(tmp_path, seen(a_listing())) == Written(1, 1, 0)
+    assert write(tmp_path, seen(a_listing())) == WriteCounts(1, 1, 0)
 
 
 class PowerCut(BaseException):
@@ -241,7 +241,7 @@ def test_cut_off_at_any_point_it_has_written_all_or_nothing(
         begun = (folder / JOURNAL).exists()
         assert after == before or not begun, "before the journal is gone nothing counts"
         again = write(folder, looks)
-        assert again in (Written(1, 2, 1), Written(0, 0, 0))
+        assert again in (WriteCounts(1, 2, 1), WriteCounts(0, 0, 0))
         assert {path.name.removesuffix(".gz") for path in folder.iterdir()} <= {
             "markets.jsonl", "prices.csv", "books.jsonl", "resolutions.csv", f"{JOURNAL}.new",
         }  # fmt: skip
@@ -262,7 +262,7 @@ def test_torn_lines_behind_the_journal_are_not_read_and_cleared_away(tmp_path: P
     assert not check(tmp_path).ok
     (tmp_path / JOURNAL).write_text(json.dumps(sizes))
     assert check(tmp_path).ok
-    assert write(tmp_path, seen(a_listing())) == Written(0, 0, 0)
+    assert write(tmp_path, seen(a_listing())) == WriteCounts(0, 0, 0)
     assert files(tmp_path) == before
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from markets.model import Level, Market, MarketId, Quote
 from markets.venue import VenueError
-from portfolio.checks import sound
 from portfolio.model import Rejection
+from portfolio.quotes import check_spread
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
 from tests.venue_server.kalshi import (
@@ -290,7 +290,7 @@ def test_a_book_far_from_the_page_is_told_and_stops_orders(server: VenueServer) 
     [listing] = answer.said
     assert (listing.quote.bid, listing.quote.ask, listing.quote.mid) == (usd("0.6"), usd("0.62"), usd("0.41"))
     assert answer.codes == [("RAIN-26-A", "gap")]
-    refused = sound(listing.quote, listing.market, REALISTIC)
+    refused = check_spread(listing.quote, listing.market, REALISTIC)
     assert isinstance(refused, Rejection)
     assert refused.code == "gap"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from markets.model import Level, MarketId
-from markets.wire.polymarket_ends import winner
+from markets.venues.wire.polymarket_resolutions import book_payout
 from tests.builders import usd
 from tests.venue_server import recorded
 from tests.venue_server.polymarket import PolymarketWire, polymarket
@@ -206,14 +206,14 @@ def test_those_that_are_over_pay_and_those_that_are_not_sure_wait(
 
 def test_the_order_books_fifty_fifty_pays_half_and_its_winner_all(shared_data: Path) -> None:
     half, won_by_no, katana, ceasefire = recorded.ends(shared_data)[:4]
-    assert [winner(raw) for raw in (half, won_by_no, katana, ceasefire)] == [usd("0.5"), 0, 0, usd(1)]
+    assert [book_payout(raw) for raw in (half, won_by_no, katana, ceasefire)] == [usd("0.5"), 0, 0, usd(1)]
 
 
 def test_many_old_markets_have_no_winner_at_the_order_book(shared_data: Path) -> None:
     """So its silence must not keep a market from being paid: only its word against the page's does."""
     old = [raw for raw in recorded.ends(shared_data)[4:] if not any(x["winner"] for x in raw["tokens"])]
     assert len(old) == 76
-    assert {winner(raw) for raw in old} == {None}
+    assert {book_payout(raw) for raw in old} == {None}
 
 
 def test_the_recorded_past_is_read_point_by_point(server: VenueServer, shared_data: Path) -> None:

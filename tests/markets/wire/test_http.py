@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from markets.venue import VenueError
-from markets.wire import http
-from markets.wire.http import Http
+from markets.venues.wire import http
+from markets.venues.wire.http import HttpClient
 from tests.venue_server.server import (
     CUT,
     DRIP,
@@ -68,7 +68,7 @@ def server() -> Iterator[VenueServer]:
 
 def ask(
     server: VenueServer,
-    question: Callable[[Http], Awaitable[Any]] = lambda client: client.get("/page"),
+    question: Callable[[HttpClient], Awaitable[Any]] = lambda client: client.get("/page"),
     waits: Waits | None = None,
     **changes: Any,
 ) -> Any:
@@ -76,7 +76,7 @@ def ask(
 
     async def asked() -> Any:
         options = {"per_second": 1e9, "timeout": 5.0, "sleep": Waits() if waits is None else waits}
-        client = Http(server.url, **(options | changes))
+        client = HttpClient(server.url, **(options | changes))
         try:
             return await question(client)
         finally:
@@ -136,7 +136,7 @@ def test_nobody_at_home_is_unreachable() -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
 
         async def asked() -> Any:
-            return await Http(url, per_second=1e9, attempts=2, sleep=Waits()).get("/page")
+            return await HttpClient(url, per_second=1e9, attempts=2, sleep=Waits()).get("/page")
 
         with pytest.raises(VenueError) as raised:
             asyncio.run(asked())
@@ -146,7 +146,7 @@ def test_nobody_at_home_is_unreachable() -> None:
 @pytest.mark.parametrize("url", ["", "example", "ftp://127.0.0.1", "http://[::1", "http://\0"])
 def test_what_is_no_address_is_said_so(url: str) -> None:
     with pytest.raises(VenueError) as raised:
-        asyncio.run(Http(url, per_second=1e9, sleep=Waits()).get("/page"))
+        asyncio.run(HttpClient(url, per_second=1e9, sleep=Waits()).get("/page"))
     assert raised.value.code == "bad_url"
     assert "config" in raised.value.mend
 
@@ -190,7 +190,7 @@ def test_a_wait_that_makes_no_sense_is_as_none(server: VenueServer, nonsense: st
 
 
 def test_a_wait_holds_every_question(server: VenueServer) -> None:
-    async def two(client: Http) -> None:
+    async def two(client: HttpClient) -> None:
         server.fail("/page", status(429, retry_after="1"))
         start = asyncio.get_running_loop().time()
         await asyncio.gather(client.get("/page"), client.get("/page"))
@@ -202,7 +202,7 @@ def test_a_wait_holds_every_question(server: VenueServer) -> None:
 def test_the_pace_is_kept_however_many_ask_at_once(server: VenueServer) -> None:
     waits = Waits()
 
-    async def many(client: Http) -> None:
+    async def many(client: HttpClient) -> None:
         await asyncio.gather(*(client.get("/page") for _ in range(11)))
 
     ask(server, many, waits=waits, per_second=2)
@@ -210,7 +210,7 @@ def test_the_pace_is_kept_however_many_ask_at_once(server: VenueServer) -> None:
 
 
 def test_the_pace_is_kept_in_real_time(server: VenueServer) -> None:
-    async def several(client: Http) -> float:
+    async def several(client: HttpClient) -> float:
         start = asyncio.get_running_loop().time()
         for _ in range(6):
             await client.get("/page")
@@ -237,7 +237,7 @@ def test_a_base_with_a_path_keeps_it(server: VenueServer) -> None:
     server.route("/api/v2/page", {"deep": True})
 
     async def asked() -> Any:
-        client = Http(f"{server.url}/api/v2/", per_second=1e9)
+        client = HttpClient(f"{server.url}/api/v2/", per_second=1e9)
         try:
             return await client.get("/page")
         finally:
@@ -247,7 +247,7 @@ def test_a_base_with_a_path_keeps_it(server: VenueServer) -> None:
 
 
 def test_a_closed_client_may_be_used_again_elsewhere(server: VenueServer) -> None:
-    client = Http(server.url, per_second=1e9)
+    client = HttpClient(server.url, per_second=1e9)
 
     async def once() -> Any:
         answer = await client.get("/page")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from arena.scoring import brier
-from arena.scoring.calibrating import corp, murphy, reliability
+from arena.scores.rules import brier
+from arena.scores.rules.reliability import corp, diagram, murphy
 
 Rows = list[tuple[float, int, int]]
 rows = st.lists(
@@ -114,7 +114,7 @@ def test_the_order_of_rows_changes_no_digit(rows: Rows, chance: Any) -> None:
     one, other = columns(rows), columns(chance.sample(rows, len(rows)))
     assert repr(corp.decompose(*one)) == repr(corp.decompose(*other))
     assert repr(murphy.decompose(*one)) == repr(murphy.decompose(*other))
-    drawn = [repr(reliability.null(f, o, np.random.default_rng(7), m, draws=3)) for f, o, m in (one, other)]
+    drawn = [repr(diagram.null(f, o, np.random.default_rng(7), m, draws=3)) for f, o, m in (one, other)]
     assert drawn[0] == drawn[1]
 
 
@@ -139,7 +139,7 @@ def test_a_row_that_is_not_resolved_has_no_recalibrated_value() -> None:
 @pytest.mark.parametrize("outcome", [[], [-1], [0.5]])
 def test_nothing_resolved_is_nan_and_no_points(outcome: list[float]) -> None:
     forecast = [0.5] * len(outcome)
-    shown = reliability.diagram(forecast, outcome, np.random.default_rng(1))
+    shown = diagram.diagram(forecast, outcome, np.random.default_rng(1))
     assert shown.points == ()
     assert all(map(math.isnan, (shown.parts.brier, shown.parts.miscalibration, shown.null.expected)))
     assert all(map(math.isnan, (shown.null.p_value, murphy.decompose(forecast, outcome).brier)))

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from arena.scoring._pooled import counted
-from arena.scoring.calibrating import corp, reliability, slices
-from arena.scoring.calibrating.ece import ece
-from arena.scoring.calibrating.worlds import worlds
+from arena.scores.rules._columns import distinct_forecasts
+from arena.scores.rules.reliability import calibration_slices, corp, diagram
+from arena.scores.rules.reliability.ece import ece
+from arena.scores.rules.reliability.null_worlds import worlds
 
 
 def season(rng: np.random.Generator, markets: int, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -24,7 +24,7 @@ def alarms(seasons: int, draws: int, by_market: bool) -> float:
     found = 0
     for _ in range(seasons):
         f, o, m = season(rng, markets=40, rounds=5)
-        found += reliability.null(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
+        found += diagram.null(f, o, rng, m if by_market else None, draws=draws).p_value <= 0.1
     return found / seasons
 
 
@@ -41,7 +41,7 @@ def test_the_overconfident_are_found_out() -> None:
     rng = np.random.default_rng(3)
     truth = rng.uniform(0.2, 0.8, 400)
     said = np.round(np.where(truth > 0.5, 0.95, 0.05), 2)
-    shown = reliability.diagram(said, rng.random(400) < truth, rng, draws=200)
+    shown = diagram.diagram(said, rng.random(400) < truth, rng, draws=200)
     assert shown.null.p_value < 0.01
     assert shown.parts.miscalibration > 5 * shown.null.expected
     low, high = shown.points[0], shown.points[-1]
@@ -53,20 +53,20 @@ def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
     rng, inside = np.random.default_rng(11), list[bool]()
     for _ in range(40):
         f, o, m = season(rng, markets=100, rounds=1)
-        points = reliability.diagram(f, o, rng, m, draws=200).points
+        points = diagram.diagram(f, o, rng, m, draws=200).points
         inside += [p.low <= p.recalibrated <= p.high for p in points]
     assert 0.85 <= np.mean(inside) <= 0.97
 
 
 def test_a_diagram_says_what_lies_on_each_point() -> None:
-    shown = reliability.diagram([0.2, 0.2, 0.9, 0.5], [0, 1, 1, -1], np.random.default_rng(1), draws=50)
+    shown = diagram.diagram([0.2, 0.2, 0.9, 0.5], [0, 1, 1, -1], np.random.default_rng(1), draws=50)
     assert [(p.forecast, p.rows, p.observed) for p in shown.points] == [(0.2, 2, 0.5), (0.9, 1, 1.0)]
     assert sum(p.weight for p in shown.points) == pytest.approx(1)
 
 
 def test_the_same_seed_gives_the_same_digits() -> None:
     f, o, m = season(np.random.default_rng(2), 30, 3)
-    assert reliability.diagram(f, o, np.random.default_rng(4), m, draws=20) == reliability.diagram(
+    assert diagram.diagram(f, o, np.random.default_rng(4), m, draws=20) == diagram.diagram(
         f, o, np.random.default_rng(4), m, draws=20
     )
 
@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_digits() -> None:
 def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None:
     rng = np.random.default_rng(6)
     f = rng.random(3000)
-    shown = reliability.diagram(f, rng.random(3000) < f, rng, draws=3, most=50)
+    shown = diagram.diagram(f, rng.random(3000) < f, rng, draws=3, most=50)
     assert len(shown.points) == 50
     assert (shown.points[0].forecast, shown.points[-1].forecast) == (f.min(), f.max())
 
@@ -83,13 +83,13 @@ def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None
 def test_in_each_world_every_forecast_comes_true_as_often_as_it_says(grouped: bool) -> None:
     f = [0.1, 0.1, 0.6, 1.0, 0.0]
     label = [0, 1, 0, 2, 2] if grouped else None
-    rows = counted(f, [1, 0, 1, 1, 0], together=label)
+    rows = distinct_forecasts(f, [1, 0, 1, 1, 0], together=label)
     came = np.concatenate(list(worlds(rows, 20_000, np.random.default_rng(8)))) / rows.weight
     assert came.mean(axis=0).tolist() == pytest.approx([0, 0.1, 0.6, 1.0], abs=0.015)
 
 
 def test_equal_forecasts_of_one_market_end_alike_in_every_world() -> None:
-    rows = counted([0.4] * 4, [1, 1, 0, 0], ["a", "a", "b", "b"])
+    rows = distinct_forecasts([0.4] * 4, [1, 1, 0, 0], ["a", "a", "b", "b"])
     came = np.concatenate(list(worlds(rows, 1000, np.random.default_rng(8))))
     assert set(came.round(9).ravel().tolist()) == {0.0, 0.5, 1.0}
 
@@ -116,7 +116,7 @@ def test_ece_of_nothing_is_nan() -> None:
 def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
     f, o, m = season(np.random.default_rng(2), 60, 2)
     label = np.where(m % 3 == 0, "sport", "news")
-    found = {one.label: one for one in slices.by(label, f, o, seed=1, market=m, draws=20)}
+    found = {one.label: one for one in calibration_slices.by(label, f, o, seed=1, market=m, draws=20)}
     assert set(found) == {"sport", "news"}
     assert found["sport"].parts == corp.decompose(f[m % 3 == 0], o[m % 3 == 0], m[m % 3 == 0])
     assert (found["sport"].forecasts, found["sport"].markets) == (40, 20)
@@ -125,18 +125,23 @@ def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
 def test_what_is_drawn_for_a_label_does_not_depend_on_the_others() -> None:
     f, o, _ = season(np.random.default_rng(2), 40, 1)
     label = np.where(np.arange(40) < 20, "early", "late")
-    both = slices.by(label, f, o, seed=1, draws=50)
-    assert slices.by(label[20:], f[20:], o[20:], seed=1, draws=50) == both[1:]
-    assert slices.by(label, f, o, seed=2, draws=50) != both
+    both = calibration_slices.by(label, f, o, seed=1, draws=50)
+    assert calibration_slices.by(label[20:], f[20:], o[20:], seed=1, draws=50) == both[1:]
+    assert calibration_slices.by(label, f, o, seed=2, draws=50) != both
 
 
 def test_prices_and_horizons_fall_in_half_open_bands() -> None:
-    assert slices.price_bands([0.0999, 0.1, 0.9, 1.0]) == [
+    assert calibration_slices.price_bands([0.0999, 0.1, 0.9, 1.0]) == [
         "0% to 10%",
         "10% to 20%",
         "90% to 100%",
         "90% to 100%",
     ]
-    assert slices.horizons([0, 7, 28, 91]) == ["under a day", "1 to 4 weeks", "4 to 13 weeks", "longer"]
+    assert calibration_slices.horizons([0, 7, 28, 91]) == [
+        "under a day",
+        "1 to 4 weeks",
+        "4 to 13 weeks",
+        "longer",
+    ]
     with pytest.raises(ValueError, match=r"row 0: -1\.0 is no number of days"):
-        slices.horizons([-1])
+        calibration_slices.horizons([-1])

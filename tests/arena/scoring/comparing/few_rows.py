@@ -4,20 +4,20 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from arena.frame import places
-from arena.scoring.comparing.rows import Season, season
+from arena.record.model.columns import places
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Row = tuple[str, str, int, float, float, int]
 """Agent, market, instant, forecast, price, outcome. The event is the market's name up to a slash."""
 
 
-def season_of(rows: Iterable[Row]) -> Season:
+def season_of(rows: Iterable[Row]) -> SeasonForecasts:
     """The season of these rows."""
     agent, market, instant, forecast, price, outcome = map(list, zip(*rows, strict=True))
     agents, who = places(agent)
     _, what = places(market)
     events, about = places([name.partition("/")[0] for name in market])
-    return season(
+    return check_season(
         agents, events, agent=who, instant=instant, market=what, event=about, forecast=forecast,
         reference=price, outcome=outcome,
     )  # fmt: skip

@@ -4,14 +4,14 @@ from math import fsum, sqrt
 
 import pytest
 
-from arena.scoring.comparing import wild
-from arena.scoring.comparing.apart import apart, aparts
-from arena.scoring.comparing.gain import gains, sums_of
-from arena.scoring.comparing.rows import Season
+from arena.scores.rules.comparisons import wild_bootstrap
+from arena.scores.rules.comparisons.gain import gains, sums_of
+from arena.scores.rules.comparisons.indirect_duel import indirect_duel, indirect_duels
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 from tests.arena.scoring.comparing.few_rows import Row, drawn, season_of
 
 
-def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> Season:
+def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> SeasonForecasts:
     """ann and bob, each with 22 events of its own."""
     theirs: list[Row] = [
         (agent, market.replace("e", "f"), instant, forecast, price, outcome)
@@ -20,7 +20,7 @@ def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> Season:
     return season_of(drawn(seed, 22, {"ann": ann}) + theirs)
 
 
-def slow(season: Season, gap: float, seed: int) -> float:
+def slow(season: SeasonForecasts, gap: float, seed: int) -> float:
     """p as its formula reads."""
     a, b = (sums_of(season, season.of(name)) for name in ("ann", "bob"))
     na, nb = fsum(a.count), fsum(b.count)
@@ -34,7 +34,7 @@ def slow(season: Season, gap: float, seed: int) -> float:
     spread = fsum(x * x for x in terms(a.total.tolist(), b.total.tolist(), a.mean, b.mean))
     seen = abs(fsum(u)) / sqrt(spread)
     beyond = 0
-    for draw in wild.signs(season.events, seed).T.tolist():
+    for draw in wild_bootstrap.signs(season.events, seed).T.tolist():
         mine = [w * (a.total[g] - a.count[g] * (theta + gap)) for g, w in enumerate(draw)]
         yours = [w * (b.total[g] - b.count[g] * theta) for g, w in enumerate(draw)]
         middle = fsum(mine) / na, fsum(yours) / nb
@@ -46,12 +46,12 @@ def slow(season: Season, gap: float, seed: int) -> float:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_p_is_what_the_formula_says(seed: int) -> None:
     season = two(seed)
-    assert apart(season, "ann", "bob", seed).p == slow(season, 0.0, seed)
+    assert indirect_duel(season, "ann", "bob", seed).p == slow(season, 0.0, seed)
 
 
 def test_the_interval_ends_where_the_formula_begins_to_refuse() -> None:
     season = two(3, bob=0.15)
-    found = apart(season, "ann", "bob", 3)
+    found = indirect_duel(season, "ann", "bob", 3)
     assert found.low is not None
     assert found.high is not None
     assert slow(season, found.low - 1e-6, 3) <= 0.05 < slow(season, found.low + 1e-6, 3)
@@ -61,7 +61,7 @@ def test_the_interval_ends_where_the_formula_begins_to_refuse() -> None:
 def test_the_gap_is_that_of_the_gains() -> None:
     season = two(4)
     ann, bob = (gain.skill or 0 for gain in gains(season))
-    found = apart(season, "ann", "bob")
+    found = indirect_duel(season, "ann", "bob")
     assert found.gap == pytest.approx(ann - bob)
     assert (found.by, found.events, found.markets) == ("market", 44, 132)
     assert found.effective == pytest.approx(22)
@@ -69,22 +69,22 @@ def test_the_gap_is_that_of_the_gains() -> None:
 
 def test_from_the_other_side_it_is_the_same() -> None:
     season = two(5)
-    one, other = apart(season, "ann", "bob"), apart(season, "bob", "ann")
+    one, other = indirect_duel(season, "ann", "bob"), indirect_duel(season, "bob", "ann")
     assert one.p == other.p
     assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)), abs=1e-9)
 
 
 def test_several_pairs_are_as_if_alone() -> None:
     season = season_of(drawn(6, 25, {"ann": 0.1, "bob": 0.3, "cho": 0.2}))
-    together = aparts(season, [("ann", "bob"), ("cho", "ann")])
+    together = indirect_duels(season, [("ann", "bob"), ("cho", "ann")])
     assert [one.p for one in together] == [
-        apart(season, *pair).p for pair in (("ann", "bob"), ("cho", "ann"))
+        indirect_duel(season, *pair).p for pair in (("ann", "bob"), ("cho", "ann"))
     ]
-    assert aparts(season, []) == []
+    assert indirect_duels(season, []) == []
 
 
 def test_with_too_few_events_of_one_of_them_there_is_a_gap_and_no_p() -> None:
     rows = drawn(7, 25, {"ann": 0.1}) + drawn(8, 10, {"bob": 0.1})
-    found = apart(season_of(rows), "ann", "bob")
+    found = indirect_duel(season_of(rows), "ann", "bob")
     assert found.gap is not None
     assert (found.p, found.low, found.reason) == (None, None, "not enough events")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.comparing.duel import duel, duels
-from arena.scoring.comparing.holm import adjusted
-from arena.scoring.comparing.twins import floor, noise
+from arena.scores.rules.comparisons.duel import duel, duels
+from arena.scores.rules.comparisons.holm import holm_adjusted
+from arena.scores.rules.comparisons.twins import twin_noise, typical_noise
 from tests.arena.scoring.comparing.few_rows import Row, drawn, season_of
 
 
@@ -63,7 +63,7 @@ def test_a_missing_row_here_and_there_does_not_keep_two_from_a_duel() -> None:
 def test_among_many_duels_p_is_adjusted_for_their_number() -> None:
     found = duels(season_of(drawn(5, 40, {"ann": 0.02, "bob": 0.1, "cho": 0.12, "dan": 0.5})))
     assert [(one.a, one.b) for one in found][:3] == [("ann", "bob"), ("ann", "cho"), ("ann", "dan")]
-    assert [one.adjusted for one in found] == adjusted([one.p or 0 for one in found]).tolist()
+    assert [one.adjusted for one in found] == holm_adjusted([one.p or 0 for one in found]).tolist()
     assert len(found) == 6
 
 
@@ -75,7 +75,7 @@ def test_only_the_agents_named_are_compared() -> None:
 
 def test_holm_by_hand() -> None:
     """Four p-values .005, .01, .03, .04 become .02, .03, .06, .06."""
-    assert adjusted([0.03, 0.005, 0.04, 0.01]).tolist() == pytest.approx([0.06, 0.02, 0.06, 0.03])
+    assert holm_adjusted([0.03, 0.005, 0.04, 0.01]).tolist() == pytest.approx([0.06, 0.02, 0.06, 0.03])
 
 
 ps = st.lists(st.integers(1, 2000).map(lambda n: n / 2000), max_size=12)
@@ -83,7 +83,7 @@ ps = st.lists(st.integers(1, 2000).map(lambda n: n / 2000), max_size=12)
 
 @given(ps)
 def test_holm_is_at_least_p_and_at_most_bonferroni(found: list[float]) -> None:
-    held = adjusted(found)
+    held = holm_adjusted(found)
     assert all(p <= h <= min(p * len(found), 1) + 1e-12 for p, h in zip(found, held, strict=True))
 
 
@@ -94,18 +94,18 @@ def test_holm_refuses_step_by_step_as_its_rule_says(found: list[float]) -> None:
         if found[k] * (len(found) - place) > 0.05:
             break
         refused.add(k)
-    assert {k for k, h in enumerate(adjusted(found)) if h <= 0.05} == refused
+    assert {k for k, h in enumerate(holm_adjusted(found)) if h <= 0.05} == refused
 
 
 def test_what_has_no_p_is_not_counted() -> None:
-    assert np.array_equal(adjusted([0.02, np.nan, 0.01]), [0.02, np.nan, 0.02], equal_nan=True)
+    assert np.array_equal(holm_adjusted([0.02, np.nan, 0.01]), [0.02, np.nan, 0.02], equal_nan=True)
 
 
 def test_the_noise_floor_is_what_lies_between_twins() -> None:
     season = season_of(drawn(7, 40, {"ann": 0.1, "ann-2": 0.1, "ann-3": 0.1, "bob": 0.5}))
-    found = noise(season, [("ann", "ann-2", "ann-3")])
+    found = twin_noise(season, [("ann", "ann-2", "ann-3")])
     gaps = [duel(season, a, b).gap for a, b in (("ann", "ann-2"), ("ann", "ann-3"), ("ann-2", "ann-3"))]
-    assert found == floor(gaps)
+    assert found == typical_noise(gaps)
     assert found is not None
     assert found.pairs == 3
     assert found.typical <= found.widest
@@ -113,5 +113,5 @@ def test_the_noise_floor_is_what_lies_between_twins() -> None:
 
 
 def test_without_twins_there_is_no_floor() -> None:
-    assert floor([]) is None
-    assert floor([None]) is None
+    assert typical_noise([]) is None
+    assert typical_noise([None]) is None

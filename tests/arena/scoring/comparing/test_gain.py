@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.frame import places
-from arena.scoring import skill
-from arena.scoring.comparing.gain import NOTHING, TOO_FEW, Gain, gains
-from arena.scoring.comparing.rows import season
+from arena.record.model.columns import places
+from arena.scores.rules import skill
+from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
+from arena.scores.rules.comparisons.season_rows import check_season
 from tests.arena.scoring.comparing.few_rows import Row, drawn, season_of
 
 
@@ -81,7 +81,7 @@ def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) ->
             "reference": [rows[k][4] for k in order],
             "outcome": [rows[k][5] for k in order],
         }
-        return gains(season(("ann", "bob"), events, **columns))
+        return gains(check_season(("ann", "bob"), events, **columns))
 
     order = list(range(len(rows)))
     assert found(order) == found(chance.sample(order, len(order)))
@@ -128,7 +128,7 @@ def test_bad_rows_are_refused_by_number(bad: Row, said: str) -> None:
 )
 def test_rows_that_contradict_the_names_are_refused(agent: list[int], event: list[int], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        season(
+        check_season(
             ["ann"], ["a", "b"], agent=agent, instant=[1, 2], market=[0, 0], event=event,
             forecast=[0.5, 0.5], reference=[0.5, 0.5], outcome=[1, 1],
         )  # fmt: skip

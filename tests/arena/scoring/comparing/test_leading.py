@@ -1,9 +1,9 @@
 """The leading sentence: who leads, and whether that means anything yet."""
 
-from arena.scoring.comparing.duel import Duel
-from arena.scoring.comparing.gain import Gain
-from arena.scoring.comparing.leading import Verdict, lead
-from arena.scoring.comparing.power import still_needed
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.lead import LeadStatement, lead
+from arena.scores.rules.comparisons.power import still_needed
 
 MARKET = Gain("market", 90, 90, 60, 50.0, 0.0, 0.0, 0.0, 0.0, 1.0, None)
 
@@ -27,7 +27,9 @@ def same(a: str, b: str) -> Duel:
 
 def test_nothing_is_resolved() -> None:
     found = lead([few("ann", None)], [])
-    assert found == Verdict("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
+    assert found == LeadStatement(
+        "nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads."
+    )
     assert lead([], []).state == "nothing"
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.comparing.duel import Duel
-from arena.scoring.comparing.gain import Gain
-from arena.scoring.comparing.power import needed, still_needed
-from arena.scoring.comparing.ranks import groups, order, places
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.power import needed, still_needed
+from arena.scores.rules.comparisons.ranks import groups, order, places
 
 AGENTS = ("ann", "bob", "cho", "dan", "eve")
 

@@ -1,9 +1,9 @@
 """All comparisons of a season together."""
 
-from arena.scoring.comparing.duel import duel, duels
-from arena.scoring.comparing.gain import gains
-from arena.scoring.comparing.ranks import order
-from arena.scoring.comparing.standings import standings
+from arena.scores.rules.comparisons.duel import duel, duels
+from arena.scores.rules.comparisons.gain import gains
+from arena.scores.rules.comparisons.ranks import order
+from arena.scores.rules.comparisons.standings import standings
 from tests.arena.scoring.comparing.few_rows import drawn, season_of
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.scoring.forecastbench.panel import Panel, panel
-from arena.scoring.forecastbench.sample import sample
+from arena.scores.rules.forecastbench.difficulty_sample import sample
+from arena.scores.rules.forecastbench.panel import Panel, panel
 
 MARKETS = {"infer", "manifold", "metaculus", "polymarket"}
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.forecastbench.adjusted import market_brier, score, scores, two_way
-from arena.scoring.forecastbench.bootstrap import draws, replicates, scored
-from arena.scoring.forecastbench.panel import Panel, panel
+from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, scores, two_way
+from arena.scores.rules.forecastbench.bootstrap import draws, replicates, scored
+from arena.scores.rules.forecastbench.panel import Panel, panel
 from tests.arena.scoring.forecastbench.tables import a_panel, some_panel
 
 

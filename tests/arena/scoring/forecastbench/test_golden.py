@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.scoring.forecastbench.board import DIFFICULTIES, Row, board
-from arena.scoring.forecastbench.panel import Panel
+from arena.scores.rules.forecastbench.leaderboard import (
+    DIFFICULTIES,
+    ForecastBenchScores,
+    forecastbench_leaderboard,
+)
+from arena.scores.rules.forecastbench.panel import Panel
 from tests.arena.scoring.forecastbench.tables import golden, golden_scores
 
 PARTS = ("dataset", "market", "overall")
@@ -24,12 +28,14 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def rows(tables: tuple[Panel, Panel], mode: str) -> list[Row]:
-    return board(*tables, difficulty=mode, references=["Naive Forecaster"])
+def rows(tables: tuple[Panel, Panel], mode: str) -> list[ForecastBenchScores]:
+    return forecastbench_leaderboard(*tables, difficulty=mode, references=["Naive Forecaster"])
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_score_is_the_golden_one(rows: list[Row], mode: str, part: str, shared_data: Path) -> None:
+def test_every_score_is_the_golden_one(
+    rows: list[ForecastBenchScores], mode: str, part: str, shared_data: Path
+) -> None:
     """The golden fixed effects stop short of the least squares by 6e-7, so its index is off by as much."""
     wanted = golden_scores(shared_data)["scores"][KEYS[mode]]
     assert {row.forecaster for row in rows} == set(wanted)
@@ -47,7 +53,7 @@ def test_intervals_end_where_the_golden_ones_of_1999_replicates_do(
     tables: tuple[Panel, Panel], shared_data: Path
 ) -> None:
     wanted = golden_scores(shared_data)["ci_overall"]
-    for row in board(*tables):
+    for row in forecastbench_leaderboard(*tables):
         ends = wanted[row.forecaster]["proto_1999"]
         assert (row.low.overall, row.high.overall) == pytest.approx(tuple(ends), abs=0.3)
 
@@ -57,14 +63,17 @@ def test_intervals_of_200_replicates_scatter_around_the_golden_ones(
 ) -> None:
     """Ends of 200 replicates are off by chance, the golden ones too: ten boards show by how much."""
     wanted = golden_scores(shared_data)["ci_overall"]
-    boards = [{row.forecaster: row for row in board(*tables, count=200, seed=seed)} for seed in range(10)]
+    boards = [
+        {row.forecaster: row for row in forecastbench_leaderboard(*tables, count=200, seed=seed)}
+        for seed in range(10)
+    ]
     for name, ends in wanted.items():
         for place, part in enumerate(("low", "high")):
             seen = [getattr(rows[name], part).overall for rows in boards]
             assert min(seen) - 0.3 <= ends["fb_200"][place] <= max(seen) + 0.3
 
 
-def test_the_golden_board_leads_with_the_crowd(rows: list[Row]) -> None:
+def test_the_golden_board_leads_with_the_crowd(rows: list[ForecastBenchScores]) -> None:
     assert [row.forecaster for row in rows][:3] == ["Imputed Forecaster", "model-1", "external-1"]
     assert [row.forecaster for row in rows][-1] == "Always 1"
     assert sum(row.first or 0 for row in rows) == pytest.approx(1)
@@ -76,5 +85,7 @@ def test_the_golden_board_leads_with_the_crowd(rows: list[Row]) -> None:
 
 
 def test_the_order_of_rows_changes_nothing(tables: tuple[Panel, Panel], shared_data: Path) -> None:
-    shuffled = board(*golden(shared_data, order=7), count=50, seed=3)
-    assert [astuple(row) for row in shuffled] == [astuple(row) for row in board(*tables, count=50, seed=3)]
+    shuffled = forecastbench_leaderboard(*golden(shared_data, order=7), count=50, seed=3)
+    assert [astuple(row) for row in shuffled] == [
+        astuple(row) for row in forecastbench_leaderboard(*tables, count=50, seed=3)
+    ]

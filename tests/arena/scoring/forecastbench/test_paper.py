@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.scoring.forecastbench.panel import Panel, panel
-from arena.scoring.forecastbench.paper import Row, paper_board
+from arena.scores.rules.forecastbench.panel import Panel, panel
+from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores, paper_leaderboard
 from tests.arena.scoring.forecastbench.tables import MARKETS, a_panel, some_panel
 
 
@@ -32,7 +32,7 @@ def always_half(resolutions: list[dict[str, Any]]) -> Panel:
     )
 
 
-def the_row(paper: dict[str, Any], table: str) -> Row:
+def the_row(paper: dict[str, Any], table: str) -> PaperScores:
     """Datasets count at each horizon, a market once however often its price was noted."""
     human = {(source, question) for source, question in paper["human_ids"]}
     seen = [
@@ -42,7 +42,7 @@ def the_row(paper: dict[str, Any], table: str) -> Row:
     ]
     dataset = [r for r in seen if r["source"] not in MARKETS and r["resolution_date"] in paper["horizons"]]
     markets = [r for r in seen if r["source"] in MARKETS and r["resolution_date"] == paper["horizons"][-1]]
-    (row,) = paper_board(always_half(dataset), always_half(markets), draws=10)
+    (row,) = paper_leaderboard(always_half(dataset), always_half(markets), draws=10)
     return row
 
 
@@ -79,7 +79,7 @@ def slowly(dataset: Panel, market: Panel, name: str, best: str, draws: int) -> t
 
 def test_p_and_share_of_better_questions_are_those_of_the_notes() -> None:
     dataset, market = some_panel(1, 4, 60), some_panel(2, 4, 40)
-    best, *others = paper_board(dataset, market, draws=20_000)
+    best, *others = paper_leaderboard(dataset, market, draws=20_000)
     assert (best.p, best.better) == (None, None)
     for row in others:
         p, better = slowly(dataset, market, row.forecaster, best.forecaster, draws=4000)
@@ -89,7 +89,7 @@ def test_p_and_share_of_better_questions_are_those_of_the_notes() -> None:
 
 def test_the_interval_is_that_of_t() -> None:
     dataset, market = some_panel(1, 3, 30), some_panel(2, 3, 12)
-    for row in paper_board(dataset, market, draws=10):
+    for row in paper_leaderboard(dataset, market, draws=10):
         errors = [stats.sem(part.row(row.forecaster)) for part in (dataset, market)]
         ends = stats.t.interval(0.95, 11, loc=row.brier.overall, scale=math.hypot(*errors) / 2)
         assert (row.low, row.high) == pytest.approx(ends)
@@ -102,7 +102,7 @@ def test_who_is_better_by_the_same_on_every_question_is_surely_better() -> None:
     near = a_panel({"a": list(chance * 0.5), "b": [0.5] * 40}, outcomes)
     shifted = np.vstack([near.brier[0], near.brier[0] + 0.01])
     table = replace(near, brier=shifted)
-    _, worse = paper_board(table, table)
+    _, worse = paper_leaderboard(table, table)
     assert worse.p == 0
     assert worse.better == 0
 
@@ -110,19 +110,19 @@ def test_who_is_better_by_the_same_on_every_question_is_surely_better() -> None:
 def test_twins_cannot_be_told_apart() -> None:
     said = [0.3, 0.8, 0.6, 0.1]
     table = a_panel({"a": said, "b": said}, [0, 1, 1, 0])
-    _, second = paper_board(table, table, draws=100)
+    _, second = paper_leaderboard(table, table, draws=100)
     assert (second.forecaster, second.p, second.better) == ("b", 1.0, 0.0)
 
 
 def test_a_type_of_one_question_has_no_interval() -> None:
     table = a_panel({"a": [0.3]}, [0])
-    (row,) = paper_board(table, a_panel({"a": [0.3, 0.4]}, [0, 1]), draws=10)
+    (row,) = paper_leaderboard(table, a_panel({"a": [0.3, 0.4]}, [0, 1]), draws=10)
     assert (row.low, row.high) == (None, None)
 
 
 def test_a_gap_is_an_error_that_names_it() -> None:
     whole, gap = a_panel({"a": [0.3], "b": [0.2]}, [0]), a_panel({"a": [0.3, None], "b": [0.1, 0.2]}, [0, 1])
     with pytest.raises(ValueError, match="'a' has no forecast on 'q001', see impute"):
-        paper_board(whole, gap)
+        paper_leaderboard(whole, gap)
     with pytest.raises(ValueError, match="different forecasters"):
-        paper_board(whole, a_panel({"a": [0.3]}, [0]))
+        paper_leaderboard(whole, a_panel({"a": [0.3]}, [0]))

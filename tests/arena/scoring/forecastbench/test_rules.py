@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import pooling
-from arena.scoring.forecastbench import intervals
-from arena.scoring.forecastbench.board import board
-from arena.scoring.forecastbench.crowd import crowd
-from arena.scoring.forecastbench.impute import impute, too_much
-from arena.scoring.forecastbench.index import index
-from arena.scoring.forecastbench.panel import Panel, panel
-from arena.scoring.forecastbench.peer import peer
-from arena.scoring.forecastbench.sample import sample
-from arena.scoring.forecastbench.skill import skill
+from agents.answers import decisions
+from arena.scores.rules.forecastbench import intervals
+from arena.scores.rules.forecastbench.brier_index import index
+from arena.scores.rules.forecastbench.crowd import crowd
+from arena.scores.rules.forecastbench.difficulty_sample import sample
+from arena.scores.rules.forecastbench.imputation import impute, too_much
+from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
+from arena.scores.rules.forecastbench.panel import Panel, panel
+from arena.scores.rules.forecastbench.peer import peer
+from arena.scores.rules.forecastbench.skill import skill
 from tests.arena.scoring.forecastbench.tables import a_panel, some_panel
 
 millionths = st.integers(0, 1_000_000)
@@ -163,9 +163,9 @@ def test_intervals_and_shares_as_numpy_and_counting_have_them(drawn: Any) -> Non
 def test_crowds_are_those_of_the_agents_that_pool_in_whole_numbers(members: list[int]) -> None:
     said = [[p / 1_000_000] for p in members]
     for way, exact in (
-        ("median", pooling.median),
-        ("geometric_mean", pooling.geometric_mean),
-        ("log_odds", pooling.geometric_mean_of_odds),
+        ("median", decisions.median),
+        ("geometric_mean", decisions.geometric_mean),
+        ("log_odds", decisions.geometric_mean_of_odds),
     ):
         assert crowd(said, way)[0] == pytest.approx(exact(members) / 1_000_000, abs=0.6e-6)
 
@@ -200,7 +200,7 @@ def two_types(**more: list[float | None]) -> tuple[Panel, Panel]:
 
 
 def test_the_board_counts_both_types_half_each() -> None:
-    rows = board(*two_types(m=[0.1, 0.2, 0.9, 0.7, 0.4, 0.6]), count=0)
+    rows = forecastbench_leaderboard(*two_types(m=[0.1, 0.2, 0.9, 0.7, 0.4, 0.6]), count=0)
     assert rows == sorted(rows, key=lambda row: -(row.index.overall or 0))
     for row in rows:
         for part in (row.score, row.peer, row.skill):
@@ -211,7 +211,7 @@ def test_the_board_counts_both_types_half_each() -> None:
 
 
 def test_a_forecaster_without_answers_has_nothing_and_comes_last() -> None:
-    last = board(*two_types(silent=[None] * 6), count=20, references=["silent"])[-1]
+    last = forecastbench_leaderboard(*two_types(silent=[None] * 6), count=20, references=["silent"])[-1]
     assert last.forecaster == "silent"
     assert (last.n.overall, last.score.overall, last.index.dataset, last.low.market) == (0, None, None, None)
     assert (last.peer.overall, last.skill.overall, last.first, last.p) == (None, None, 0.0, {"silent": None})
@@ -220,11 +220,11 @@ def test_a_forecaster_without_answers_has_nothing_and_comes_last() -> None:
 def test_the_board_refuses_what_it_cannot_compare() -> None:
     dataset, market = two_types()
     with pytest.raises(ValueError, match="different forecasters"):
-        board(dataset, a_panel({"a": [0.5]}, [1]))
+        forecastbench_leaderboard(dataset, a_panel({"a": [0.5]}, [1]))
     with pytest.raises(ValueError, match="difficulty 'easy': it is one of two_way, market_brier"):
-        board(dataset, market, difficulty="easy")
+        forecastbench_leaderboard(dataset, market, difficulty="easy")
     with pytest.raises(ValueError, match="no forecaster is called 'nobody'"):
-        board(dataset, market, references=["nobody"])
+        forecastbench_leaderboard(dataset, market, references=["nobody"])
 
 
 def test_the_table_keeps_brier_scores_exactly() -> None:

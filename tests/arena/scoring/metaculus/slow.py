@@ -10,9 +10,9 @@ from statistics import fmean, median
 import numpy as np
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus.forecasts import Forecasts
-from arena.scoring.metaculus.kinds import binary
-from arena.scoring.metaculus.question import Question
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Told:
     base: frozenset[str] = field(default_factory=frozenset)
 
     @property
-    def question(self) -> Question:
-        return Question(self.opens, self.closes, self.scheduled, self.spot)
+    def question(self) -> MetaculusQuestion:
+        return MetaculusQuestion(self.opens, self.closes, self.scheduled, self.spot)
 
     @property
     def forecasts(self) -> Forecasts:

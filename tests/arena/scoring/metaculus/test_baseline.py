@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus import baseline
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.totals import totals
+from arena.scores.rules.metaculus import baseline
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scoring.metaculus.slow import Said, Told, told
 
 
@@ -37,27 +37,29 @@ def test_even_odds_among_options_are_worth_nothing_and_certainty_100(count: int)
 
 
 def test_five_days_of_the_faq_average_27_with_a_coverage_of_four_fifths() -> None:
-    found = baseline.score(Question(0, 5, 5), binary(*alone((1, 0.4), (2, 0.7), (4, 0.8)), outcome=True))
+    found = baseline.score(
+        MetaculusQuestion(0, 5, 5), binary(*alone((1, 0.4), (2, 0.7), (4, 0.8)), outcome=True)
+    )
     assert found.score.sum() == pytest.approx(26.54, abs=0.005)
     assert found.coverage.tolist() == [0.2, 0.4, 0.2]
 
 
 def test_an_early_close_counts_as_time_with_a_score_of_0() -> None:
     said = binary(*alone((0, 0.8)), outcome=True)
-    whole = baseline.score(Question(0, 4, 4), said).score[0]
-    early = baseline.score(Question(0, 1, 4), said)
+    whole = baseline.score(MetaculusQuestion(0, 4, 4), said).score[0]
+    early = baseline.score(MetaculusQuestion(0, 1, 4), said)
     assert (early.score[0], early.coverage[0]) == (pytest.approx(whole / 4), 0.25)
 
 
 def test_a_late_close_is_cut_at_the_plan_by_the_text_and_not_by_the_site() -> None:
-    said, question = binary(*alone((0, 0.8)), outcome=True), Question(0, 6, 4)
+    said, question = binary(*alone((0, 0.8)), outcome=True), MetaculusQuestion(0, 6, 4)
     assert baseline.score(question, said).coverage.tolist() == [1.0]
     assert baseline.score(question, said, "metaculus").coverage.tolist() == [1.5]
 
 
 def test_a_forecast_after_the_close_is_no_forecast() -> None:
     said = binary(["late", "good"], [3, 0], [0.8, 0.8], outcome=True)
-    question = Question(0, 2, 4)
+    question = MetaculusQuestion(0, 2, 4)
     found = totals(said, baseline.score(question, said))
     assert math.isnan(found.of("late")[0])
     assert found.of("late")[1] == 0
@@ -65,14 +67,14 @@ def test_a_forecast_after_the_close_is_no_forecast() -> None:
 
 
 def test_every_result_says_its_mode() -> None:
-    said, question = binary(*alone((0, 0.8)), outcome=True), Question(0, 2, 4)
+    said, question = binary(*alone((0, 0.8)), outcome=True), MetaculusQuestion(0, 2, 4)
     assert baseline.score(question, said).mode == totals(said, baseline.score(question, said)).mode == "exact"
     assert baseline.score(question, said, "metaculus").mode == "metaculus"
 
 
 def test_an_option_that_came_later_is_read_from_other_among_the_options_of_then() -> None:
     said = multiple_choice(["a", "b"], [0, 0], [[0.5, np.nan, 0.5], [0.2, 0.6, 0.2]], outcome=1)
-    found = baseline.score(Question(0, 1, 1), said).score
+    found = baseline.score(MetaculusQuestion(0, 1, 1), said).score
     assert found == pytest.approx([0, 100 * math.log(0.6 * 3) / math.log(3)], abs=1e-9)
 
 
@@ -82,12 +84,12 @@ def test_who_knows_nothing_of_a_number_scores_0(bounds: int, bucket: int, scores
     first = 0.05 if bounds == 2 else 0.0
     cdf = first + inside * np.linspace(0, 1, 5)
     said = continuous(["a"], [0], [cdf], bucket, bounds)
-    assert baseline.score(Question(0, 1, 1), said).score == pytest.approx([scores], abs=1e-9)
+    assert baseline.score(MetaculusQuestion(0, 1, 1), said).score == pytest.approx([scores], abs=1e-9)
 
 
 def test_a_sharp_density_is_worth_50_for_each_factor_of_e() -> None:
     said = continuous(["a"], [0], [[0, 0, 1, 1, 1]], bucket=2)
-    assert baseline.score(Question(0, 1, 1), said).score == pytest.approx([50 * math.log(4)])
+    assert baseline.score(MetaculusQuestion(0, 1, 1), said).score == pytest.approx([50 * math.log(4)])
 
 
 @given(told())

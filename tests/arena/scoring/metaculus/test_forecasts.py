@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from arena.scoring.metaculus import limits
-from arena.scoring.metaculus.forecasts import given
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question
+from arena.scores.rules.metaculus import limits
+from arena.scores.rules.metaculus.forecasts import given
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
 
 HALF = [[0.5, 0.5]]
 
@@ -88,10 +88,10 @@ def test_what_is_wrong_is_said_with_its_row(message: str) -> None:
 )
 def test_times_out_of_order(times: tuple[float, float, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Question(*times)
+        MetaculusQuestion(*times)
 
 
 def test_a_spot_score_needs_a_spot() -> None:
     with pytest.raises(ValueError, match="no spot"):
-        Question(0, 1, 1).instant()
-    assert Question(0, 1, 2, spot=1.5).instant() == 1
+        MetaculusQuestion(0, 1, 1).instant()
+    assert MetaculusQuestion(0, 1, 2, spot=1.5).instant() == 1

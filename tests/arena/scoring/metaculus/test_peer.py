@@ -8,14 +8,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus import peer
-from arena.scoring.metaculus.forecasts import rows_of
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question, Scores
-from arena.scoring.metaculus.totals import totals
+from arena.scores.rules.metaculus import peer
+from arena.scores.rules.metaculus.forecasts import rows_of
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scoring.metaculus.slow import Said, Told, told
 
-DAY = Question(0, 4, 4, spot=2)
+DAY = MetaculusQuestion(0, 4, 4, spot=2)
 
 
 def ln(p: float, q: float) -> float:
@@ -94,7 +94,7 @@ def test_all_starting_at_the_spot_have_a_spot_score_by_the_text_and_none_by_the_
 
 def test_a_spot_after_the_close_is_taken_at_the_close_without_those_who_came_with_it() -> None:
     said = binary(["a", "b", "c"], [0, 0, 1], [0.8, 0.4, 0.9], outcome=True)
-    early = Question(0, 1, 4, spot=2)
+    early = MetaculusQuestion(0, 1, 4, spot=2)
     assert peer.spot(early, said).coverage.tolist() == [1, 1, 0]
     assert peer.spot(early, said, "metaculus").coverage.tolist() == [1, 1, 1]
 
@@ -156,7 +156,7 @@ def test_peer_scores_of_a_base_add_up_to_0(case: Told) -> None:
         assert peer.score(case.question, case.forecasts, mode).score.sum() == pytest.approx(0, abs=1e-9)
 
 
-def same(one: Scores, other: Scores) -> bool:
+def same(one: ForecastScores, other: ForecastScores) -> bool:
     columns = ("score", "coverage", "compared")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in columns)
 
@@ -168,5 +168,5 @@ def test_the_order_of_rows_changes_no_digit(case: Told, chance) -> None:
     for rule in (peer.score, peer.spot):
         for mode in ("exact", "metaculus"):
             found = rule(case.question, forecasts, mode)
-            moved = Scores(mode, found.score[order], found.coverage[order], found.compared[order])
+            moved = ForecastScores(mode, found.score[order], found.coverage[order], found.compared[order])
             assert same(moved, rule(case.question, mixed, mode))

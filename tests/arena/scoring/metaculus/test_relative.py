@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus import _tables, community, relative
-from arena.scoring.metaculus.forecasts import rows_of
-from arena.scoring.metaculus.kinds import binary, continuous, multiple_choice
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.totals import totals
+from arena.scores.rules.metaculus import _timeline, community, relative
+from arena.scores.rules.metaculus.forecasts import rows_of
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scoring.metaculus.slow import Said, Told, told
 
-DAY = Question(0, 4, 4)
+DAY = MetaculusQuestion(0, 4, 4)
 
 
 def test_it_is_the_doublings_above_the_median_of_the_others() -> None:
@@ -37,7 +37,7 @@ def test_the_site_has_one_s_own_forecast_in_the_median() -> None:
 
 
 def test_an_early_close_loses_time_by_the_text_and_none_by_the_site() -> None:
-    said, early = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True), Question(0, 1, 4)
+    said, early = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True), MetaculusQuestion(0, 1, 4)
     assert relative.score(early, said).score == pytest.approx([0.25, -0.25])
     assert relative.score(early, said, "metaculus").coverage.tolist() == [1, 1]
 
@@ -58,7 +58,7 @@ def test_a_table_in_pieces_is_the_table(case: Told) -> None:
     forecasts = case.forecasts
     whole = relative.score(case.question, forecasts).score
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tables, "CELLS", 1)
+        patch.setattr(_timeline, "CELLS", 1)
         assert relative.score(case.question, forecasts).score == pytest.approx(whole, abs=1e-12)
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus import baseline, peer, relative
-from arena.scoring.metaculus.kinds import binary
-from arena.scoring.metaculus.question import Question
-from arena.scoring.metaculus.table import Line, Lines, Times, score
-from arena.scoring.metaculus.totals import totals
+from arena.scores.rules.metaculus import baseline, peer, relative
+from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question_types import binary
+from arena.scores.rules.metaculus.table import ForecasterMeans, TableScores, TableTimes, score
+from arena.scores.rules.metaculus.totals import totals
 
 
-def line(found: Lines, name: str) -> Line:
+def line(found: TableScores, name: str) -> ForecasterMeans:
     return next(line for line in found.lines if line.forecaster == name)
 
 
@@ -30,9 +30,12 @@ def test_a_forecaster_s_line_is_the_mean_over_questions() -> None:
 
 
 def test_times_make_it_what_a_single_question_gives() -> None:
-    times = Times(time=[1, 2, 3], closes=[5, 5, 5], opens=[0, 0, 0], scheduled=[8, 8, 8])
+    times = TableTimes(time=[1, 2, 3], closes=[5, 5, 5], opens=[0, 0, 0], scheduled=[8, 8, 8])
     found = line(score(["q"] * 3, ["a", "b", "a"], [0.8, 0.4, 0.6], [1] * 3, times), "a")
-    said, question = binary(["a", "b", "a"], [1, 2, 3], [0.8, 0.4, 0.6], outcome=True), Question(0, 5, 8)
+    said, question = (
+        binary(["a", "b", "a"], [1, 2, 3], [0.8, 0.4, 0.6], outcome=True),
+        MetaculusQuestion(0, 5, 8),
+    )
     rules = baseline.score, peer.score, relative.score
     expected = [totals(said, rule(question, said)).of("a")[0] for rule in rules]
     assert [found.baseline, found.peer, found.relative] == pytest.approx(expected)
@@ -40,7 +43,7 @@ def test_times_make_it_what_a_single_question_gives() -> None:
 
 
 def test_without_an_opening_a_question_opens_with_its_first_forecast() -> None:
-    found = score(["q"] * 2, ["a", "b"], [0.8, 0.4], [1, 1], Times(time=[1, 3], closes=[5, 5]))
+    found = score(["q"] * 2, ["a", "b"], [0.8, 0.4], [1, 1], TableTimes(time=[1, 3], closes=[5, 5]))
     assert (line(found, "a").coverage, line(found, "b").coverage) == (1, 0.5)
 
 
@@ -64,12 +67,12 @@ WRONG = {
     "row 1: 1.5 is not a probability": (["q", "q"], ["a", "b"], [0.5, 1.5], [1, 1]),
     "row 1: outcome 0, but row 0 of the same question has 1": (*TWO[:3], [1, 0]),
     "row 1: a has forecast the same question at the same time in row 0": SAME,
-    "row 1: a has forecast": (*SAME, Times([2, 2], [5, 5])),
-    "row 1: time nan is not a time": (*TWO, Times([0, math.nan], [1, 1])),
-    "column time has 1 rows, not 2": (*TWO, Times([0], [1, 1])),
+    "row 1: a has forecast": (*SAME, TableTimes([2, 2], [5, 5])),
+    "row 1: time nan is not a time": (*TWO, TableTimes([0, math.nan], [1, 1])),
+    "column time has 1 rows, not 2": (*TWO, TableTimes([0], [1, 1])),
     "column outcome has 1 rows, not 2": (*TWO[:3], [1]),
-    "row 1: closes 2, but row 0 of the same question has 1": (*TWO, Times([0, 0], [1, 2])),
-    "row 0: close 1.0 is before the opening 3.0": (*TWO, Times([4, 4], [1, 1], [3, 3], [9, 9])),
+    "row 1: closes 2, but row 0 of the same question has 1": (*TWO, TableTimes([0, 0], [1, 2])),
+    "row 0: close 1.0 is before the opening 3.0": (*TWO, TableTimes([4, 4], [1, 1], [3, 3], [9, 9])),
 }
 
 
@@ -100,7 +103,7 @@ def test_all_at_once_is_one_by_one(rows: list[tuple[str, str, int]]) -> None:
     columns = [[row[k] for row in rows] for k in range(3)]
     ended = [q == "q" for q in columns[0]]
     given = columns[0], columns[1], np.array(columns[2]) / 100, ended
-    quick, slow = score(*given), score(*given, Times([0] * len(rows), [4] * len(rows)))
+    quick, slow = score(*given), score(*given, TableTimes([0] * len(rows), [4] * len(rows)))
     assert [line.forecaster for line in quick.lines] == [line.forecaster for line in slow.lines]
     for one, other in zip(quick.lines, slow.lines, strict=True):
         assert astuple(one)[1:] == pytest.approx(astuple(other)[1:], abs=1e-9, nan_ok=True)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.metaculus import tournament, tournament_2022
-from arena.scoring.metaculus.forecasts import given as said
-from arena.scoring.metaculus.question import Mode, Question
-from arena.scoring.metaculus.totals import Totals, totals
-from arena.scoring.metaculus.tournament_2022 import Hidden
+from arena.scores.rules.metaculus import tournament, tournament_2022
+from arena.scores.rules.metaculus.forecasts import given as said
+from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.totals import Totals, totals
+from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles.seed_001 import FORECASTERS, TABLES, forecasts_of, question_of, scored
 from tests.oracles.seed_001 import tournament as of_2022
 
@@ -76,7 +76,7 @@ def test_the_first_leaderboard_where_all_days_count() -> None:
 
 
 def test_the_second_leaderboard_where_only_the_hidden_period_counts() -> None:
-    lines = {line.forecaster: line for line in of_2022(Hidden(2, 1.0)).places}
+    lines = {line.forecaster: line for line in of_2022(HiddenPeriod(2, 1.0)).places}
     assert [round(lines[name].prize) for name in FORECASTERS] == [149, 799, 52, 0]
     assert [round(lines[name].coverage, 2) for name in FORECASTERS] == [1, 0.67, 0.67, 0]
     assert [round(lines[name].take, 2) for name in FORECASTERS] == [0.80, 4.25, 0.27, 0]
@@ -92,20 +92,24 @@ def test_the_scoreboard_of_a() -> None:
 @pytest.mark.parametrize(("until", "weight"), [(1, 0.5), (2, 0.5), (3, 0.5), (2, 1.0), (2, 0.25)])
 def test_who_is_away_while_hidden_loses_its_weight_however_long_it_was(until: float, weight: float) -> None:
     forecasts = said(["late", "full"], [until, 0], [0.5, 0.5])
-    found = totals(forecasts, tournament_2022.score(Question(0, 4, 4), forecasts, Hidden(until, weight)))
+    found = totals(
+        forecasts, tournament_2022.score(MetaculusQuestion(0, 4, 4), forecasts, HiddenPeriod(until, weight))
+    )
     assert found.of("late")[1] == pytest.approx(1 - weight)
     assert found.of("full")[1] == pytest.approx(1)
 
 
 def test_without_a_weight_hidden_time_counts_by_its_length() -> None:
     forecasts = said(["late"], [1], [0.5])
-    assert tournament_2022.score(Question(0, 4, 4), forecasts, Hidden(1)).coverage.tolist() == [0.75]
+    assert tournament_2022.score(
+        MetaculusQuestion(0, 4, 4), forecasts, HiddenPeriod(1)
+    ).coverage.tolist() == [0.75]
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, math.nan])
 def test_a_weight_is_a_share(weight: float) -> None:
     with pytest.raises(ValueError, match="weight of the hidden period"):
-        Hidden(2, weight)
+        HiddenPeriod(2, weight)
 
 
 def of_question(mode: Mode = "exact", **scores: float) -> Totals:

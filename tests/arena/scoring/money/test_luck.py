@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from arena.scoring.money.drawing import winnings
-from arena.scoring.money.luck import luck
-from arena.scoring.money.trades import End, Tie, Trade
+from arena.record.model.trades import EventTie, MarketEnd, Trade
+from arena.scores.rules.money.fair_draws import winnings
+from arena.scores.rules.money.luck import luck
 from benchmarks.luck import coverage
 from markets.millionths import ONE
 
-TIES: list[Tie] = ["exclusive", "nested", "alone", "unknown"]
+TIES: list[EventTie] = ["exclusive", "nested", "alone", "unknown"]
 
 
 def bet(market: str, mid: float, shares: int = 100, yes: bool = True, cost: int = 0) -> Trade:
@@ -19,12 +19,12 @@ def bet(market: str, mid: float, shares: int = 100, yes: bool = True, cost: int 
     return Trade(market, yes, True, shares * ONE, round(shares * own * ONE) + cost, 0, round(mid * ONE))
 
 
-def won(event: str, paid: int, value: int = ONE, state: str = "settled") -> End:
-    return End(event, state, value, paid * ONE)
+def won(event: str, paid: int, value: int = ONE, state: str = "settled") -> MarketEnd:
+    return MarketEnd(event, state, value, paid * ONE)
 
 
 @pytest.mark.parametrize("tie", TIES)
-def test_fair_bets_win_nothing_on_average(tie: Tie) -> None:
+def test_fair_bets_win_nothing_on_average(tie: EventTie) -> None:
     held, price = np.array([100.0, -50.0, 20.0]), np.array([0.2, 0.5, 0.1])
     drawn = winnings(held, price, tie, 40_000, np.random.default_rng(1))
     assert abs(drawn.mean()) < 4 * drawn.std() / 200
@@ -52,7 +52,7 @@ def test_bets_of_an_event_that_nobody_knows_how_to_tie_win_and_lose_together() -
 
 
 @pytest.mark.parametrize("tie", TIES)
-def test_no_tie_spreads_more_than_the_unknown_one(tie: Tie) -> None:
+def test_no_tie_spreads_more_than_the_unknown_one(tie: EventTie) -> None:
     held, price = np.array([100.0, -50.0, 20.0]), np.array([0.2, 0.5, 0.1])
     own = winnings(held, price, tie, 20_000, np.random.default_rng(1)).std()
     assert own <= winnings(held, price, "unknown", 20_000, np.random.default_rng(1)).std() * 1.02

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
-from arena.scoring.money.proven import elsewhere, proven
+from arena.scores.rules.money.edge import edge_elsewhere, proven_edge
 
 cents = st.integers(0, 100).map(lambda n: n / 100)
 rows = st.lists(
@@ -31,20 +31,20 @@ def season(noise: float, events: int = 4000) -> tuple[np.ndarray, ...]:
 
 
 def test_one_who_knows_the_truth_is_as_good_as_its_word() -> None:
-    found = proven(*season(0.0))
+    found = proven_edge(*season(0.0))
     assert found.share == pytest.approx(1, abs=3 * found.error)
     assert found.error < 0.1
 
 
 def test_one_who_is_as_wrong_as_the_price_has_half_of_what_it_claims() -> None:
-    found = proven(*season(0.1))
+    found = proven_edge(*season(0.1))
     assert found.share == pytest.approx(0.5, abs=0.1 + 3 * found.error)
 
 
 def test_one_who_guesses_has_next_to_nothing_of_what_it_claims() -> None:
     belief, mid, outcome, event = season(0.0)
     guesses = np.random.default_rng(2).permutation(belief)
-    found = proven(guesses, mid, outcome, event)
+    found = proven_edge(guesses, mid, outcome, event)
     assert abs(found.share) < 0.25
 
 
@@ -55,7 +55,7 @@ def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> Non
         truth = np.repeat(rng.uniform(0.3, 0.7, 60), 3)
         mid = np.clip(truth + rng.normal(0, 0.1, 180), 0.05, 0.95)
         came = np.repeat(rng.random(60), 3) < truth
-        found = proven(truth, mid, came, np.repeat(np.arange(60), 3))
+        found = proven_edge(truth, mid, came, np.repeat(np.arange(60), 3))
         inside += abs(found.share - 1) <= 1.96 * found.error
     assert abs(inside / seasons - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / seasons) + 0.02
 
@@ -63,7 +63,7 @@ def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> Non
 @given(rows)
 def test_it_is_the_weighted_least_squares_through_the_origin(rows: list[Any]) -> None:
     b, m, o, event, market = (np.array(column) for column in zip(*rows, strict=True))
-    found, there = proven(b, m, o, event, market), o >= 0
+    found, there = proven_edge(b, m, o, event, market), o >= 0
     if not np.any(b[there] != m[there]):
         assert math.isnan(found.share)
         return
@@ -75,28 +75,28 @@ def test_it_is_the_weighted_least_squares_through_the_origin(rows: list[Any]) ->
 
 @given(rows)
 def test_each_event_is_judged_by_all_others(rows: list[Any]) -> None:
-    for event, share in elsewhere(*map(list, zip(*rows, strict=True))).items():
+    for event, share in edge_elsewhere(*map(list, zip(*rows, strict=True))).items():
         others = [row for row in rows if row[3] != event]
-        found = proven(*map(list, zip(*others, strict=True))).share if others else math.nan
+        found = proven_edge(*map(list, zip(*others, strict=True))).share if others else math.nan
         assert share == (0 if math.isnan(found) else pytest.approx(found, abs=1e-6))
 
 
 @given(rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_digit(rows: list[Any], chance: Any) -> None:
     shuffled = chance.sample(rows, len(rows))
-    one, other = (elsewhere(*map(list, zip(*some, strict=True))) for some in (rows, shuffled))
+    one, other = (edge_elsewhere(*map(list, zip(*some, strict=True))) for some in (rows, shuffled))
     assert one == other
 
 
 def test_nothing_claimed_or_nothing_resolved_proves_nothing() -> None:
     for column in ([], [0.5]):
-        found = proven(column, column, [-1] * len(column), ["a"] * len(column))
+        found = proven_edge(column, column, [-1] * len(column), ["a"] * len(column))
         assert math.isnan(found.share)
         assert found.events == 0
-    assert elsewhere([], [], [], []) == {}
-    assert elsewhere([0.9], [0.5], [1], ["a"]) == {"a": 0.0}
+    assert edge_elsewhere([], [], [], []) == {}
+    assert edge_elsewhere([0.9], [0.5], [1], ["a"]) == {"a": 0.0}
 
 
 def test_columns_of_unequal_length_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="column 'event' has 1 rows"):
-        proven([0.5, 0.5], [0.5, 0.5], [1, 0], ["a"])
+        proven_edge([0.5, 0.5], [0.5, 0.5], [1, 0], ["a"])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.money.split import Split, each, split
-from arena.scoring.money.trades import End, Trade, profit
+from arena.record.model.trades import MarketEnd, Trade, profit
+from arena.scores.rules.money.profit_split import ProfitSplit, each, split_profit
 from markets.millionths import ONE
 
 DOLLAR = ONE
@@ -28,75 +28,75 @@ def sale(shares: int, price: float, mid: float, yes: bool = True, fee: int = 0) 
     return Trade("m", yes, False, shares * ONE, gross, fee, round(mid * ONE))
 
 
-def ended(value: float, shares: int, state: str = "settled") -> dict[str, End]:
-    return {"m": End("e", state, round(value * ONE), round(shares * value * DOLLAR))}
+def ended(value: float, shares: int, state: str = "settled") -> dict[str, MarketEnd]:
+    return {"m": MarketEnd("e", state, round(value * ONE), round(shares * value * DOLLAR))}
 
 
 def test_a_bet_at_the_mid_of_just_quarter_kelly_is_edge_and_luck() -> None:
     # a quarter of 10,000 · (0.6 − 0.5) / 0.5 = $500, so 1,000 shares
-    found = split([buy(1000, 0.5, 0.5, belief=0.6)], ended(1, 1000))
-    assert found == Split(edge=100 * DOLLAR, luck=400 * DOLLAR)
+    found = split_profit([buy(1000, 0.5, 0.5, belief=0.6)], ended(1, 1000))
+    assert found == ProfitSplit(edge=100 * DOLLAR, luck=400 * DOLLAR)
 
 
 def test_twice_quarter_kelly_doubles_what_is_expected_and_says_so_as_sizing() -> None:
-    found = split([buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000))
-    assert found == Split(edge=100 * DOLLAR, sizing=100 * DOLLAR, luck=-1200 * DOLLAR)
+    found = split_profit([buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000))
+    assert found == ProfitSplit(edge=100 * DOLLAR, sizing=100 * DOLLAR, luck=-1200 * DOLLAR)
 
 
 def test_a_bet_against_ones_own_word_is_a_loss_of_sizing() -> None:
-    found = split([buy(1000, 0.5, 0.5, belief=0.4)], ended(1, 1000))
+    found = split_profit([buy(1000, 0.5, 0.5, belief=0.4)], ended(1, 1000))
     assert (found.edge, found.sizing, found.luck) == (0, -100 * DOLLAR, 600 * DOLLAR)
 
 
 def test_a_bet_of_one_who_stated_nothing_is_luck_and_costs() -> None:
-    found = split([buy(1000, 0.51, 0.5, fee=2 * DOLLAR)], ended(1, 1000))
-    assert found == Split(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=500 * DOLLAR)
+    found = split_profit([buy(1000, 0.51, 0.5, fee=2 * DOLLAR)], ended(1, 1000))
+    assert found == ProfitSplit(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=500 * DOLLAR)
 
 
 def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
-    yes = split([buy(1000, 0.31, 0.3, belief=0.45, fee=DOLLAR)], ended(1, 1000))
-    lost = {"m": End("e", "settled", 0, 1000 * ONE)}
-    no = split([buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], lost)
+    yes = split_profit([buy(1000, 0.31, 0.3, belief=0.45, fee=DOLLAR)], ended(1, 1000))
+    lost = {"m": MarketEnd("e", "settled", 0, 1000 * ONE)}
+    no = split_profit([buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], lost)
     assert no == yes
 
 
 def test_selling_before_a_loss_is_a_gain_of_exit() -> None:
-    found = split([buy(1000, 0.5, 0.5, 0.5), sale(1000, 0.58, 0.6)], ended(0, 0))
-    assert found == Split(spread=-20 * DOLLAR, exit=600 * DOLLAR, luck=-500 * DOLLAR)
+    found = split_profit([buy(1000, 0.5, 0.5, 0.5), sale(1000, 0.58, 0.6)], ended(0, 0))
+    assert found == ProfitSplit(spread=-20 * DOLLAR, exit=600 * DOLLAR, luck=-500 * DOLLAR)
     assert found.pnl == 80 * DOLLAR
 
 
 def test_selling_what_would_have_won_is_a_loss_of_exit() -> None:
-    assert split([buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600)).exit == -160 * DOLLAR
+    assert split_profit([buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600)).exit == -160 * DOLLAR
 
 
 def test_an_edge_counts_for_as_much_as_it_has_proved_real() -> None:
     rows, end = [buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000)
-    half = split(rows, end, {"e": 0.5})
-    assert half == Split(edge=50 * DOLLAR, sizing=50 * DOLLAR, luck=-1100 * DOLLAR)
-    assert split(rows, end, {"e": 0.0}) == Split(luck=-1000 * DOLLAR)
-    assert split(rows, end, {"other": 0.0}) == split(rows, end)
+    half = split_profit(rows, end, {"e": 0.5})
+    assert half == ProfitSplit(edge=50 * DOLLAR, sizing=50 * DOLLAR, luck=-1100 * DOLLAR)
+    assert split_profit(rows, end, {"e": 0.0}) == ProfitSplit(luck=-1000 * DOLLAR)
+    assert split_profit(rows, end, {"other": 0.0}) == split_profit(rows, end)
 
 
 def test_an_open_market_is_judged_by_its_mid_now() -> None:
-    found = split([buy(1000, 0.5, 0.5, belief=0.6)], ended(0.55, 1000, "open"))
-    assert found == Split(edge=100 * DOLLAR, luck=-50 * DOLLAR)
+    found = split_profit([buy(1000, 0.5, 0.5, belief=0.6)], ended(0.55, 1000, "open"))
+    assert found == ProfitSplit(edge=100 * DOLLAR, luck=-50 * DOLLAR)
 
 
 def test_a_refund_leaves_no_edge_and_gives_back_the_costs() -> None:
     bet = buy(1000, 0.51, 0.5, belief=0.6, fee=2 * DOLLAR)
-    found = split([bet], {"m": End("e", "refunded", 0, 512 * DOLLAR)})
-    assert found == Split(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=12 * DOLLAR)
+    found = split_profit([bet], {"m": MarketEnd("e", "refunded", 0, 512 * DOLLAR)})
+    assert found == ProfitSplit(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=12 * DOLLAR)
     assert found.pnl == 0
 
 
 def test_a_market_without_an_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="'m' was traded, and the ends don't say"):
-        split([buy(1, 0.5, 0.5)], {})
+        split_profit([buy(1, 0.5, 0.5)], {})
 
 
 def test_nothing_traded_is_nothing_made() -> None:
-    assert split([], {}).pnl == 0
+    assert split_profit([], {}).pnl == 0
 
 
 millionths = st.integers(1, ONE - 1)
@@ -116,7 +116,7 @@ trades = st.lists(
     max_size=12,
 )
 ends = st.builds(
-    End,
+    MarketEnd,
     event=st.just("e"),
     state=st.sampled_from(["settled", "open", "refunded"]),
     value=st.integers(0, ONE),
@@ -126,12 +126,12 @@ ends = st.builds(
 
 @given(trades, ends, ends, ends, st.floats(-2, 2))
 def test_the_parts_add_up_to_the_profit_to_the_last_millionth(
-    trades: list[Trade], a: End, b: End, c: End, real: float
+    trades: list[Trade], a: MarketEnd, b: MarketEnd, c: MarketEnd, real: float
 ) -> None:
     by_name = {"a": a, "b": b, "c": c}
     whole = sum(t.flow for t in trades) + sum(by_name[m].paid for m in {t.market for t in trades})
-    assert split(trades, by_name).pnl == split(trades, by_name, {"e": real}).pnl == whole
-    assert all(type(part) is int for part in astuple(split(trades, by_name)))
+    assert split_profit(trades, by_name).pnl == split_profit(trades, by_name, {"e": real}).pnl == whole
+    assert all(type(part) is int for part in astuple(split_profit(trades, by_name)))
     for market, part in each(trades, by_name).items():
         assert part.pnl == profit([t for t in trades if t.market == market], by_name[market])
 
@@ -143,7 +143,7 @@ def test_luck_is_what_came_less_what_was_believed(trades: list[Trade], value: in
     paid = sum((Fraction(t.shares if t.buy else -t.shares) * t.own(value) / ONE for t in trades), Fraction(0))
     by_hand = sum((t.shares * Fraction(t.own(value) - t.own(_believed(t)), ONE) for t in bought), Fraction(0))
     one_market = [Trade("m", *astuple(t)[1:]) for t in trades]
-    found = split(one_market, {"m": End("e", "settled", value, round(paid))})
+    found = split_profit(one_market, {"m": MarketEnd("e", "settled", value, round(paid))})
     if trades:
         assert abs(found.luck - by_hand) <= 3
 
@@ -157,7 +157,7 @@ def test_where_beliefs_are_the_truth_luck_averages_out_and_edge_is_what_is_earne
         came = bool(rng.random() < truth)
         won = 1000 * ONE * int(came == yes)
         bet = buy(1000, mid if yes else 1 - mid, mid, belief=truth, yes=yes)
-        found.append(split([bet], {"m": End("e", "settled", ONE * int(came), won)}))
+        found.append(split_profit([bet], {"m": MarketEnd("e", "settled", ONE * int(came), won)}))
     luck = np.array([part.luck / DOLLAR for part in found])
     earned = np.array([part.pnl / DOLLAR for part in found])
     error = luck.std() / np.sqrt(luck.size)

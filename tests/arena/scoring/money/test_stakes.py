@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scoring.money.at_stake import Held, at_stake
-from arena.scoring.money.drawdown import drawdown
+from arena.scores.rules.money.drawdown import drawdown
+from arena.scores.rules.money.event_exposure import HeldShares, event_exposure
 from markets.millionths import ONE
 
 
@@ -38,37 +38,37 @@ def test_before_the_first_mark_there_is_no_drawdown() -> None:
     assert drawdown([10_000]) is None
 
 
-def lot(market: str, mid: float, yes: bool = True, shares: int = 100, event: str = "e") -> Held:
-    return Held(market, event, yes, shares, round(mid * ONE))
+def lot(market: str, mid: float, yes: bool = True, shares: int = 100, event: str = "e") -> HeldShares:
+    return HeldShares(market, event, yes, shares, round(mid * ONE))
 
 
 def test_of_exclusive_outcomes_all_can_be_lost_and_only_one_can_be_won() -> None:
-    (found,) = at_stake([lot("a", 0.5), lot("b", 0.3)], {"e": "exclusive"}, 1000)
+    (found,) = event_exposure([lot("a", 0.5), lot("b", 0.3)], {"e": "exclusive"}, 1000)
     assert (found.value, found.worst, found.best) == pytest.approx((80, -80, 20))
     assert (found.markets, found.share) == (2, pytest.approx(0.08))
 
 
 def test_no_on_two_exclusive_outcomes_can_lose_one_of_them_only() -> None:
-    (found,) = at_stake([lot("a", 0.5, False), lot("b", 0.3, False)], {"e": "exclusive"}, 1000)
+    (found,) = event_exposure([lot("a", 0.5, False), lot("b", 0.3, False)], {"e": "exclusive"}, 1000)
     assert (found.value, found.worst, found.best) == pytest.approx((120, -20, 80))
 
 
 def test_a_spread_on_a_ladder_can_win_in_between_and_not_lose_twice() -> None:
     lots = [lot("wide", 0.6), lot("narrow", 0.2, yes=False)]
-    (found,) = at_stake(lots, {"e": "nested"}, 1000)
+    (found,) = event_exposure(lots, {"e": "nested"}, 1000)
     assert (found.value, found.worst, found.best) == pytest.approx((140, -40, 60))
 
 
 def test_yes_and_no_of_one_market_cancel_out() -> None:
-    (found,) = at_stake([lot("a", 0.5), lot("a", 0.5, yes=False)], {}, 1000)
+    (found,) = event_exposure([lot("a", 0.5), lot("a", 0.5, yes=False)], {}, 1000)
     assert (found.value, found.worst, found.best) == (100, 0, 0)
 
 
 def test_the_event_that_can_cost_most_comes_first() -> None:
-    found = at_stake([lot("a", 0.2, event="small"), lot("b", 0.9, event="large")], {}, 1000)
+    found = event_exposure([lot("a", 0.2, event="small"), lot("b", 0.9, event="large")], {}, 1000)
     assert [event.event for event in found] == ["large", "small"]
-    assert at_stake([], {}, 1000) == []
-    assert math.isnan(at_stake([lot("a", 0.2)], {}, 0)[0].share)
+    assert event_exposure([], {}, 1000) == []
+    assert math.isnan(event_exposure([lot("a", 0.2)], {}, 0)[0].share)
 
 
 @given(
@@ -90,5 +90,5 @@ def test_worst_and_best_are_those_of_all_states_that_can_be(
         if possible[tie]:
             pays = [x.shares * (y if x.yes else 1 - y) for x, y in zip(by_price, state, strict=True)]
             totals.append(sum(pays))
-    (found,) = at_stake(lots, {"e": tie}, 10_000)
+    (found,) = event_exposure(lots, {"e": tie}, 10_000)
     assert (found.value + found.worst, found.value + found.best) == pytest.approx((min(totals), max(totals)))

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from arena.scoring.stating.coherence import book, coherence
+from arena.scores.rules.statements.coherence import coherence, dutch_book
 
 SHAPES = ["exhaustive", "exclusive", "nested"]
 tenths = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=2, max_size=6)
@@ -42,13 +42,13 @@ def by_program(p: list[float], shape: str) -> float:
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
 def test_the_closed_form_is_the_solution_of_the_linear_program(shape: str, p: list[float]) -> None:
-    assert book(p, shape).profit == pytest.approx(by_program(p, shape), abs=1e-9)
+    assert dutch_book(p, shape).profit == pytest.approx(by_program(p, shape), abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
 def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]) -> None:
-    found = book(p, shape)
+    found = dutch_book(p, shape)
     held = np.zeros(len(p))
     for deal in found.deals:
         held[deal.row] += 1 if deal.buy else -1
@@ -63,23 +63,23 @@ def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]
 def test_coherent_probabilities_lose_nothing(shape: str, p: list[float]) -> None:
     assume(sum(p) > 0)
     right = sorted(p, reverse=True) if shape == "nested" else [x / sum(p) for x in p]
-    assert book(right, shape).profit == 0.0
+    assert dutch_book(right, shape).profit == 0.0
 
 
 def test_an_event_of_two_even_favourites_at_60_percent_loses_20_cents() -> None:
-    found = book([0.6, 0.6], "exclusive")
+    found = dutch_book([0.6, 0.6], "exclusive")
     assert found.profit == pytest.approx(0.2)
     assert [deal.buy for deal in found.deals] == [False, False]
 
 
 def test_what_sums_to_less_than_1_is_incoherent_only_where_nothing_else_can_happen() -> None:
-    assert book([0.3, 0.3], "exclusive").profit == 0
-    assert book([0.3, 0.3], "exhaustive").profit == pytest.approx(0.4)
+    assert dutch_book([0.3, 0.3], "exclusive").profit == 0
+    assert dutch_book([0.3, 0.3], "exhaustive").profit == pytest.approx(0.4)
 
 
 def test_a_later_date_can_not_be_less_likely() -> None:
     """By December, by June, by March: as stated, from the widest to the narrowest."""
-    assert book([0.5, 0.6, 0.2], "nested").profit == pytest.approx(0.1)
+    assert dutch_book([0.5, 0.6, 0.2], "nested").profit == pytest.approx(0.1)
 
 
 columns = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 10)), min_size=1, max_size=25)
@@ -97,7 +97,7 @@ def test_a_column_is_its_events_one_by_one_in_any_order(
     for number in sorted(set(event)):
         own, kind = [row[1] for row in table if row[0] == number], shapes[number]
         if kind != "alone" and (len(own) > 1 or kind == "exhaustive"):
-            losses.append(book(own, kind).profit)
+            losses.append(dutch_book(own, kind).profit)
     assert found.events == len(losses)
     if losses:
         assert found.loss == pytest.approx(np.mean(losses), abs=1e-9)
@@ -124,7 +124,7 @@ def test_the_markets_of_an_agent_that_repeats_the_price_are_as_coherent_as_the_p
 
 def test_dust_of_floats_is_coherent() -> None:
     assert sum([0.1] * 10) != 1.0
-    assert book([0.1] * 10, "exhaustive").profit == 0
+    assert dutch_book([0.1] * 10, "exhaustive").profit == 0
 
 
 def test_no_event_with_several_markets_is_none_with_a_reason() -> None:

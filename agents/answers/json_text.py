@@ -1,0 +1,186 @@
+"""The one JSON object in a model's answer, whatever is wrapped around it, and nothing guessed.
+
+Numbers stay as they were written, so that no digit is lost before their meaning is known.
+
+The JSON schema of an answer, for providers that hold a model to one.
+
+It is strict: every key is required and no other is allowed, and what may be left out elsewhere may be
+null here. Thoughts come before forecasts, and reasons before probabilities, since a model writes in
+that order. `parse` takes whatever the schema lets through, and judges what it means.
+"""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from agents.text import one_line
+
+MOST_TEXT = 1_000_000
+_THOUGHT = "(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+_OPEN = rf"<{_THOUGHT}(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)"
+_CLOSE = rf"</{_THOUGHT}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>final"
+_OBJECT = r'\{\s*["}]'
+_START = re.compile(_OBJECT)
+_MARK = re.compile(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<object>{_OBJECT})", re.IGNORECASE)
+_END = re.compile(_CLOSE, re.IGNORECASE)
+_AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?\{")
+
+
+class NotOneObject(ValueError):
+    """The text holds no JSON object, a broken one, or several. Its words are meant for the model."""
+
+
+class NumberText(str):
+    """A number as it was written: 0.40, 1e999 or NaN."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedKey:
+    """Stands for an object in which a key occurs twice: which one is meant can't be told."""
+
+    key: str
+
+
+def find_object(text: str) -> dict[str, Any]:
+    """The one object in the text: fences, prose and thinking around it are dropped.
+
+    >>> find_object('Sure! ```json {"p": 0.40} ``` (I am {fairly} sure.)')
+    {'p': '0.40'}
+    """
+    if len(text) > MOST_TEXT:
+        raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
+    found = _objects(text) if _AT_ONCE.match(text) else _after_thoughts(text)
+    if not found:
+        raise NotOneObject("the answer holds no JSON object")
+    if len(found) > 1:
+        raise NotOneObject(f"the answer holds {len(found):,} JSON objects, and exactly one is wanted")
+    answer = found[0]
+    if isinstance(answer, RepeatedKey):
+        raise NotOneObject(f'the key "{one_line(answer.key, 80)}" is there twice')
+    return answer
+
+
+def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
+    """The object that a text is, with nothing around it."""
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+    except RecursionError as error:
+        raise NotOneObject("the JSON is nested too deep") from error
+    if not isinstance(value, dict | RepeatedKey):
+        raise NotOneObject("it is not a JSON object")
+    return value
+
+
+def _objects(text: str) -> list[dict[str, Any] | RepeatedKey]:
+    """Every object that starts outside of another; a brace that no JSON follows is prose."""
+    found: list[dict[str, Any] | RepeatedKey] = []
+    start = _START.search(text)
+    while start:
+        value, end = _decoded(text, start.start())
+        found.append(value)
+        start = _START.search(text, end)
+    return found
+
+
+def _after_thoughts(text: str) -> list[dict[str, Any] | RepeatedKey]:
+    """Every object outside of the thoughts. A thought may lack its beginning, never its end.
+
+    What looks like a mark of thinking inside an object is part of its text.
+    """
+    found: list[dict[str, Any] | RepeatedKey] = []
+    broken: NotOneObject | None = None
+    at = 0
+    while mark := _MARK.search(text, at):
+        if mark["object"]:
+            try:
+                value, at = _decoded(text, mark.start())
+                found.append(value)
+            except NotOneObject as error:  # only a thought may be broken
+                found, broken, at = [], error, _last_end(text, mark.start(), error)
+        elif mark["close"]:
+            found, at = [], mark.end()
+        else:
+            at = _first_end(text, mark.end())
+    if broken and not found:
+        raise broken
+    return found
+
+
+def _first_end(text: str, at: int) -> int:
+    if mark := _END.search(text, at):
+        return mark.end()
+    raise NotOneObject("the answer ends inside its thinking")
+
+
+def _last_end(text: str, at: int, error: NotOneObject) -> int:
+    """Where the last thought ends from here on; the error if none does."""
+    ends = [mark.end() for mark in _END.finditer(text, at)]
+    if not ends:
+        raise error
+    return ends[-1]
+
+
+def _decoded(text: str, at: int) -> tuple[dict[str, Any] | RepeatedKey, int]:
+    """The object that starts here, and where it ends."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+    except RecursionError as error:
+        raise NotOneObject("the JSON is nested too deep") from error
+    return value, end
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
+    count = Counter(key for key, _ in pairs)
+    return RepeatedKey(next(key for key in count if count[key] > 1))
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=NumberText,
+    parse_int=NumberText,
+    parse_constant=NumberText,
+    strict=False,
+)
+
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+SIDE: Schema = {"type": "string", "enum": ["YES", "NO"]}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
+
+
+def answer_schema(bets: bool = True) -> Schema:
+    """The schema of a whole decision; without bets, that of forecasts alone.
+
+    >>> list(answer_schema()["properties"]), list(answer_schema(bets=False)["properties"])
+    (['thoughts', 'forecasts', 'bets', 'sales'], ['thoughts', 'forecasts'])
+    """
+    lists = {"forecasts": _list_schema(market=TEXT, reason=TEXT, probability=NUMBER)}
+    if bets:
+        lists["bets"] = _list_schema(market=TEXT, side=SIDE, amount=NUMBER, limit=MAYBE_NUMBER, reason=TEXT)
+        lists["sales"] = _list_schema(
+            market=TEXT, side=SIDE, fraction=NUMBER, limit=MAYBE_NUMBER, reason=TEXT
+        )
+    return _object_schema(thoughts=MAYBE_TEXT, **lists)
+
+
+def _list_schema(**keys: Schema) -> Schema:
+    return {"type": "array", "items": _object_schema(**keys)}
+
+
+def _object_schema(**keys: Schema) -> Schema:
+    return {"type": "object", "properties": keys, "required": list(keys), "additionalProperties": False}

@@ -1,0 +1,189 @@
+"""A table of probabilities and moves, as CSV or as JSON by the line: strict, and nothing in it is guessed."""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+from agents.answers import parse
+from agents.answers.json_text import NotOneObject, NumberText, RepeatedKey, bare_object
+from agents.answers.parse import MeaninglessItem
+from agents.model import Forecast, Unreadable
+from agents.text import one_line
+from markets.millionths import ONE
+from markets.model import MarketId
+from portfolio.model import Bet, Rejection, Sale
+
+COLUMNS = ("at", "market", "probability", "side", "amount", "limit", "fraction", "reason")
+NEEDED = ("at", "market")
+MOST_REASON = 500
+MOST_MARKET = 200
+
+Item = Mapping[str, Any]
+LineContent = Forecast | Bet | Sale
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionLine:
+    """A line that means something: from when on, and what."""
+
+    line: int
+    at: datetime
+    says: LineContent
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that means nothing, and why; `at` where at least that could be read."""
+
+    at: datetime | None
+    rejection: Rejection
+
+
+def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine]]:
+    """The rows of a table by that name, and what is wrong with the others. Raises `Unreadable`."""
+    rows, bad = list[PredictionLine](), list[BadLine]()
+    for line, item in _items(name, text):
+        at, market = None, ""
+        try:
+            if isinstance(item, MeaninglessItem):
+                raise item
+            at = _time(item.get("at"))
+            market = _market(item.get("market"))
+            rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
+        except MeaninglessItem as error:
+            bad.append(BadLine(at, Rejection(error.code, f"{name}:{line}: {error}", market)))
+    return rows, bad
+
+
+def _items(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
+    """Every line that isn't empty by its number, without the cells that are."""
+    formats = {".csv": _csv, ".jsonl": _jsonl}
+    found = next((read for ending, read in formats.items() if name.lower().endswith(ending)), None)
+    if found is None:
+        raise Unreadable(f"{name} is neither a .csv nor a .jsonl. Give it the name of what is in it")
+    for line, item in found(name, text):
+        if isinstance(item, MeaninglessItem):
+            yield line, item
+        elif filled := {key: value for key, value in item.items() if not _empty(value)}:
+            yield line, filled
+
+
+def _csv(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
+    header, line = _next(name, reader, reader.line_num), 1
+    columns = [column.strip() for column in header or ()]
+    _check_columns(name, line, columns)
+    if twice := [column for column in columns if columns.count(column) > 1]:
+        raise Unreadable(f'{name}:{line}: the column "{twice[0]}" is there twice. Take one of them out')
+    if missing := [column for column in NEEDED if column not in columns]:
+        raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
+    line = reader.line_num + 1
+    while (cells := _next(name, reader, line)) is not None:
+        if len(cells) in (0, len(columns)):
+            yield line, dict(zip(columns, cells, strict=False))
+        else:
+            yield (
+                line,
+                MeaninglessItem("row", f"it has {len(cells)} cells, the first line {len(columns)}"),
+            )
+        line = reader.line_num + 1
+
+
+def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | None:
+    try:
+        return next(reader, None)
+    except csv.Error as error:
+        mend = "Put a text that has commas or quotes in it in double quotes, and double those within"
+        raise Unreadable(f"{name}:{line}: this is no CSV ({error}). {mend}") from error
+
+
+def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
+    for line, words in enumerate(text.split("\n"), 1):
+        if not words.strip():
+            continue
+        try:
+            item = bare_object(words)
+        except NotOneObject as error:
+            yield line, MeaninglessItem("not_an_object", str(error))
+            continue
+        if isinstance(item, RepeatedKey):
+            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" is there twice')
+            continue
+        _check_columns(name, line, list(item))
+        yield line, item
+
+
+def _check_columns(name: str, line: int, found: list[str]) -> None:
+    for column in found:
+        if column not in COLUMNS:
+            known = ", ".join(COLUMNS)
+            words = f'"{one_line(column, 40)}" is not known here. Rename it or take it out; known are {known}'
+            raise Unreadable(f"{name}:{line}: {words}")
+
+
+def _empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _time(value: object) -> datetime:
+    """An instant in ISO's form, in UTC unless it says so."""
+    if not isinstance(value, str) or isinstance(value, NumberText):
+        raise MeaninglessItem(
+            "time", "the time (at) is missing" if value is None else "the time is not a text"
+        )
+    try:
+        at = datetime.fromisoformat(value.strip())
+    except ValueError as error:
+        words = f'the time "{one_line(value, 40)}" is none such as 2026-01-04T12:00 (UTC unless it says so)'
+        raise MeaninglessItem("time", words) from error
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _market(value: object) -> str:
+    if value is None:
+        raise MeaninglessItem("market", "the market is missing")
+    if isinstance(value, str) and len(value) <= MOST_MARKET and all(value.strip().partition(":")):
+        return value.strip()
+    shown = one_line(str(value), 60)
+    raise MeaninglessItem("market", f'the market "{shown}" is none such as polymarket:123, with its venue')
+
+
+def _line_content(item: Item, market: MarketId) -> LineContent:
+    """What a row says: one thing, with nothing beside it that belongs to another."""
+    meanings: dict[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
+        "probability": (_forecast, ()),
+        "amount": (_bet, ("side", "limit")),
+        "fraction": (_sale, ("side", "limit")),
+    }
+    said = [name for name in meanings if name in item]
+    if len(said) != 1:
+        found = " and ".join(said) or "none of them"
+        words = f"a row has a probability, an amount to bet or a fraction to sell, and this one has {found}"
+        raise MeaninglessItem("row", words)
+    meaning, beside = meanings[said[0]]
+    if odd := [name for name in item if name not in (*NEEDED, *said, *beside, "reason")]:
+        raise MeaninglessItem("row", f"a row with a {said[0]} has no {odd[0]}")
+    return meaning(item, market)
+
+
+def _forecast(item: Item, market: MarketId) -> Forecast:
+    return Forecast(market, parse.parse_probability(item["probability"]), reason=_reason(item))
+
+
+def _bet(item: Item, market: MarketId) -> Bet:
+    side, amount = parse.parse_side(item.get("side")), parse.parse_amount(item["amount"])
+    return Bet(market, side, amount, parse.parse_limit(item.get("limit")), _reason(item))
+
+
+def _sale(item: Item, market: MarketId) -> Sale:
+    side, part = parse.parse_side(item.get("side")), parse.parse_fraction(item["fraction"])
+    limit = parse.parse_limit(item.get("limit"))
+    return Sale(market, side, fraction=None if part == ONE else part, limit=limit, reason=_reason(item))
+
+
+def _reason(item: Item) -> str:
+    reason = item.get("reason")
+    return one_line(reason, MOST_REASON) if isinstance(reason, str) else ""

@@ -1,0 +1,111 @@
+"""A prompt tried out on a made-up round, so that its mistakes come up before anyone is asked."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agents.model import Article, Forecast, View
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts
+from agents.prompts.template import FILTERS, BadTemplate, compile_template
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote, Snapshot
+from portfolio.model import Holdings, Lot, Mark
+from portfolio.rules import REALISTIC
+
+NOW = datetime(2026, 1, 4, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFault:
+    """What is wrong with a template and on which line; the name it does not know, and those it could."""
+
+    line: int
+    words: str
+    name: str = ""
+    known: tuple[str, ...] = ()
+
+
+def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> TemplateFault | None:
+    """Why the template can't be used for a round of so many markets; None where it can.
+
+    It is filled in with everything that a round may hold, with a market and no more, and without any.
+    """
+    full = _sample_context(prices, markets)
+    known = prompt_facts(full)
+    try:
+        template = compile_template(text)
+        for name, line in template.needed.items():
+            if name not in known:
+                return TemplateFault(line, f'there is no variable "{name}"', name, tuple(known))
+        for sight in (full, _bare_context(full, 1), _bare_context(full, 0)):
+            for block in template.blocks or ("user",):
+                template.filled(block, prompt_facts(sight))
+    except BadTemplate as error:
+        return _fault_of(error, known)
+    return None
+
+
+def _fault_of(error: BadTemplate, known: Mapping[str, Any]) -> TemplateFault:
+    if not error.name:
+        return TemplateFault(error.line, error.words)
+    if error.words.startswith("No filter"):
+        return TemplateFault(error.line, f'there is no filter "{error.name}"', error.name, FILTERS)
+    named = tuple(sorted({*known, *_keys(known)}))
+    return TemplateFault(error.line, f'there is no "{error.name}" here', error.name, named)
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """The names of all that stands in lists: what a market, a position or an article has."""
+    for inner in value.values():
+        for item in inner if isinstance(inner, list) else ():
+            yield from item
+            yield from _keys(item)
+
+
+def _sample_context(prices: bool, markets: int) -> PromptContext:
+    """A part of a round with positions, a held market, articles, fees, cut texts and what was said before."""
+    listings = [_listing(MarketId(f"example:{number}")) for number in range(markets + 1)]
+    shown, gone = listings[1:], listings[0]
+    first = shown[0].market.id
+    account = Holdings(
+        cash=9_000 * ONE,
+        lots={(market, "YES"): Lot(1_000 * ONE, 400 * ONE) for market in (first, gone.market.id)},
+    )
+    view = View(
+        snapshot=Snapshot(NOW, tuple(shown), (gone,)),
+        holdings=account,
+        mark=Mark(NOW, account.cash, 820 * ONE, 800 * ONE, 800 * ONE, 0, 0, 0),
+        rules=REALISTIC,
+        seed=1,
+        evidence={listing.market.id: (_ARTICLE,) for listing in listings},
+    )
+    before = tuple(Forecast(listing.market.id, ONE // 2, "blind") for listing in shown)
+    part = PromptPart(1, 2, tuple(listing.market.id for listing in shown), committed=ONE)
+    return PromptContext(view, prices, before, part, longest=8)
+
+
+def _bare_context(full: PromptContext, markets: int) -> PromptContext:
+    """The same round without all that may be missing: quotes, fees, positions, articles, other parts."""
+    listings = full.view.snapshot.shown[:markets]
+    shown = tuple(Listing(replace(listing.market, fee_rate=0), None) for listing in listings)
+    snapshot = Snapshot(NOW, shown)
+    view = replace(full.view, snapshot=snapshot, holdings=Holdings(cash=ONE), evidence={})
+    return PromptContext(view, full.prices)
+
+
+def _listing(id: MarketId) -> Listing:
+    market = Market(
+        id=id,
+        event_id=id,
+        question="Will it rain?",
+        rules="YES if it rains. " * 10,
+        category="Weather",
+        opens_at=NOW - timedelta(days=30),
+        closes_at=NOW + timedelta(days=30),
+        fee_rate=ONE // 50,
+    )
+    return Listing(market, Quote(id, NOW, 400_000, 420_000, 410_000))
+
+
+_ARTICLE = Article("example.org", "https://example.org/rain", "Rain", "It may rain. " * 10, NOW, NOW)

@@ -1,0 +1,293 @@
+"""From what an agent sees to what its model is asked: a template filled in, and nothing else.
+
+The sentences of a prompt that depend on the rules, on the part that is asked, and on what was cut.
+
+What a prompt's template can name: the round, the account and the markets, in words and figures.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from agents.model import Article, Forecast, Message, Prompt, Stage, View
+from agents.prompts.template import BadTemplate, compile_template
+from agents.text import TooLong, cut_text, fit_messages, one_line, quoted_lines
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote
+from portfolio.model import Lot, Side
+from portfolio.money import dollars, number, percent, worth
+from portfolio.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """One of several parts in which a question is asked: its markets, of those on offer.
+
+    `committed` is what the answers to earlier parts have bet.
+    """
+
+    number: int
+    parts: int
+    markets: tuple[MarketId, ...]
+    committed: int = 0
+
+
+def minute_text(at: datetime) -> str:
+    """A time as prompts write it: 2026-01-04 12:00 UTC."""
+    return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
+
+
+def market_list(ids: Sequence[str]) -> str:
+    """How many markets are asked about, and which.
+
+    >>> market_list(["m1", "m2", "m3"]), market_list(["m1", "m3"]), market_list([])
+    ('3 of them, m1 to m3', '2 of them: m1, m3', 'there are none')
+    """
+    if not ids:
+        return "there are none"
+    first, last = int(ids[0][1:]), int(ids[-1][1:])
+    if last - first + 1 == len(ids):
+        return f"{len(ids)} of them, {ids[0]} to {ids[-1]}"
+    return f"{len(ids)} of them: {', '.join(ids)}"
+
+
+def part_line(part: PromptPart | None, on_offer: int) -> str:
+    """That a question is only a part of one, where it is."""
+    if part is None or part.parts == 1:
+        return ""
+    return (
+        f"Part {part.number} of {part.parts}: of the {on_offer} markets on offer, this part is about "
+        f"{len(part.markets)}. You are asked about the others separately."
+    )
+
+
+def cut_line(longest: int | None) -> str:
+    """That texts were cut, where they were."""
+    if longest is None:
+        return ""
+    return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
+
+
+def is_base_fixed(rules: Rules) -> bool:
+    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
+    return rules.base == "start" or rules.cap == "decision"
+
+
+def most_to_bet(cash: int, committed: int, rules: Rules) -> int:
+    """The most that can still be bet at once."""
+    left = max(cash - committed, 0)
+    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
+    return max(min(cap - committed if rules.cap == "decision" else cap, left), 0)
+
+
+def prices_line(rules: Rules, prices: bool) -> str:
+    """At which prices orders are filled, and which markets take none."""
+    refused = (
+        f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
+        "is taken."
+    )
+    if not prices:
+        return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
+    if rules.fill == "mid":
+        return f"You buy and sell at the YES price shown, whatever the size. {refused}"
+    return (
+        "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
+        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {refused}"
+    )
+
+
+def fee_line(rules: Rules) -> str:
+    """What is charged."""
+    if rules.fee == "none":
+        return "There are no fees."
+    return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """What a question lets its reader see of a view. Texts longer than `longest` are cut."""
+
+    view: View
+    prices: bool = True
+    before: Sequence[Forecast] = ()
+    part: PromptPart | None = None
+    evidence: bool = True
+    longest: int | None = None
+
+
+def short_ids(listings: Iterable[Listing]) -> dict[MarketId, str]:
+    """The names that a prompt calls markets by: m1, m2 … by their place in the snapshot."""
+    return {listing.market.id: f"m{place}" for place, listing in enumerate(listings, 1)}
+
+
+def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
+    """The markets on offer that a question is about."""
+    if part is None:
+        return view.snapshot.shown
+    wanted = frozenset(part.markets)
+    return tuple(listing for listing in view.snapshot.shown if listing.market.id in wanted)
+
+
+def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
+    """The markets that can only be sold: asked about once, in the first part."""
+    return view.snapshot.held if part is None or part.number == 1 else ()
+
+
+def long_texts(sight: PromptContext) -> Iterator[str]:
+    """The texts of a question that may be cut."""
+    view = sight.view
+    for listing in (*offered_listings(view, sight.part), *held_listings(view, sight.part)):
+        yield listing.market.rules
+        if sight.evidence:
+            yield from (article.text for article in view.evidence.get(listing.market.id, ()))
+
+
+def prompt_facts(sight: PromptContext) -> dict[str, Any]:
+    """Whatever would tell a price is left out where prices are hidden.
+
+    Hidden are quotes and marks, and of a position its shares, since shares and cost together tell the
+    price that was paid. Its cost stays, as does the cash: they say how much is at stake and no more.
+    """
+    view, part, prices = sight.view, sight.part, sight.prices
+    snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
+    ids = short_ids(snapshot)
+    stated = {forecast.market_id: forecast.probability for forecast in sight.before}
+    shown, held = offered_listings(view, part), held_listings(view, part)
+    blocks = [_market_facts(listing, ids, stated, sight) for listing in shown]
+    here = {listing.market.id for listing in (*shown, *held)}
+    mids = {listing.market.id: listing.mid for listing in snapshot}
+    committed = 0 if part is None else part.committed
+    return {
+        "round": view.round,
+        "rounds": view.rounds,
+        "now": minute_text(snapshot.at),
+        "part": None if part is None else part.number,
+        "parts": 1 if part is None else part.parts,
+        "part_line": part_line(part, len(snapshot.shown)),
+        "cut_line": cut_line(sight.longest),
+        "these": market_list([block["id"] for block in blocks]),
+        "min_bet": rules.min_bet,
+        "max_bet": rules.max_bet,
+        "most": most_to_bet(holdings.cash, committed, rules),
+        "base": "the cash that you began this round with"
+        if committed and is_base_fixed(rules)
+        else "your cash",
+        "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
+        "prices_line": prices_line(rules, prices),
+        "fee_line": fee_line(rules),
+        "cash": holdings.cash - committed,
+        "committed": committed,
+        "total": view.mark.total if prices else None,
+        "positions": [
+            _position_facts(lot, ids[key], side, mids[key], prices, key in here)
+            for (key, side), lot in holdings.lots.items()
+            if key in ids
+        ],
+        "markets": blocks,
+        "held": [_market_facts(listing, ids, stated, sight) for listing in held],
+    }
+
+
+def _market_facts(
+    listing: Listing, ids: Mapping[MarketId, str], stated: Mapping[MarketId, int], sight: PromptContext
+) -> dict[str, Any]:
+    market = listing.market
+    before = stated.get(market.id)
+    charged = sight.view.rules.fee == "venue" and market.fee_rate > 0
+    articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
+    return {
+        **_page_facts(market, sight.longest),
+        "id": ids[market.id],
+        "price": _price_facts(listing.quote) if sight.prices else None,
+        "fee": percent(market.fee_rate) if charged else None,
+        "before": None if before is None else number(before),
+        "evidence": [_article_facts(article, sight.longest) for article in articles],
+    }
+
+
+@lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
+def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
+    """What stays the same in every question about a market, all but its close behind bars."""
+    question, rules = quoted_lines(one_line(market.question)), quoted_lines(cut_text(market.rules, longest))
+    return {
+        "closes": minute_text(market.closes_at),
+        "text": question if rules == "|" else f"{question}\n|\n{rules}",
+        "question": question,
+        "rules": rules,
+        "category": quoted_lines(one_line(market.category)),
+    }
+
+
+def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
+    source, title = one_line(article.source), one_line(article.title)
+    published = one_line(article.dated) or minute_text(article.published_at)
+    return {
+        "source": quoted_lines(source),
+        "title": quoted_lines(title),
+        "published": published,
+        "head": quoted_lines(f"{published}, {source}: {title}"),
+        "text": quoted_lines(cut_text(article.text, longest)),
+    }
+
+
+_figure_text = lru_cache(maxsize=4096)(number)  # prices repeat
+
+
+def _price_facts(quote: Quote | None) -> str:
+    """A quote in words; sides that nobody offers are said to be missing."""
+    if quote is None or quote.mid is None:
+        return "unknown"
+    bid, ask = ("none" if price is None else _figure_text(price) for price in (quote.bid, quote.ask))
+    return f"YES {_figure_text(quote.mid)} (bid {bid}, ask {ask})"
+
+
+def _position_facts(
+    lot: Lot, id: str, side: Side, mid: int | None, prices: bool, here: bool
+) -> dict[str, Any]:
+    price = mid if mid is None or side == "YES" else ONE - mid
+    return {
+        "id": id,
+        "side": side,
+        "shares": lot.shares if prices else None,
+        "cost": lot.cost,
+        "worth": None if price is None or not prices else worth(lot.shares, price),
+        "here": here,
+    }
+
+
+__all__ = ["BadTemplate", "PromptPart", "TooLong", "render", "short_ids"]
+
+
+def render(
+    text: str,
+    view: View,
+    *,
+    prices: bool = True,
+    stage: Stage = "final",
+    before: Sequence[Forecast] = (),
+    system: str | None = None,
+    part: PromptPart | None = None,
+    tokens: int | None = None,
+) -> Prompt:
+    """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
+
+    A template has a block `user` and, if it wants one, a block `system`; one without blocks is
+    the user's message as it stands. A `system` template takes the place of that block. With a `part`
+    only its markets are asked about. Long texts are cut evenly until all fits in so many `tokens`.
+    Raises `BadTemplate`, and `TooLong` where nothing is left to cut.
+    """
+    user = compile_template(text)
+    head = user if system is None else compile_template(system)
+    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names)
+
+    def messages(longest: int | None) -> tuple[Message, ...]:
+        known = prompt_facts(replace(sight, longest=longest))
+        opening = head.filled("system", known) if system is not None or "system" in user.blocks else ""
+        asked = Message("user", user.filled("user", known))
+        return (Message("system", opening), asked) if opening else (asked,)
+
+    texts = () if tokens is None else tuple(long_texts(sight))
+    bets = user.answer == "decision" and stage != "blind"
+    return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)

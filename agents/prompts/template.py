@@ -1,0 +1,198 @@
+"""A prompt's template, compiled: one text, in a sandbox, whose mistakes know their line.
+
+Where a prompt's template is filled in: no way out, no loop without end, and figures written as figures.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from types import TracebackType
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, nodes, pass_context
+from jinja2.exceptions import TemplateError, TemplateRuntimeError
+from jinja2.meta import find_undeclared_variables
+from jinja2.runtime import Context
+from jinja2.sandbox import SandboxedEnvironment
+
+from markets.millionths import ONE
+from portfolio.money import dollars, number, percent
+
+MOST_STEPS = 50_000
+"""Steps of all loops of one prompt together: 500 markets with 20 articles each take a fifth of it."""
+STEPS = "_steps"
+"""The name by which a context keeps count of them."""
+
+
+class _Sandbox(SandboxedEnvironment):
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Facts are plain dicts, whose keys need no guard; looking there first is several times faster."""
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
+@pass_context
+def _counted_loop(context: Context, items: Any) -> Any:
+    """What a loop goes over, as long as all loops together don't go on for ever."""
+    sized = items if hasattr(items, "__len__") else list(islice(items, MOST_STEPS + 1))
+    steps = context[STEPS]
+    steps[0] += len(sized)
+    if steps[0] > MOST_STEPS:
+        raise TemplateRuntimeError(f"its loops take more than {MOST_STEPS:,} steps")
+    return sized
+
+
+def _figure_filter(write: Callable[[int], str]) -> Callable[[Any], str]:
+    """A filter that says so where what it should write is not known in this round."""
+
+    def filtered(value: Any) -> str:
+        if not isinstance(value, int):
+            raise TemplateRuntimeError("there may be no figure here: ask for it with `is not none`")
+        return write(value)
+
+    return filtered
+
+
+def _cents(amount: int) -> str:
+    """Dollars and whole cents, rounded down so that no one is shown more than there is."""
+    return dollars(amount - amount % (ONE // 100))
+
+
+def _environment() -> SandboxedEnvironment:
+    environment = _Sandbox(
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # the reader is a model, not a browser
+    )
+    figures = {"dollars": _cents, "number": number, "percent": percent}
+    environment.filters |= {name: _figure_filter(write) for name, write in figures.items()} | {
+        "counted": _counted_loop
+    }
+    return environment
+
+
+ENVIRONMENT = _environment()
+FILTERS = tuple(sorted(set(ENVIRONMENT.filters) - {"counted"}))
+"""The filters that a template can use."""
+
+
+BLOCKS = ("system", "user")
+MAY_LACK = ("defined", "undefined", "default", "d")
+"""Tests and filters that take a name which may not be there."""
+ANSWERS = ("decision", "forecasts")
+_UNKNOWN = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'|No (?:filter|test) named '(\w+)'")
+_FAILURES = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+"""What filling in a template can raise: whatever the expressions in it come to."""
+
+
+class BadTemplate(ValueError):
+    """A template that can't be used: the line, and the unknown name where that is what is wrong."""
+
+    def __init__(self, line: int, words: str):
+        super().__init__(f"line {line}: {words}")
+        self.line, self.words = line, words
+        unknown = _UNKNOWN.search(words)
+        self.name = next(filter(None, unknown.groups())) if unknown else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTemplate:
+    """A template that can be filled in, and what it asks for.
+
+    `names` are all that it speaks of, `needed` those that it can't do without, each with a line.
+    """
+
+    template: Template
+    answer: str
+    names: frozenset[str]
+    needed: Mapping[str, int]
+
+    @property
+    def blocks(self) -> Collection[str]:
+        """The names of its blocks."""
+        return self.template.blocks
+
+    def filled(self, block: str, facts: Mapping[str, Any]) -> str:
+        """A block with these facts. A template without blocks is its own block `user`."""
+        template = self.template
+        write = template.blocks.get(block, template.root_render_func)
+        try:
+            return "".join(write(template.new_context({**facts, STEPS: [0]}))).strip()
+        except _FAILURES as error:
+            words = str(error) or type(error).__name__
+            raise BadTemplate(_line(template, error.__traceback__), words) from error
+
+
+@lru_cache(maxsize=64)
+def compile_template(text: str) -> CompiledTemplate:
+    """The text as a template, or `BadTemplate`."""
+    try:
+        tree = ENVIRONMENT.parse(text)
+        needed = _required_facts(tree)
+        answer = _answer_form(tree)
+        _check_blocks(tree)
+        for loop in list(tree.find_all(nodes.For)):
+            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        code = ENVIRONMENT.compile(tree)
+    except TemplateSyntaxError as error:
+        raise BadTemplate(error.lineno, error.message or "it can't be read") from error
+    names = {node.name for node in tree.find_all(nodes.Name)}
+    names |= {node.attr for node in tree.find_all(nodes.Getattr)}
+    names |= {str(node.value) for node in tree.find_all(nodes.Const)}
+    template = Template.from_code(ENVIRONMENT, code, dict(ENVIRONMENT.globals))
+    return CompiledTemplate(template, answer, frozenset(names), needed)
+
+
+def _required_facts(tree: nodes.Template) -> dict[str, int]:
+    """The facts that the template can't do without, in any of its branches, each with a line."""
+    free = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
+    spared = {
+        node.node.name
+        for node in tree.find_all((nodes.Test, nodes.Filter))
+        if node.name in MAY_LACK and isinstance(node.node, nodes.Name)
+    }
+    lines: dict[str, int] = {}
+    for node in tree.find_all(nodes.Name):
+        if node.name in free and node.name not in spared:
+            lines.setdefault(node.name, node.lineno)
+    return lines
+
+
+def _answer_form(tree: nodes.Template) -> str:
+    """What `{% set answer = … %}` at the top says."""
+    for node in tree.body:
+        if isinstance(node, nodes.Assign) and getattr(node.target, "name", "") == "answer":
+            said = getattr(node.node, "value", None)
+            if said not in ANSWERS:
+                raise BadTemplate(node.lineno, f"`answer` is one of {', '.join(ANSWERS)}, written in quotes")
+            return str(said)
+    return ANSWERS[0]
+
+
+def _check_blocks(tree: nodes.Template) -> None:
+    for block in tree.find_all(nodes.Block):
+        if block.name not in BLOCKS:
+            known = " and ".join(BLOCKS)
+            raise BadTemplate(block.lineno, f"the blocks of a prompt are {known}, and this is `{block.name}`")
+
+
+def _line(template: Template, trace: TracebackType | None) -> int:
+    """The line of the template in which an error came up."""
+    line = 1
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__jinja_template__") is template:
+            line = template.get_corresponding_lineno(trace.tb_lineno)
+        trace = trace.tb_next
+    return line

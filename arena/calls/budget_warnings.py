@@ -1,0 +1,165 @@
+"""How often a config's cohorts decide: in all, in a month, on the busiest day.
+
+Where a budget would stop a line-up, said before anything is spent.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+
+from agents.cost import cost
+from arena.calls.estimate import Estimate, Usage, total_usage
+from arena.cohorts.schedule import WEEK
+from arena.config.model import BudgetSection, CohortsSection
+from markets.millionths import ONE, decimal
+
+MONTH = timedelta(days=30.4)
+DAY = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCounts:
+    """Rounds in which one cohort decides, all cohorts in a month of 30.4 days, and all on the busiest day."""
+
+    cohort: int
+    month: Fraction
+    day: int
+
+
+def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
+    """That of cohort `number` and of those that play beside it, one more each week.
+
+    Only the newest `keep_deciding` decide, so a cohort stops when so many newer ones have started.
+    A month is one in full swing, or the whole season where that has fewer rounds.
+    """
+    rounds, keep, count = cohorts.rounds, cohorts.keep_deciding, cohorts.count
+    overtaken = min(rounds, -(-keep * WEEK // cohorts.decide))
+    if count is None:
+        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), _busiest(cohorts))
+    a_week = min(Fraction(overtaken if count > keep else rounds), count * _ratio(WEEK, cohorts.decide))
+    in_all = max(0, count - keep) * overtaken + min(count, keep) * rounds
+    mine = rounds if count - number < keep else overtaken
+    return RoundCounts(mine, min(a_week * _ratio(MONTH, WEEK), Fraction(in_all)), _busiest(cohorts))
+
+
+def _ratio(time: timedelta, other: timedelta) -> Fraction:
+    return Fraction(time // SECOND, other // SECOND)
+
+
+def _busiest(cohorts: CohortsSection) -> int:
+    """The most rounds of all cohorts on one day (UTC): those of one in its first week, one in its second …"""
+    most = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
+    begins = timedelta(hours=cohorts.start.time.hour, minutes=cohorts.start.time.minute)
+    days = Counter((begins + number * cohorts.decide) // DAY for number in range(cohorts.rounds))
+    onward = Counter[int]()
+    for day in range(max(days), -1, -1):
+        onward[day] = days[day] + onward[day + 7]
+    return max(onward[day] - onward[day + 7 * most] for day in days)
+
+
+CENT = ONE // 100
+PER_SCOPE = {
+    "round": "a round",
+    "agent": "a cohort",
+    "day": "a day",
+    "arena": "one cohort",
+}
+"""What a limit is held against, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetWarning:
+    """One thing that a budget would stop: a stable code, whose calls, what would happen, what to change.
+
+    `refused` are calls that are never made; `stops` and `may_stop` runs that end before they are whole.
+    """
+
+    code: str
+    scope: str
+    agent: str
+    message: str
+    mend: str
+
+
+def budget_warnings(
+    found: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+) -> list[BudgetWarning]:
+    """All of them, the surest first."""
+    told = [warning for one in found for warning in _of_calls(one, budget)]
+    told += list(_of_sums(found, calendar, budget))
+    order = ("refused", "stops", "may_stop")
+    return sorted(told, key=lambda warning: order.index(warning.code))
+
+
+def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[BudgetWarning]:
+    """A call whose worst case is over any limit is refused, whatever it would have cost."""
+    if not budget.limits:
+        return
+    scope, limit = min(budget.limits.items(), key=lambda item: item[1])
+    first, again = one.first.cost or 0, one.again.cost or 0
+    if first > limit:
+        words = (
+            f"a call of {one.agent} may cost {rounded_dollars(first)}, "
+            f"over budget.{scope} of {rounded_dollars(limit)}: "
+        )
+        words += "none would be made"
+        yield BudgetWarning("refused", scope, one.agent, words, _smaller(one, limit, scope))
+    elif again > limit:
+        words = f"the repeat of an unusable answer of {one.agent} may cost {rounded_dollars(again)}, over "
+        words += f"budget.{scope} of {rounded_dollars(limit)}: it would not be made"
+        yield BudgetWarning("may_stop", scope, one.agent, words, _raised(again, scope))
+
+
+def _smaller(one: Estimate, limit: int, scope: str) -> str:
+    """What makes the call fit: more money, a shorter answer, or if not even that, a shorter question."""
+    raised = _raised(one.first.cost or 0, scope)
+    left = limit - (cost(one.price, one.first.tokens_in, 0) or 0)
+    fits = int(left / Decimal(repr(one.price.output))) if one.price and one.price.output else 0
+    if fits < one.low.tokens_out // max(one.low.calls, 1):
+        return f"{raised}, or show fewer markets in a call (markets.show, or batch)"
+    return f"{raised}, or the agent's max_tokens to {fits:,} at most"
+
+
+def _raised(amount: int, scope: str) -> str:
+    return f"set budget.{scope} to {rounded_dollars(-(-amount // CENT) * CENT)} or more"
+
+
+def _of_sums(
+    found: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+) -> Iterator[BudgetWarning]:
+    low, high = total_usage(one.low for one in found), total_usage(one.high for one in found)
+    cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
+    yield from _of_sum("round", "", low, high, budget.round)
+    for one in found:
+        yield from _of_sum("agent", one.agent, one.low.times(cohort), one.high.times(cohort), budget.agent)
+    yield from _of_sum("day", "", low.times(day), high.times(day), budget.day)
+    yield from _of_sum("arena", "", low.times(cohort), high.times(cohort), budget.arena)
+
+
+def _of_sum(scope: str, agent: str, low: Usage, high: Usage, limit: int | None) -> Iterator[BudgetWarning]:
+    """Over the limit at the least, calls are stopped for sure; at the most, they may be."""
+    if limit is None or low.cost is None or high.cost is None or high.cost <= limit:
+        return
+    stops = low.cost > limit
+    whose = f"{PER_SCOPE[scope]} of {agent}" if agent else PER_SCOPE[scope]
+    costs = (
+        f"costs {rounded_dollars(low.cost)} at least" if stops else f"may cost {rounded_dollars(high.cost)}"
+    )
+    ends = "calls past it are not made" if stops else "calls past it would not be made"
+    words = f"{whose} {costs}, over budget.{scope} of {rounded_dollars(limit)}: {ends}"
+    yield BudgetWarning("stops" if stops else "may_stop", scope, agent, words, _raised(high.cost, scope))
+
+
+def rounded_dollars(amount: int) -> str:
+    """An amount of money, rounded up: to a cent from ten cents on, below to two figures that count.
+
+    >>> rounded_dollars(12_345_678), rounded_dollars(171_200), rounded_dollars(21), rounded_dollars(0)
+    ('$12.35', '$0.18', '$0.000021', '$0.00')
+    """
+    exact = decimal(amount)
+    places = 2 if not amount else min(max(1 - exact.adjusted(), 2), 6)
+    return f"${exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING):,f}"

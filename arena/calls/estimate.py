@@ -1,0 +1,265 @@
+"""What a line-up costs before anyone is asked: each agent plays a made-up round against a stand-in.
+
+Whatever an agent asks there is counted, so that blind questions, samples, parts and kinds of one's own
+need no rule of their own here. Low is every question once, answered whole and in few words. High is what
+budgets hold back: a token for every byte sent and all tokens that may come back, with every first answer
+unusable and asked for once more.
+
+A round that was made up: as many markets as a config shows, with texts of a typical length.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from math import ceil
+from typing import Literal
+
+from agents.answers.json_text import MOST_TEXT
+from agents.cost import cost, most_tokens, price_for
+from agents.guard import Guard
+from agents.model import Agent, Article, Call, Given, ModelSettings, Prompt, TokenPrice, View, model_settings
+from agents.prompts.prompt import short_ids
+from agents.registry import kind
+from agents.text import printable
+from arena.config import Config
+from arena.config.model import AgentConfig
+from arena.record.model.model import NO_EVIDENCE
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote, Snapshot
+from portfolio.marks import mark_all
+from portfolio.model import Holdings, Lot, LotKey
+from portfolio.rules import Rules
+
+SAMPLE_TIME = datetime(2026, 1, 4, tzinfo=UTC)
+SAMPLE_QUESTION = "Will the measure numbered {:04d} be passed before that date?"
+"""As long as the median question of 207 markets recorded at Polymarket: 58 characters."""
+SAMPLE_RULES_LENGTH = 719
+"""The median length of the rules of the same markets. Kalshi's are half as long, Manifold's often empty."""
+SAMPLE_RULES = (
+    "This market ends YES if the official journal lists the measure as passed by 11:59 PM ET on the day "
+    "named above, and NO in every other case. A vote that is put off does not count as passed. The journal "
+    "itself is the primary source; a consensus of credible reporting is used where it is late or silent.\n\n"
+)
+
+
+def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int) -> View:
+    """A round with so many markets on offer. Nothing is held yet, and no source has an article."""
+    return _sample_round(_sample_listings(shown), 0, rules, bankroll, rounds)
+
+
+def late_sample_round(
+    shown: int, more: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
+) -> View:
+    """The last round of a cohort: `more` markets are held that are no longer on offer.
+
+    With a guard, each market has as many articles as it lets through, and as long ones.
+    """
+    view = _sample_round(_sample_listings(shown + more), more, rules, bankroll, rounds)
+    every = () if guard is None else (_sample_article(guard.characters),) * guard.per_market
+    evidence = {listing.market.id: every for listing in view.snapshot} if every else {}
+    return replace(view, round=rounds, evidence=evidence)
+
+
+def _sample_round(listings: Sequence[Listing], more: int, rules: Rules, bankroll: int, rounds: int) -> View:
+    shown = len(listings) - more
+    snapshot = Snapshot(SAMPLE_TIME, tuple(listings[:shown]), tuple(listings[shown:]))
+    lots: dict[LotKey, Lot] = {(held.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for held in snapshot.held}
+    account = Holdings(cash=bankroll, lots=lots)
+    return View(
+        snapshot=snapshot,
+        holdings=account,
+        mark=mark_all({"": account}, snapshot)[""],
+        rules=rules,
+        seed=1,
+        rounds=rounds,
+    )
+
+
+def _sample_listings(count: int) -> list[Listing]:
+    return [_sample_listing(number) for number in range(1, count + 1)]
+
+
+def _sample_article(characters: int) -> Article:
+    text = (SAMPLE_RULES * (characters // len(SAMPLE_RULES) + 1))[:characters]
+    return Article(
+        "example.org", "https://example.org/a-page", SAMPLE_QUESTION, text, SAMPLE_TIME, SAMPLE_TIME
+    )
+
+
+def _sample_listing(number: int) -> Listing:
+    market = Market(
+        id=MarketId(f"invented:{number}"),
+        event_id=f"invented:{number}",
+        question=SAMPLE_QUESTION.format(number),
+        rules=(SAMPLE_RULES * (SAMPLE_RULES_LENGTH // len(SAMPLE_RULES) + 1))[:SAMPLE_RULES_LENGTH],
+        category="Politics",
+        opens_at=SAMPLE_TIME - timedelta(days=30),
+        closes_at=SAMPLE_TIME + timedelta(days=30),
+        fee_rate=ONE // 25,
+    )
+    return Listing(market, Quote(market.id, SAMPLE_TIME, 400_000, 420_000, 410_000, volume=50_000 * ONE))
+
+
+BYTES_A_TOKEN = 4
+"""Of plain English, as most models cut it up: for the low figures, and for how long a cut answer is."""
+HELD_MARKETS = 2
+"""In the dearest round one market is held and no longer on offer for so many that are."""
+MOST_CALLS = 2_000
+SAMPLE_REASON = "in line with the base rate, no news"
+"""Why, in as few words as a forecast needs."""
+Bound = Literal["low", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Calls, tokens sent, tokens received, and what they cost in millionths: None with a price unknown."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int | None = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Usage(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            known,
+        )
+
+    def times(self, rounds: Fraction) -> "Usage":
+        """That of so many rounds, rounded up.
+
+        >>> Usage(2, 1_000, 100, 7).times(Fraction(1, 2))
+        Usage(calls=1, tokens_in=500, tokens_out=50, cost=4)
+        """
+        return Usage(
+            ceil(self.calls * rounds),
+            ceil(self.tokens_in * rounds),
+            ceil(self.tokens_out * rounds),
+            None if self.cost is None else ceil(self.cost * rounds),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What an agent uses in a round. `first` and `again` are its dearest question and its dearest repeat.
+
+    With `trouble` nothing can be said, and that is why.
+    """
+
+    agent: str
+    price: TokenPrice | None
+    low: Usage = Usage()
+    high: Usage = Usage()
+    first: Usage = Usage()
+    again: Usage = Usage()
+    trouble: str = ""
+
+
+def total_usage(uses: Iterable[Usage]) -> Usage:
+    """All of them together."""
+    return sum(uses, Usage())
+
+
+async def estimate_lineup(config: Config, given: Given) -> list[Estimate]:
+    """What each agent that asks a model uses in a round of the cohort that the config starts."""
+    players = ((agent, model_settings(agent.settings)) for agent in config.agents)
+    return [await _estimate(agent, model, config, given) for agent, model in players if model is not None]
+
+
+async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, given: Given) -> Estimate:
+    price = price_for(model)
+    try:
+        mind = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
+        low, high = [await _played(mind, model, view, bound) for bound, view in _rounds(config)]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
+        return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
+    return Estimate(
+        agent.name,
+        price,
+        total_usage(low.uses),
+        total_usage(high.uses),
+        _dearest(high.firsts),
+        _dearest(high.repeats),
+        low.failed or high.failed,
+    )
+
+
+def _rounds(config: Config) -> list[tuple[Bound, View]]:
+    """The round that costs least, nothing being held yet, and a late one."""
+    cohorts, shown = config.cohorts, config.markets.show
+    rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
+    guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
+    return [
+        ("low", first_sample_round(shown, rules, money, rounds)),
+        ("high", late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)),
+    ]
+
+
+async def _played(mind: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
+    stand_in = _StandInModel(settings, view, bound)
+    decision = await mind(view, stand_in.ask)
+    stand_in.failed = decision.note if decision.verdict == "failed" else ""
+    return stand_in
+
+
+def _dearest(uses: Iterable[Usage]) -> Usage:
+    return max(uses, key=lambda use: (use.cost or 0, use.tokens_in), default=Usage())
+
+
+@dataclass
+class _StandInModel:
+    """Answers in place of a model, and notes what each call would have used."""
+
+    settings: ModelSettings
+    view: View
+    bound: Bound
+    firsts: list[Usage] = field(default_factory=list)
+    repeats: list[Usage] = field(default_factory=list)
+    asked: set[Prompt] = field(default_factory=set)
+    failed: str = ""
+
+    @property
+    def uses(self) -> list[Usage]:
+        return self.firsts + self.repeats
+
+    async def ask(self, prompt: Prompt) -> Call:
+        """At its dearest, a question that was not asked before gets an answer that was cut off."""
+        if len(self.uses) >= MOST_CALLS:
+            raise ValueError(f"it asks more than {MOST_CALLS:,} questions a round")
+        again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
+        self.asked.add(prompt)
+        answer = _answer(prompt, self.view)
+        use = self._least(prompt, answer) if self.bound == "low" else self._most(prompt)
+        (self.repeats if again else self.firsts).append(use)
+        if self.bound == "high" and not again:
+            cut = "x" * min(self.settings.max_tokens * BYTES_A_TOKEN, MOST_TEXT)
+            return Call(prompt, cut, finish="length", cost=use.cost)
+        return Call(prompt, answer, finish="stop", cost=use.cost)
+
+    def _least(self, prompt: Prompt, answer: str) -> Usage:
+        sent = sum(_tokens(message.content) for message in prompt.messages)
+        got = min(_tokens(answer), self.settings.max_tokens)
+        return Usage(1, sent, got, cost(price_for(self.settings, sent), sent, got))
+
+    def _most(self, prompt: Prompt) -> Usage:
+        sent, got = most_tokens(prompt), self.settings.max_tokens
+        return Usage(1, sent, got, cost(price_for(self.settings, sent), sent, got))
+
+
+def _answer(prompt: Prompt, view: View) -> str:
+    """A forecast in few words for every market that the question shows; for all, if it quotes none."""
+    text = "\n".join(message.content for message in prompt.messages)
+    ids, shown = short_ids(view.snapshot), view.snapshot.shown
+    here = [listing for listing in shown if listing.market.question in text] or list(shown)
+    forecasts = [{"market": ids[x.market.id], "reason": SAMPLE_REASON, "probability": 0.41} for x in here]
+    empty: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}
+    return json.dumps({"forecasts": forecasts, **empty})
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)

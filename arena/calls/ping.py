@@ -1,0 +1,72 @@
+"""One tiny question to a model: can it be reached, and does it answer in the form that is asked for?"""
+
+from dataclasses import dataclass, replace
+
+from agents.answers.json_text import NotOneObject, find_object
+from agents.cost import worst_case
+from agents.model import Ask, Call, Message, ModelSettings, Prompt, model_settings
+from arena.config.model import AgentConfig
+
+PING_WORDS = (
+    "This only tries the line. Answer with this JSON object and nothing else: "
+    '{"forecasts": [{"market": "m1", "probability": 0.5, "reason": "a test"}]}'
+)
+PING_QUESTION = Prompt((Message("user", PING_WORDS),), seed=1, bets=False)
+MOST_TOKENS = 1_000
+"""Enough for the answer and for some thinking before it."""
+MOST_FORMS = 3
+"""How many forms of answer a server can be asked for before none is left to refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class PingTarget:
+    """A model to try: how it is reached, and the agents that ask it."""
+
+    settings: ModelSettings
+    agents: tuple[str, ...]
+
+    @property
+    def worst(self) -> int | None:
+        """What trying it can cost at most."""
+        return worst_case(PING_QUESTION, self.settings)
+
+
+def ping_targets(agents: tuple[AgentConfig, ...]) -> list[PingTarget]:
+    """The models of these agents, each once: by its name, where it is, and whose key is sent."""
+    found: dict[tuple[str, str | None, str | None], PingTarget] = {}
+    for agent in agents:
+        if (settings := model_settings(agent.settings)) is not None:
+            key = settings.model, settings.base_url, settings.api_key_env
+            before = found.get(key) or PingTarget(_shortened(settings), ())
+            found[key] = replace(before, agents=(*before.agents, agent.name))
+    return list(found.values())
+
+
+def _shortened(settings: ModelSettings) -> ModelSettings:
+    """Short answers only, but where thinking is set: providers want it to fit in what may be answered."""
+    if settings.reasoning not in (None, "none"):
+        return settings
+    return settings.model_copy(update={"max_tokens": min(settings.max_tokens, MOST_TOKENS)})
+
+
+async def ping(ask: Ask) -> Call:
+    """The call that was answered or refused for good; a form of answer that is refused is no failure."""
+    call = await ask(PING_QUESTION)
+    for _ in range(MOST_FORMS - 1):
+        if call.error is None or call.error.code != "format":
+            break
+        call = await ask(PING_QUESTION)
+    return call
+
+
+def remark(call: Call) -> str:
+    """What is odd about an answer, if anything is."""
+    if call.error is not None:
+        return ""
+    if call.finish == "length":
+        return "its answer was cut off: it thinks for long before it answers, so give it enough max_tokens"
+    try:
+        find_object(call.reply or "")
+    except NotOneObject as error:
+        return f"it did not answer as it was asked to: {error}"
+    return ""

@@ -1,0 +1,138 @@
+"""Asking with a memory: every attempt is kept before its answer is used, and no answer is bought twice."""
+
+import asyncio
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from agents.model import Ask, Call, CallError, Prompt
+from arena.errors import ArenaError
+from arena.record.model.reservation import Reservation
+
+RETRY_WAITS = (1.0, 4.0)
+"""Seconds before the second and the third attempt at a question that failed for a passing reason."""
+DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+"""Seconds between attempts to keep an answer while the database is away: it was paid for."""
+UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
+LONGEST_WAIT = 120.0
+"""Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAttempt:
+    """One attempt that has ended, and the place that was reserved for it."""
+
+    call: Call
+    place: Reservation | None = None
+
+
+Attempt = Callable[[Prompt], Awaitable[EndedAttempt]]
+
+
+class NotKept(BaseException):  # no agent's `except Exception` may hide it
+    """An answer could not be put in the record: nothing more must be asked."""
+
+    def __init__(self, fault: Exception):
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+INTERRUPTED = CallError("other", "the answer was not waited for", retry=True)
+
+
+class CallInterrupted(asyncio.CancelledError):
+    """Whoever asked has gone while the call was under way: it may have to be paid for all the same."""
+
+    def __init__(self, tried: EndedAttempt):
+        super().__init__()
+        self.tried = tried
+
+
+@contextmanager
+def raise_past_agent() -> Iterator[None]:
+    """Whatever goes wrong within is raised past the agent that asked."""
+    try:
+        yield
+    except Exception as error:
+        raise NotKept(error) from error
+
+
+def recorded_ask(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, EndedAttempt], None]) -> Ask:
+    """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number."""
+    answers, attempts = _memory(stored)
+
+    def kept(prompt: Prompt, tried: EndedAttempt) -> None:
+        with raise_past_agent():
+            keep(attempts[prompt.stage, prompt.sample], tried)
+
+    async def tried(prompt: Prompt) -> Call:
+        try:
+            ended = await attempt(prompt)
+        except CallInterrupted as broken:
+            attempts[prompt.stage, prompt.sample] += 1
+            kept(prompt, broken.tried)
+            raise asyncio.CancelledError from broken
+        attempts[prompt.stage, prompt.sample] += 1
+        await _keep_when_available(lambda: kept(prompt, ended))
+        return ended.call
+
+    async def asked(prompt: Prompt) -> Call:
+        if answers[prompt]:
+            return answers[prompt].popleft()
+        call, waits = await tried(prompt), list(RETRY_WAITS)
+        while call.error is not None and (wait := _pause(call.error, waits)) is not None:
+            await asyncio.sleep(wait)
+            call = await tried(prompt)
+        return call
+
+    return asked
+
+
+async def _keep_when_available(keep: Callable[[], None]) -> None:
+    """Keep something; while the database is away, again and again for some time, and when broken off."""
+    for pause in DATABASE_WAITS:
+        try:
+            keep()
+        except NotKept as fault:
+            if not _is_unavailable(fault.fault):
+                raise
+            await _pause_or_keep_now(pause, keep)
+        else:
+            return
+    keep()
+
+
+async def _pause_or_keep_now(pause: float, keep: Callable[[], None]) -> None:
+    """A pause. Who may not wait until it is over keeps what it has at once: there is no later."""
+    try:
+        await asyncio.sleep(pause)
+    except asyncio.CancelledError:
+        keep()
+        raise
+
+
+def _is_unavailable(fault: Exception) -> bool:
+    """Whether the database can't be reached or written to just now, which may pass."""
+    return isinstance(fault, ArenaError) and fault.code in UNAVAILABLE_CODES
+
+
+def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:
+    """The stored answers by question, and how many attempts each stage and sample has had."""
+    answers: dict[Prompt, deque[Call]] = defaultdict(deque)
+    for call in stored:
+        if call.error is None:
+            answers[call.prompt].append(call)
+    return answers, Counter((call.prompt.stage, call.prompt.sample) for call in stored)
+
+
+def _pause(error: CallError, waits: list[float]) -> float | None:
+    """Seconds before the next attempt, of which there are as many as `waits` are left; None to give up.
+
+    Another form of the same question is no second attempt: the model hasn't been asked yet.
+    """
+    if error.code == "format":
+        return 0.0
+    if not error.retry or not waits or (error.wait or 0.0) > LONGEST_WAIT:
+        return None
+    return max(waits.pop(0), error.wait or 0.0)

@@ -1,0 +1,291 @@
+"""What came of trying an agent, as JSON.
+
+What came of trying an agent, in words. What models and markets said is shown as text and nothing else.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from arena.cli.markets_list import cents
+from arena.cli.markets_show import plain
+from arena.cli.output import print_table, program
+from arena.cli.positions import exact, shortened
+from arena.cohorts.diff import setting_in_words
+from arena.errors import count_text
+from markets.millionths import ONE, decimal
+
+if TYPE_CHECKING:
+    from agents.model import Call, Prompt
+    from arena.record.model.model import Turn
+    from arena.rounds.trial import Trial, TrialQuestion, TrialSetting
+
+
+def dry_run_data(trial: "Trial") -> dict[str, Any]:
+    """All of it for JSON; money in dollars."""
+    scene, entrant = trial.scene, trial.scene.part.entrant
+    told = {
+        "agent": entrant.name,
+        "kind": entrant.kind,
+        "model": entrant.settings.get("model"),
+        "dry": trial.turn is None,
+        "cohort": scene.cohort,
+        "round": scene.round.number,
+        "at": scene.snapshot.at.isoformat(),
+        "fresh": scene.fresh,
+        "markets": len(scene.snapshot.shown),
+        "cash": exact(trial.mark.cash),
+        "total": exact(trial.mark.total),
+        "changed": {key: {"was": was, "is": now} for key, (was, now) in scene.part.changed.items()},
+        "missing": list(trial.missing),
+        "trouble": list(scene.trouble),
+        "questions": [_question(question) for question in trial.questions],
+        "worst_usd": together(question.worst for question in trial.questions),
+        "cost_usd": together(call.cost for call in calls(trial)),
+    }
+    return told | ({"decision": None} if trial.turn is None else _turn(trial.turn, scene))
+
+
+def _question(question: "TrialQuestion") -> dict[str, Any]:
+    prompt = question.prompt
+    return {
+        "stage": prompt.stage,
+        "sample": prompt.sample,
+        "seed": prompt.seed,
+        "tokens": tokens(prompt),
+        "worst_usd": exact(question.worst),
+        "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+        "answers": [_answer(call) for call in question.calls],
+    }
+
+
+def _answer(call: "Call") -> dict[str, Any]:
+    error = call.error and {"code": call.error.code, "message": call.error.message}
+    names = ("reply", "finish", "rung", "model", "fingerprint", "tokens_in", "tokens_out", "latency_ms")
+    return {name: getattr(call, name) for name in names} | {"cost_usd": exact(call.cost), "error": error}
+
+
+def _turn(turn: "Turn", scene: "TrialSetting") -> dict[str, Any]:
+    decision, listings = turn.decision, {listing.market.id: listing for listing in scene.snapshot}
+    return {
+        "decision": {
+            "verdict": decision.verdict,
+            "note": decision.note,
+            "forecasts": [
+                {
+                    "market": said.market_id,
+                    "question": listings[said.market_id].market.question,
+                    "mid": exact(listings[said.market_id].mid),
+                    "stage": said.stage,
+                    "probability": exact(said.probability),
+                    "reason": said.reason,
+                }
+                for said in decision.forecasts
+            ],
+            "bets": [_order(bet, "amount", "limit") for bet in decision.bets],
+            "sales": [_order(sale, "shares", "fraction", "limit") for sale in decision.sales],
+        },
+        "rejections": [
+            {"code": item.code, "message": item.message, "market": item.market_id} for item in turn.rejections
+        ],
+        "fills": [
+            _order(fill, "shares", "amount", "fee") | {"action": fill.action, "left": fill.left}
+            for fill in turn.fills
+        ],
+    }
+
+
+def _order(wish: Any, *amounts: str) -> dict[str, Any]:
+    told = {"market": wish.market_id, "side": wish.side}
+    return told | {name: exact(getattr(wish, name)) for name in amounts} | {"reason": wish.reason}
+
+
+def tokens(prompt: "Prompt") -> int:
+    """About how many tokens a question takes, rather too many than too few."""
+    from agents.text import tokens_of
+
+    return tokens_of(prompt.messages)
+
+
+def calls(trial: "Trial") -> list["Call"]:
+    """Every attempt to get an answer."""
+    return [call for question in trial.questions for call in question.calls]
+
+
+def together(amounts: Iterable[int | None]) -> float | None:
+    """What these come to together; None where one of them is unknown, which is not 0."""
+    known = list(amounts)
+    return None if None in known else exact(sum(amount or 0 for amount in known))
+
+
+if TYPE_CHECKING:
+    from agents.model import Call, Message
+    from arena.record.model.model import Turn
+    from arena.rounds.trial import Trial, TrialQuestion
+    from markets.model import Listing
+    from portfolio.model import Sale
+
+ASKED, REASON = 60, 80
+"""So many characters of what a market asks, and of a reason."""
+
+
+def say_dry_run(trial: "Trial") -> None:
+    """The scene, every question with its answers, then what was decided and what would come of it."""
+    _say_scene(trial)
+    seen: dict[tuple[Message, ...], int] = {}
+    for number, question in enumerate(trial.questions, 1):
+        _say_question(question, number, len(trial.questions), seen)
+        for call in question.calls if trial.turn is not None else refused(question):
+            _say_answer(call)
+    if trial.turn is not None:
+        _say_turn(trial.turn, {listing.market.id: listing for listing in trial.scene.snapshot})
+    _say_cost(trial)
+    again = "" if trial.turn is not None else f"{program()} agents try {trial.scene.part.entrant.name}, or "
+    print(f"Nothing was written to the record. Next: {again}{program()} round")
+
+
+def refused(question: "TrialQuestion") -> list["Call"]:
+    """The calls that would not be made at all."""
+    return [call for call in question.calls if call.error is not None]
+
+
+def _say_scene(trial: "Trial") -> None:
+    scene, part = trial.scene, trial.scene.part
+    place = "a look at the venue" if scene.cohort is None else f"the snapshot of cohort {scene.cohort}"
+    if not scene.fresh:
+        place += f", round {scene.round.number}"
+    whose = "a fresh bankroll" if scene.fresh else "the account it had then"
+    print(f"{part.entrant.name} on {place}, {scene.snapshot.at:%Y-%m-%d %H:%M} UTC: "
+          f"{count_text(len(scene.snapshot.shown), 'market')}, "
+          f"and {whose}, ${decimal(trial.mark.total):,.2f} with "
+          f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
+    for key, (was, now) in part.changed.items():
+        print(f"  set up otherwise than in cohort {scene.cohort}: {plain(setting_in_words(key, was, now))}")
+    for words in scene.trouble:
+        print(f"  {plain(words)}")
+    if trial.missing:
+        print(f"  {', '.join(trial.missing)} stated nothing in this round")
+    print()
+
+
+def _say_question(
+    question: "TrialQuestion", number: int, whole: int, seen: "dict[tuple[Message, ...], int]"
+) -> None:
+    prompt = question.prompt
+    most = "at a price that is not known" if question.worst is None else f"at most {money(question.worst)}"
+    print(f"== Question {number} of {whole}: {prompt.stage}, sample {prompt.sample}, "
+          f"about {tokens(prompt):,} tokens, {most}")  # fmt: skip
+    if (earlier := seen.setdefault(prompt.messages, number)) != number:
+        print(f"The same words as question {earlier}, with another seed.\n")
+        return
+    for message in prompt.messages:
+        print(f"-- {message.role}\n{lines(message.content)}\n")
+
+
+def _say_answer(call: "Call") -> None:
+    cost = "cost unknown" if call.cost is None else money(call.cost)
+    if call.error is not None:
+        print(f"-- no answer, {cost}: {call.error.code}: {plain(call.error.message)}\n")
+    if call.reply is None:
+        return
+    who = plain(f"{call.model or 'a model without a name'} {call.fingerprint}".strip())
+    tokens = f"{call.tokens_in:,} tokens in, {call.tokens_out:,} out"
+    end = plain(call.finish) or "nothing that it says"
+    print(f"-- {who}, {call.latency_ms / 1000:.1f} s, {tokens}, {cost}, by {call.rung}, ended by {end}")
+    print(f"{lines(call.reply)}\n")
+
+
+def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
+    decision = turn.decision
+    wishes = len(decision.bets) + len(decision.sales)
+    print(f"== The turn is {decision.verdict}" + (f": {plain(decision.note)}" if decision.note else ""))
+    print(f"{count_text(len(decision.forecasts), 'forecast')}, {wishes:,} bets and sales, "
+          f"{count_text(len(turn.fills), 'fill')}, {len(turn.rejections):,} refused\n")  # fmt: skip
+
+    def asks(market: str) -> str:
+        return shortened(listings[market].market.question, ASKED) if market in listings else plain(market)
+
+    said = [
+        (asks(x.market_id), x.stage, cents(listings[x.market_id].mid), cents(x.probability), why(x.reason))
+        for x in decision.forecasts
+    ]
+    wanted = [
+        *(
+            (asks(x.market_id), "bet", x.side, dollars(x.amount), cents(x.limit), why(x.reason))
+            for x in decision.bets
+        ),
+        *(
+            (asks(x.market_id), "sale", x.side, _size(x), cents(x.limit), why(x.reason))
+            for x in decision.sales
+        ),
+    ]
+    got = [
+        (
+            asks(x.market_id),
+            x.action,
+            x.side,
+            shares(x.shares),
+            dollars(x.amount),
+            dollars(x.fee),
+            why(x.left),
+        )
+        for x in turn.fills
+    ]
+    lost = [(x.code, plain(x.message), asks(x.market_id)) for x in turn.rejections]
+    _table("What it believes", ("market", "stage", "price ¢", "YES ¢", "reason"), said)
+    _table("What it wants", ("market", "wish", "side", "size", "limit ¢", "reason"), wanted)
+    _table("What it would get", ("market", "fill", "side", "shares", "$", "fee $", "what was left"), got)
+    _table("What is refused", ("code", "why", "market"), lost)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[Any]) -> None:
+    if rows:
+        print_table(columns, rows, title=title, right=[name for name in columns if name.endswith(("¢", "$"))])
+
+
+def _size(sale: "Sale") -> str:
+    """How much of a position is to be sold."""
+    if sale.shares is not None:
+        return f"{shares(sale.shares)} shares"
+    return "all" if sale.fraction is None else f"{decimal(sale.fraction):.0%}"
+
+
+def _say_cost(trial: "Trial") -> None:
+    made = calls(trial)
+    if not made:
+        print("It asks no model, so it costs nothing.")
+        return
+    worst = together(question.worst for question in trial.questions)
+    if trial.turn is None:
+        told = "an amount that is not known" if worst is None else f"${worst:,.4f} at most"
+        print(f"No call was made. These questions would cost {told}.")
+        return
+    cost = together(call.cost for call in made)
+    print(
+        f"{count_text(len(made), 'call')}, "
+        + ("of unknown cost." if cost is None else f"${cost:,.6f} in all.")
+    )
+
+
+def lines(text: str) -> str:
+    """A text line by line, without what a terminal would take for a command."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
+def money(amount: int) -> str:
+    """A small amount, to the last millionth."""
+    return f"${amount / ONE:,.6f}"
+
+
+def why(reason: str) -> str:
+    """A reason in one line."""
+    return shortened(reason, REASON)
+
+
+def shares(count: int) -> str:
+    """A number of shares to two places."""
+    return f"{decimal(count):,.2f}"
+
+
+def dollars(amount: int) -> str:
+    """An amount in dollars and cents, without the sign."""
+    return f"{decimal(amount):,.2f}"

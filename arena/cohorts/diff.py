@@ -1,0 +1,219 @@
+"""How an agent is set up: its kind, its settings, the texts of its prompts; and what was changed in that.
+
+What changed from one cohort to another: rules, markets, evidence, prompts, and who plays how.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from agents.registry import kind, prompt_names
+from arena.record.model.model import Cohort, Entrant
+from markets.millionths import ONE
+from portfolio.money import dollars, percent
+
+PROMPT_TEXT_KEY = "text of "
+"""Goes before the name of a prompt whose words were changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSetup:
+    """An entrant as a cohort has frozen it; `prompts` are the hashes of the texts that it is asked by."""
+
+    kind: str
+    settings: Mapping[str, Any]
+    prompts: Mapping[str, str]
+
+
+def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) -> AgentSetup:
+    """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
+    named = _prompt_names(entrant, extra)
+    return AgentSetup(
+        entrant.kind, entrant.settings, {x: cohort.prompts[x] for x in named if x in cohort.prompts}
+    )
+
+
+def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:
+    """The prompts that an entrant uses, as its kind says; where that is gone, those its settings name."""
+    try:
+        found = kind(entrant.kind, extra)
+        return prompt_names(found.settings.model_validate(entrant.settings))
+    except Exception:  # noqa: BLE001 - a kind is anyone's file: it may be gone, broken or another by now
+        return tuple(value for value in entrant.settings.values() if isinstance(value, str))
+
+
+def setup_differences(before: AgentSetup, after: AgentSetup) -> dict[str, tuple[Any, Any]]:
+    """What is not the same, by key, as it was and as it is; None for what is not there.
+
+    >>> setup_differences(AgentSetup("constant", {"p": 0.5}, {}), AgentSetup("constant", {"p": 0.6}, {}))
+    {'p': (0.5, 0.6)}
+    """
+    old, new = _flat(before), _flat(after)
+    return {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
+
+
+def setting_in_words(key: str, was: Any, now: Any) -> str:
+    """A difference in a few words.
+
+    >>> setting_in_words("p", 0.5, None), setting_in_words("text of bet", "9f…", "1a…")
+    ('p: not set, was 0.5', 'text of bet: edited')
+    """
+    if key.startswith(PROMPT_TEXT_KEY):
+        return f"{key}: " + ("edited" if was and now else "in use" if now else "no longer in use")
+    after, before = ("not set" if value is None else value for value in (now, was))
+    return f"{key}: {after}, was {before}"
+
+
+def _flat(setup: AgentSetup) -> dict[str, Any]:
+    """All of it by key. Texts of prompts only count under one name: another name is a change by itself."""
+    texts = {f"{PROMPT_TEXT_KEY}{name}": digest for name, digest in setup.prompts.items()}
+    return {"kind": setup.kind, **setup.settings, **texts}
+
+
+ChangedValues = Mapping[str, tuple[Any, Any]]
+"""What is not the same, by key: as it was and as it is, None for what is not there."""
+
+MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth")
+PRICE_KEYS = ("worst_price", "max_spread", "max_gap", "min_price", "max_price")
+TIME_KEYS = ("every", "closes_within", "closes_after", "max_quote_age")
+
+
+@dataclass(frozen=True, slots=True)
+class CohortChanges:
+    """From one cohort to another. `parts` has what was frozen beside prompts and agents, by its section.
+
+    `edited` are the prompts that have other words under the same name. `reordered` is whether those who are
+    in both line-ups stand in another order.
+    """
+
+    config: tuple[str, str]
+    parts: Mapping[str, ChangedValues]
+    prompts: ChangedValues
+    added: tuple[Entrant, ...]
+    removed: tuple[Entrant, ...]
+    changed: Mapping[str, ChangedValues]
+    reordered: bool
+
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """Prompts whose words are others under the same name."""
+        return tuple(name for name, (was, now) in self.prompts.items() if was and now)
+
+    def __bool__(self) -> bool:
+        """Whether anything that is played by is another."""
+        return bool(
+            self.parts or self.prompts or self.added or self.removed or self.changed or self.reordered
+        )
+
+
+def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[Path] = ()) -> CohortChanges:
+    """What changed from one cohort to another; kinds are also looked for in the extra folders.
+
+    Number, start and seed are each cohort's own.
+    """
+    old, new = _parts(before), _parts(after)
+    parts = {section: _moved(old[section], new[section]) for section in old}
+    was, now = ({entrant.name: entrant for entrant in cohort.entrants} for cohort in (before, after))
+    folders = tuple(extra)
+    setups: dict[str, tuple[AgentSetup, AgentSetup]] = {
+        name: (agent_setup(before, was[name], folders), agent_setup(after, now[name], folders))
+        for name in was
+        if name in now
+    }
+    changed = {name: setup_differences(*pair) for name, pair in setups.items()}
+    return CohortChanges(
+        (before.config_hash, after.config_hash),
+        {section: moved for section, moved in parts.items() if moved},
+        _moved(before.prompts, after.prompts),
+        tuple(entrant for name, entrant in now.items() if name not in was),
+        tuple(entrant for name, entrant in was.items() if name not in now),
+        {name: moved for name, moved in changed.items() if moved},
+        [name for name in was if name in now] != [name for name in now if name in was],
+    )
+
+
+def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
+    """All that a cohort froze beside its prompts and agents, by section."""
+    seconds = int(cohort.every.total_seconds())
+    guard = cohort.guard.model_dump(mode="json")
+    return {
+        "cohort": {"rounds": cohort.rounds, "every": seconds, "bankroll": cohort.bankroll},
+        "rules": cohort.rules.model_dump(mode="json"),
+        "universe": cohort.universe.model_dump(mode="json"),
+        "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **cohort.venue_settings},
+        "evidence": {"from": cohort.evidence, **cohort.evidence_settings, **guard},
+    }
+
+
+def _moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
+
+
+def changes_in_words(found: CohortChanges) -> list[str]:
+    """The changes, a line each: who came and went, who is set up in another way, then what is played by."""
+    lines = [f"+ {_named(entrant)}" for entrant in found.added]
+    lines += [f"- {_named(entrant)}" for entrant in found.removed]
+    for name, moved in found.changed.items():
+        own = [setting_in_words(key, *each) for key, each in moved.items() if not _is_edit(key, *each)]
+        lines += [f"{name}: {'; '.join(own)}"] if own else []
+    lines += ["the line-up stands in another order"] if found.reordered else []
+    lines += [f"prompt {name}: edited" for name in found.edited]
+    for section, moved in found.parts.items():
+        lines.append(f"{section}: " + "; ".join(_in_words(key, *each) for key, each in moved.items()))
+    return lines
+
+
+def _named(entrant: Entrant) -> str:
+    of = entrant.settings.get("of") or ()
+    what = entrant.settings.get("model") or ", ".join([of] if isinstance(of, str) else of)
+    return f"{entrant.name} ({entrant.kind}{f' {what}' if what and what != entrant.name else ''})"
+
+
+def _is_edit(key: str, was: Any, now: Any) -> bool:
+    """Whether it is another text of a prompt that stays in use: that is said once, not agent by agent."""
+    return key.startswith(PROMPT_TEXT_KEY) and bool(was) and bool(now)
+
+
+def _in_words(key: str, was: Any, now: Any) -> str:
+    before, after = (value_in_words(key, value) for value in (was, now))
+    return f"{key.replace('_', ' ')} {after}, was {before}"
+
+
+def value_in_words(key: str, value: Any) -> str:
+    """A frozen value as people say it.
+
+    >>> value_in_words("max_bet", 250_000), value_in_words("every", 604_800), value_in_words("show", None)
+    ('25%', '7d', 'not set')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "not set", True: "yes", False: "no"}[value]
+    way = _way(key) if isinstance(value, int) else None
+    if way is not None:
+        return way(value)
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
+
+
+def _way(key: str) -> Callable[[int], str] | None:
+    if key in MONEY_KEYS:
+        return dollars
+    if key in TIME_KEYS:
+        return _span
+    if key in PRICE_KEYS:
+        return lambda value: f"{100 * value / ONE:g}¢"
+    return percent if key == "max_bet" else None
+
+
+def _span(seconds: int) -> str:
+    """A length of time as the config writes it: 604,800 seconds are 7d."""
+    units = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
+    whole = timedelta(seconds=seconds)
+    return next((f"{whole // unit}{name}" for name, unit in units if not whole % unit), f"{seconds}s")
+
+
+def text_diff(name: str, before: str, after: str) -> list[str]:
+    """How the words of a prompt changed, as a unified diff."""
+    old, new = (text.splitlines() for text in (before, after))
+    return list(unified_diff(old, new, f"{name} (before)", f"{name} (after)", lineterm=""))

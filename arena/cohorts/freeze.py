@@ -1,0 +1,81 @@
+"""From a config to what is to come: a season's plan, what a cohort freezes, what the arena is to do."""
+
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from agents.registry import prompt_names
+from arena.cohorts.cohort import seed_for
+from arena.cohorts.schedule import Expected, Plan, configured_jobs
+from arena.config import Config
+from arena.record.model.model import Cohort, Entrant
+from markets.hashes import digest
+from markets.registry import load
+
+
+def plan_of(config: Config, at: datetime, began: datetime | None = None) -> Plan:
+    """When the config's cohorts start, and who plays in them.
+
+    The calendar is counted from where the record's first cohort `began`, else from where the config says
+    that it should, seen from an instant.
+    """
+    cohorts = config.cohorts
+
+    def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
+        return freeze_cohort(config, number, starts_at)
+
+    return Plan(
+        first=began or config.first_start(at),
+        decide=cohorts.decide,
+        rounds=cohorts.rounds,
+        count=cohorts.count,
+        keep_deciding=cohorts.keep_deciding,
+        freeze=freeze,
+    )
+
+
+def expected_of(config: Config, at: datetime, began: datetime | None, me: str = "") -> Expected:
+    """What a config expects of a record whose first cohort `began` then."""
+    plan, live = plan_of(config, at, began), stamp_of(config) == "live"
+    return Expected(plan, live, config.budget.limits, configured_jobs(config.run), me)
+
+
+def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
+    """The cohort that the config starts at a time, and the texts of its prompts by hash."""
+    names = sorted({name for agent in config.agents for name in prompt_names(agent.settings)})
+    prompts = {name: digest(config.prompts[name]) for name in names}
+    cohort = Cohort(
+        number=number,
+        starts_at=starts_at,
+        rounds=config.cohorts.rounds,
+        every=config.cohorts.decide,
+        bankroll=config.cohorts.bankroll,
+        rules=config.cohorts.rules,
+        universe=config.markets.universe,
+        seed=seed_for(config.seed, "cohort", number),
+        venue=config.markets.venue,
+        venue_settings=config.venue_settings.model_dump(mode="json"),
+        stamp=stamp_of(config),
+        prompts=prompts,
+        entrants=tuple(
+            Entrant(place, agent.name, agent.kind, agent.settings.model_dump(mode="json"))
+            for place, agent in enumerate(config.agents)
+        ),
+        evidence=config.evidence.source,
+        evidence_settings=config.evidence_settings.model_dump(mode="json"),
+        guard=config.evidence.guard,
+        config_hash=config.hash,
+    )
+    return cohort, {prompts[name]: config.prompts[name] for name in names}
+
+
+def stamp_of(config: Config) -> str:
+    """Where the config's markets come from: `live`, `simulated` or `replay`."""
+    return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
+
+
+def code_version() -> str:
+    """The version of the package that is running, stamped on every turn."""
+    try:
+        return version("paper-arena")
+    except PackageNotFoundError:
+        return "unreleased"

@@ -1,0 +1,96 @@
+"""The environment: API keys by their variables, and the `.env` file beside the config."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from agents.model import ModelSettings, model_settings
+from arena.config.document import Document
+from arena.config.errors import ConfigError, ConfigErrors
+from arena.config.model import AgentConfig
+
+KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "azure": ("AZURE_API_KEY",),
+    "cerebras": ("CEREBRAS_API_KEY",),
+    "cohere": ("COHERE_API_KEY",),
+    "dashscope": ("DASHSCOPE_API_KEY",),
+    "deepinfra": ("DEEPINFRA_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY", "FIREWORKSAI_API_KEY"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "huggingface": ("HF_TOKEN", "HUGGINGFACE_API_KEY"),
+    "mistral": ("MISTRAL_API_KEY",),
+    "moonshot": ("MOONSHOT_API_KEY",),
+    "nvidia_nim": ("NVIDIA_NIM_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
+    "replicate": ("REPLICATE_API_KEY",),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY"),
+    "xai": ("XAI_API_KEY",),
+}
+"""The variables that a provider's key is read from: the first is the usual one, any will do."""
+
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+
+
+def key_variables(settings: ModelSettings) -> tuple[str, ...]:
+    """The variables of which one must hold a key, as far as is known; none for models that need none.
+
+    >>> key_variables(ModelSettings(model="xai/some-model"))
+    ('XAI_API_KEY',)
+    >>> key_variables(ModelSettings(model="openai/mine", base_url="http://127.0.0.1:8000/v1"))
+    ()
+    """
+    if settings.api_key_env is not None:
+        return (settings.api_key_env,)
+    if settings.base_url is not None:
+        return ()
+    return KEYS.get(settings.model.split("/", 1)[0], ()) if "/" in settings.model else ()
+
+
+def check_keys(document: Document, agents: Mapping[int, AgentConfig], environ: Mapping[str, str]) -> None:
+    """Note every agent whose provider's key is in no variable."""
+    for place, agent in agents.items():
+        if (settings := model_settings(agent.settings)) is None:
+            continue
+        variables = key_variables(settings)
+        own = settings.api_key_env is not None
+        key = ("agents", place, "api_key_env" if own else "model")
+        if own and not re.fullmatch(VARIABLE, variables[0]):
+            document.add(key, "other text", "the name of an environment variable (not the key itself)")
+        elif variables and not any(environ.get(name) for name in variables):
+            found = f"no {' or '.join(variables)} in the environment"
+            words = f"{variables[0]} is not set, and {agent.name} needs it. Set it, or write it into .env"
+            document.add(key, found, f"{variables[0]} set", words)
+
+
+def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment with what `.env` in the folder adds; what is set already stays as it is."""
+    path = folder / ".env"
+    try:
+        text = path.read_text("utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigErrors([ConfigError(str(path), 1, "", "a file that can't be read", "text in UTF-8",
+                                        "this file can't be read as text")]) from error  # fmt: skip
+    added: dict[str, str] = {}
+    errors = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.fullmatch(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*", line)
+        if match:
+            added[match[1]] = _unquoted(match[2])
+        elif line.strip() and not line.lstrip().startswith("#"):
+            meant = "NAME=value, or # and a comment"
+            words = f"this line is not understood, expected {meant}"
+            errors.append(ConfigError(str(path), number, "", "another line", meant, words))
+    if errors:
+        raise ConfigErrors(errors)
+    return added | dict(environ)
+
+
+def _unquoted(value: str) -> str:
+    """A value without its quotes, or without the comment after it."""
+    quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", value)
+    return quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", value)

@@ -1,0 +1,265 @@
+"""How amounts, times and counts are written in a config, and what they become.
+
+Where the arena listens, and where it sends messages: addresses as a config writes them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from ipaddress import ip_address
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from markets.millionths import ONE, decimal, millionths
+
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+LONGEST = 3_650 * UNITS["d"]
+BILLION = 1_000_000_000
+MOST = 1_000_000
+
+
+def not_meant(meant: str) -> PydanticCustomError:
+    """What a validator raises when a value isn't what is meant here."""
+    return PydanticCustomError("meant", "{meant}", {"meant": meant})
+
+
+def seconds(text: object, least: int = 1) -> int:
+    """The length of a duration.
+
+    >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d")
+    (120, 900, 7200, 5184000)
+    """
+    match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
+    length = int(match[1]) * UNITS[match[2]] if match else -1
+    if not least <= length <= LONGEST:
+        raise not_meant(DURATION)
+    return length
+
+
+def seconds_or_none(text: object) -> int:
+    """The length of a duration that may be none.
+
+    >>> seconds_or_none("0s"), seconds_or_none("1d")
+    (0, 86400)
+    """
+    return seconds(text, least=0)
+
+
+DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
+EVERY = f'"weekly", "daily" or {DURATION}'
+START = 'a weekday and a time in UTC, such as "sun 00:00"'
+CADENCE = f'{DURATION}, {START}, or "off"'
+SHORTEST = 10
+"""The seconds between two times of a job, at least."""
+
+
+def every(text: object) -> timedelta:
+    """The time from one decision to the next.
+
+    >>> every("weekly"), every("12h")
+    (datetime.timedelta(days=7), datetime.timedelta(seconds=43200))
+    """
+    word = {"weekly": "7d", "daily": "1d"}.get(text, text) if isinstance(text, str) else text
+    try:
+        return timedelta(seconds=seconds(word))
+    except PydanticCustomError as error:
+        raise not_meant(EVERY) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The instant of the week at which cohorts start, in UTC. Monday is day 0."""
+
+    day: int
+    time: time
+
+    def on_or_after(self, at: datetime) -> datetime:
+        """The first start that isn't before an instant.
+
+        >>> Start(6, time(0)).on_or_after(datetime(2026, 1, 5, tzinfo=UTC)).isoformat()
+        '2026-01-11T00:00:00+00:00'
+        """
+        today = datetime.combine(at.astimezone(UTC).date(), self.time, UTC)
+        start = today + timedelta(days=(self.day - today.weekday()) % 7)
+        return start if start >= at else start + timedelta(days=7)
+
+    @property
+    def weekday(self) -> str:
+        """The name of its day, in short."""
+        return DAYS[self.day]
+
+    def __str__(self) -> str:
+        return f"{self.weekday} {self.time:%H:%M}"
+
+
+def start(text: object) -> Start:
+    """A weekday and a time of day.
+
+    >>> str(start("sun 00:00"))
+    'sun 00:00'
+    """
+    pattern = rf"({'|'.join(DAYS)})\s+([01]\d|2[0-3]):([0-5]\d)"
+    match = re.fullmatch(pattern, text.lower()) if isinstance(text, str) else None
+    if match is None:
+        raise not_meant(START)
+    return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """When a job is due: every so often from a Sunday's midnight in UTC on, once a week, or never."""
+
+    every: timedelta | None = None
+    weekly: Start | None = None
+
+    def __bool__(self) -> bool:
+        return self.every is not None or self.weekly is not None
+
+    def __str__(self) -> str:
+        if self.every is not None:
+            return as_written(int(self.every.total_seconds()), "seconds")
+        return "off" if self.weekly is None else str(self.weekly)
+
+
+def cadence(text: object) -> Cadence:
+    """When a job is due.
+
+    >>> str(cadence("15m")), str(cadence("SUN 04:00")), bool(cadence("off"))
+    ('15m', 'sun 04:00', False)
+    """
+    if text == "off":
+        return Cadence()
+    try:
+        return Cadence(every=timedelta(seconds=seconds(text, SHORTEST)))
+    except PydanticCustomError:
+        pass
+    try:
+        return Cadence(weekly=start(text))
+    except PydanticCustomError as error:
+        raise not_meant(CADENCE) from error
+
+
+def as_written(value: object, unit: str = "") -> str:
+    """A value as it would be written in a config; `unit` is what its type's numbers count.
+
+    >>> as_written(5_184_000, "seconds"), as_written(50_000, "millionths"), as_written(timedelta(days=7))
+    ('60d', '0.05', 'weekly')
+    >>> as_written(None), as_written(False), as_written(()), as_written(0.50), as_written(20.0)
+    ('', 'false', '[]', '0.5', '20')
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case timedelta():
+            length = as_written(int(value.total_seconds()), "seconds")
+            return {"7d": "weekly", "1d": "daily"}.get(length, length)
+        case int() | float() if unit == "seconds":
+            name = next(name for name in "dhms" if value % UNITS[name] == 0)
+            return f"{int(value) // UNITS[name]}{name}" if value else "0s"
+        case int() if unit == "millionths":
+            return f"{decimal(value):f}"
+        case tuple():
+            return "[" + ", ".join(map(as_written, value)) + "]"
+        case float() if value.is_integer():
+            return str(int(value))
+    return str(value)
+
+
+def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
+    """A reader of plain numbers into millionths, between two bounds in millionths."""
+
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise not_meant(meant)
+        if not float(decimal(least)) <= value <= float(decimal(most)):
+            raise not_meant(meant)
+        exact = millionths(value)
+        if float(decimal(exact)) != value:
+            raise not_meant(f"{meant}, with at most six decimals")
+        return exact
+
+    return read
+
+
+def _countable(number: int) -> int:
+    """A count that no one meant as an endless one."""
+    if number > MOST:
+        raise not_meant(f"a whole number of at most {MOST:,}")
+    return number
+
+
+def _meant(words: str, unit: str = "") -> WithJsonSchema:
+    """The words by which `arena.config.validation` names this type, and what its numbers count once read."""
+    return WithJsonSchema({"meant": words} | ({"unit": unit} if unit else {}))
+
+
+_SPEND = "dollars, such as 0.50 or 20, from 0 to a billion"
+_STAKE = "dollars, above 0 and at most a billion"
+_PRICE = "dollars a share, such as 0.05, from 0 to 1"
+_SHARE = "a part of the cash, such as 0.25, above 0 and at most 1"
+
+Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND, "millionths")]
+Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE, "millionths")]
+PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE, "millionths")]
+Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "millionths")]
+Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
+Wait = Annotated[int, PlainValidator(seconds_or_none), _meant(DURATION, "seconds")]
+Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
+Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
+When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
+Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+ENDPOINT = 'an address and a port, such as 127.0.0.1:8780 or "[::1]:8780", or "off"'
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address of this machine and a port; or none."""
+
+    host: str = ""
+    port: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.host)
+
+    def __str__(self) -> str:
+        if not self:
+            return "off"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def endpoint(text: object) -> Endpoint:
+    """Where to listen.
+
+    >>> str(endpoint("127.0.0.1:8780")), str(endpoint("[::1]:8780")), bool(endpoint("off"))
+    ('127.0.0.1:8780', '[::1]:8780', False)
+    """
+    if text == "off":
+        return Endpoint()
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", str(text))
+    if not isinstance(text, str) or match is None or not 0 < int(match[3]) < 2**16:
+        raise not_meant(ENDPOINT)
+    if match[1] and not _is_address(match[1]):
+        raise not_meant(ENDPOINT)
+    return Endpoint(match[1] or match[2], int(match[3]))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
+
+
+WEB = "an address that begins with https:// or http://"
+WebAddress = Annotated[str, Field(min_length=1), WithJsonSchema({"meant": WEB})]
+Listen = Annotated[Endpoint, PlainValidator(endpoint), WithJsonSchema({"meant": ENDPOINT})]

@@ -1,0 +1,167 @@
+"""What pydantic finds wrong, in the words of the config's reader."""
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic_core import ErrorDetails
+
+from arena.config.document import Document
+from arena.config.errors import Key, quoted_value, suggestion
+
+Model = TypeVar("Model", bound=BaseModel)
+Schema = dict[str, Any]
+
+NOUNS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a block of keys and values",
+    "null": "nothing",
+}
+FORMATS = {"date": "a date such as 2026-01-04", "date-time": "a time such as 2026-01-04T00:00:00Z"}
+
+
+def validate(
+    model: type[Model], data: Any, document: Document, at: Key, also: tuple[str, ...] = ()
+) -> Model | None:
+    """The data as a model, or None with its mistakes noted in the document, at the key `at`.
+
+    Values are taken as strictly as JSON's: "5" is text and no number. `also` are further keys that
+    are known at this place.
+    """
+    try:
+        return model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            _note(model, detail, document, at, also)
+        return None
+
+
+def describe_keys(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
+    """What may stand at each key of a model: in words, and the unit that its numbers are read into."""
+    schema = _schema_of(model)
+    found = {}
+    for key, part in schema.get("properties", {}).items():
+        options = [part] if "meant" in part else _resolve(part, schema)
+        places = [place for place in options if place.get("type") != "null"]
+        words = " or ".join(_describe(place, schema) for place in places)
+        found[key] = words, next((str(place["unit"]) for place in places if "unit" in place), "")
+    return found
+
+
+def _note(
+    model: type[BaseModel], detail: ErrorDetails, document: Document, at: Key, also: tuple[str, ...]
+) -> None:
+    inner = _place(document.get(*at), detail["loc"])
+    key = (*at, *inner)
+    schema = _schema_of(model)
+    if detail["type"] == "extra_forbidden":
+        known = [*_properties(schema, inner[:-1]), *(also if len(inner) == 1 else ())]
+        meant, words = suggestion(str(inner[-1]), sorted(known))
+        document.add(key, str(inner[-1]), meant, f"unknown key. {words}")
+        return
+    meant = _meant(detail, schema)
+    if detail["type"] == "missing":
+        document.add(key, "nothing", meant, f"this key is missing; expected {meant}")
+        return
+    value = document.get(*key)
+    if detail["type"] in ("value_error", "assertion_error"):
+        said = meant if isinstance(value, dict | None) else f"found {quoted_value(value)}: {meant}"
+        document.add(key, quoted_value(value), meant, said)
+        return
+    words = suggestion(value, _choices(schema, detail["loc"]))[1] if isinstance(value, str) else ""
+    hint = f". {words}" if words.startswith("Did") else ""
+    document.add(key, quoted_value(value), meant, f"found {quoted_value(value)}, expected {meant}{hint}")
+
+
+def _place(value: Any, loc: tuple[str | int, ...]) -> Key:
+    """Pydantic's location without what isn't in the file: names of types, keys of what is no block."""
+    place: Key = ()
+    for step, part in enumerate(loc, 1):
+        if isinstance(value, list) and isinstance(part, int) and part < len(value):
+            place, value = (*place, part), value[part]
+        elif isinstance(value, dict) and (part in value or step == len(loc)):
+            place, value = (*place, part), value.get(part)
+    return place
+
+
+def _schema_of(model: type[BaseModel]) -> Schema:
+    try:
+        return model.model_json_schema()
+    except PydanticInvalidForJsonSchema:  # an extension's own type: pydantic's words must do
+        return {}
+
+
+def _meant(detail: ErrorDetails, schema: Schema) -> str:
+    if detail["type"] == "meant":
+        return str(detail["ctx"]["meant"])
+    if detail["type"] in ("value_error", "assertion_error"):
+        return str(detail["ctx"]["error"])
+    return " or ".join(_describe(found, schema) for found in _walk(schema, detail["loc"])) or detail["msg"]
+
+
+def _resolve(part: Schema, schema: Schema) -> list[Schema]:
+    """The alternatives that a schema stands for, references followed."""
+    if "$ref" in part:
+        return _resolve(schema["$defs"][part["$ref"].rsplit("/", 1)[-1]], schema)
+    if "anyOf" in part:
+        return [found for option in part["anyOf"] for found in _resolve(option, schema)]
+    return [part]
+
+
+def _walk(schema: Schema, key: Key) -> list[Schema]:
+    """The schemas that may hold at a key; steps that are names of types, as pydantic has them, are none."""
+    places = _resolve(schema, schema) if schema else []
+    for step in key:
+        nexts = []
+        for place in places:
+            inner = place.get("items") if isinstance(step, int) else place.get("properties", {}).get(step)
+            nexts += _resolve(inner, schema) if isinstance(inner, dict) else []
+        places = nexts or places
+    real = [place for place in places if place.get("type") != "null"]
+    return real or places
+
+
+def _properties(schema: Schema, key: Key) -> list[str]:
+    return [name for place in _walk(schema, key) for name in place.get("properties", {})]
+
+
+def _choices(schema: Schema, key: Key) -> list[str]:
+    places = _walk(schema, key)
+    return [str(value) for place in places for value in place.get("enum", [place.get("const", "")]) if value]
+
+
+def _describe(place: Schema, schema: Schema) -> str:
+    """A schema in words.
+
+    >>> _describe({"type": "integer", "minimum": 1}, {})
+    'a whole number of at least 1'
+    >>> _describe({"enum": ["quoted_value", "hidden"]}, {})
+    'one of shown, hidden'
+    """
+    if "meant" in place:
+        return str(place["meant"])
+    if "const" in place:
+        return str(place["const"])
+    if "enum" in place:
+        return "one of " + ", ".join(map(str, place["enum"]))
+    noun = FORMATS.get(place.get("format", "")) or NOUNS.get(place.get("type", ""), "another value")
+    if place.get("type") == "array":
+        inner = [_describe(found, schema) for found in _resolve(place.get("items", {}), schema)]
+        noun += f" of {' or '.join(inner)}" if "items" in place else ""
+    bounds = [f"{words} {place[name]:,}" for name, words in BOUNDS.items() if name in place]
+    return f"{noun} of {' and '.join(bounds)}" if bounds else noun
+
+
+BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+    "minLength": "a length of at least",
+    "maxLength": "a length of at most",
+}

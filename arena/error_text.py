@@ -1,0 +1,28 @@
+"""What went wrong, in words that may be shown and kept. It may be anyone's code that failed."""
+
+import os
+
+from agents.text import one_line, redact, secrets_in
+from arena.errors import ArenaError
+from markets.venue import VenueError
+
+
+def error_text(error: BaseException) -> str:
+    """What went wrong, on one line and without keys."""
+    if isinstance(error, ArenaError | VenueError):
+        return one_line(redact_keys(error.message))
+    return one_line(redact_keys(unexpected_error_text(error)))
+
+
+def unexpected_error_text(error: BaseException) -> str:
+    """An error that nobody expected: of what sort, and what it says.
+
+    >>> unexpected_error_text(ZeroDivisionError("no such luck"))
+    'ZeroDivisionError: no such luck'
+    """
+    return f"{type(error).__name__}: {error}"
+
+
+def redact_keys(text: str) -> str:
+    """A text without the secrets of this process's environment, nor what else looks like a key."""
+    return redact(text, secrets_in(os.environ))

@@ -1,0 +1,132 @@
+"""A record from Python: what was forecast, decided and filled, row by row, and what it comes to.
+
+`import arena` has all of this; docs/python.md shows it at work. A record is opened read-only and looked at
+in one instant, so it may be played on meanwhile.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from arena.exports.table import FactTable, Row, one_snapshot, rows_of
+from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
+from arena.record.queries.chosen import numbered
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import cohorts
+from arena.record.schema.database import looking
+from arena.rounds.what_if import Change, WhatIfReport, what_if
+from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import Leaderboard
+from arena.scores.leaderboard import LeaderboardRow as Line
+
+__all__ = [
+    "Change",
+    "Leaderboard",
+    "Line",
+    "RecordedFill",
+    "RecordedForecast",
+    "RecordedTurn",
+    "Season",
+    "WhatIfReport",
+    "open_record",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedForecast:
+    """A probability of YES, in millionths, as an agent stated it for a market in a turn."""
+
+    cohort: int
+    round: int
+    agent: str
+    market_id: str
+    stage: str
+    probability: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """One agent's part of one round; `cash` before it in millionths of a dollar, `wishes` as JSON."""
+
+    cohort: int
+    round: int
+    agent: str
+    verdict: str
+    note: str
+    cash: int
+    wishes: str
+    code_version: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFill:
+    """What an agent got for a bet or a sale: shares, dollars and rates in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    fill: int
+    market_id: str
+    side: str
+    action: str
+    shares: int
+    amount: int
+    fee: int
+    wanted: int
+    base: int
+    quote_at: datetime
+    quote_hash: str
+    fee_rate: int
+    left: str
+    reason: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A record that is open for reading: rows of all cohorts or of one, and what they come to."""
+
+    connection: Connection = field(repr=False)
+
+    def forecasts(self, cohort: int | None = None) -> Iterator[RecordedForecast]:
+        """Every stated forecast."""
+        return (RecordedForecast(*row) for row in self._rows(FORECASTS, cohort))
+
+    def turns(self, cohort: int | None = None) -> Iterator[RecordedTurn]:
+        """Every turn."""
+        return (RecordedTurn(*row) for row in self._rows(TURNS, cohort))
+
+    def fills(self, cohort: int | None = None) -> Iterator[RecordedFill]:
+        """Every fill."""
+        return (RecordedFill(*row) for row in self._rows(FILLS, cohort))
+
+    def score(self, cohort: int | None = None) -> Leaderboard:
+        """The leaderboard: its sentence, and in `rows` the lines of `arena leaderboard`."""
+        return compute_leaderboard(self.connection, cohort)
+
+    def replay(
+        self, change: Change | None = None, cohort: int | None = None, agent: str | None = None
+    ) -> WhatIfReport:
+        """The recorded decisions played again, by their own rules or under a change, without asking anyone.
+
+        `exact` of a row says that its ledger came out the same to the last hash when nothing was changed.
+        """
+        return what_if(self.connection, change or Change(), cohort, agent)
+
+    def _rows(self, each: FactTable, cohort: int | None) -> Iterator[Row]:
+        self._known(cohort)
+        return rows_of(self.connection, each, None if cohort is None else [cohort])
+
+    def _known(self, cohort: int | None) -> None:
+        numbered(cohorts(self.connection), cohort)
+
+
+@contextmanager
+def open_record(database: str | Path) -> Iterator[Season]:
+    """A record by its file, or by the URL of a server, as it is now."""
+    with looking(str(database)) as engine, one_snapshot(engine) as connection:
+        yield Season(connection)

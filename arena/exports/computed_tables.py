@@ -1,0 +1,256 @@
+"""What is worked out from the facts, so that a reader need not: positions, scores, the leaderboard.
+
+By the code of the arena's own commands, so the figures are theirs. They are not put back by an import.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, get_type_hints
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from arena.exports.market_tables import MARKET_ID
+from arena.exports.table import (
+    CHANCE,
+    COUNT,
+    DOLLARS,
+    FLAG,
+    PLACE_ORDER,
+    PRICE,
+    SECONDS,
+    SHARES,
+    ExportColumn,
+    ExportTable,
+    Kind,
+    Row,
+    in_cohorts,
+    of_turn,
+)
+from arena.record.model.columns import NO_SCORE, OPEN, Account, Bets, Floats, Stated, take
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.bets import read_bets
+from arena.record.queries.positions import read_marked
+from arena.record.queries.read import StoredCohort
+from arena.record.queries.stated import read_stated
+from arena.record.schema.tables import FILL
+from arena.scores.leaderboard import AgentScores as Scores
+from arena.scores.leaderboard import score_agents
+from arena.scores.positions import positions
+from arena.scores.rules import brier
+from markets.millionths import ONE
+
+OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
+DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
+UNKNOWN = "nothing can be said yet"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedTable:
+    """A table that is worked out for some cohorts."""
+
+    sheet: ExportTable
+    rows: Callable[[Connection, Sequence[StoredCohort]], Iterator[Row]]
+
+
+POSITION_COLUMNS = (
+    ExportColumn("cohort", "whole", "the cohort's number"),
+    ExportColumn("agent", "text", "the agent's name in the line-up"),
+    ExportColumn("market_id", "text", MARKET_ID),
+    ExportColumn("side", "text", "YES or NO"),
+    ExportColumn("at", "time", "the cohort's newest mark: the ledger until then"),
+    ExportColumn("bought", "whole", "shares that were bought", SHARES),
+    ExportColumn("sold", "whole", "shares that were sold", SHARES),
+    ExportColumn("settled", "whole", "shares that were paid or refunded at the end", SHARES),
+    ExportColumn("shares", "whole", "shares still held", SHARES),
+    ExportColumn("paid", "whole", "what all of them cost, fees included", DOLLARS),
+    ExportColumn("received", "whole", "what sales and the end brought", DOLLARS),
+    ExportColumn("cost", "whole", "what the shares still held cost", DOLLARS),
+    ExportColumn("value", "whole", "what they are worth at mid", DOLLARS),
+    ExportColumn("realised", "whole", "profit (+) or loss (−) that was realised", DOLLARS),
+    ExportColumn(
+        "price", "whole", "the price that they are valued at", PRICE, "none is held, or there is no price"
+    ),
+    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is no price"),
+    ExportColumn("stale", "text", "why the price can't be relied on: no_price, last_trade, old; or nothing"),
+)
+
+
+def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """Every lot of every agent at its cohort's newest mark, as `arena positions` has them."""
+    for stored in cohorts:
+        marked = read_marked(connection, stored.id)
+        age = stored.cohort.rules.quote_age
+        for found in positions(marked, age) if marked else ():
+            lot, money = found.lot, found.lot.money
+            key = (stored.cohort.number, found.agent, found.market_id, found.side, marked and marked.at)
+            sums = (money.paid, money.received, money.cost, money.value, money.realised)
+            yield (
+                *key,
+                lot.bought,
+                lot.sold,
+                lot.settled,
+                lot.shares,
+                *sums,
+                found.price,
+                found.age,
+                found.stale,
+            )
+
+
+SCORE_COLUMNS = (
+    ExportColumn("cohort", "whole", "the cohort's number"),
+    ExportColumn("round", "whole", "the round's number in its cohort, from 1"),
+    ExportColumn("agent", "text", "the agent's name in the line-up"),
+    ExportColumn("market_id", "text", MARKET_ID),
+    ExportColumn("event_id", "text", "the market's event", "", "of a bet: as of the stated forecast"),
+    ExportColumn("reading", "text", "stated, implied or anchored: see docs/scoring.md"),
+    ExportColumn("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
+    ExportColumn("side", "text", "the side of the bet: YES or NO", "", "of no bet"),
+    ExportColumn("said", "whole", "whether the agent stated it, or left the market out", FLAG, "of a bet"),
+    ExportColumn("forecast", "number", "the probability of YES", ONES),
+    ExportColumn(
+        "mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"
+    ),
+    ExportColumn("price", "number", "the average price paid, as one of YES", "dollars a share", "of no bet"),
+    ExportColumn("outcome", "text", "YES, NO, open, or unscored (a fraction or a refund)"),
+    ExportColumn("brier", "number", "(forecast − outcome)²: lower is better", ONES, "not YES or NO"),
+    ExportColumn(
+        "brier_market", "number", "the same of the market's forecast", ONES, "not YES or NO, or of a bet"
+    ),
+)
+
+
+def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """Every forecast in each of its readings with its score, one cohort at a time."""
+    for stored in cohorts:
+        number = stored.cohort.number
+        yield from _stated(read_stated(connection, number))
+        bets = read_bets(connection, number)
+        bought = select(FILL.c.position).select_from(of_turn(FILL)).where(FILL.c.action == "buy")
+        order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FILL.c.position)
+        fills = list(connection.scalars(order))
+        yield from _read("implied", bets, bets.implied, fills)
+        yield from _read("anchored", bets, bets.anchored, fills)
+
+
+def _stated(rows: Stated) -> Iterator[Row]:
+    own, market = (brier.each(chances / ONE, rows.outcome) for chances in (rows.forecast, rows.mid))
+    events, said = (rows.events[event] for event in rows.event), rows.stated.astype(np.int64)
+    columns = zip(_places(rows), events, said, rows.forecast, rows.mid, own, market, strict=True)
+    for (*key, outcome), event, flag, chance, mid, score, price_score in columns:
+        belief = ("stated", None, None, int(flag), int(chance) / ONE, int(mid), None)
+        yield (*key, event, *belief, outcome, _known(score), _known(price_score))
+
+
+def _read(reading: str, rows: Bets, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+    scores = brier.each(forecast, rows.outcome)
+    columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
+    for (*key, outcome), fill, yes, chance, price, score in columns:
+        belief = (reading, fill, "YES" if yes else "NO", None, float(chance), None, float(price))
+        yield (*key, None, *belief, outcome, _known(score), None)
+
+
+def _places(rows: Stated | Bets) -> Iterator[tuple[Any, ...]]:
+    """Cohort, round, agent, market and outcome of each row."""
+    for cohort, number, agent, market, outcome in zip(
+        rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True
+    ):
+        yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
+
+
+def _known(score: float) -> float | None:
+    return None if math.isnan(score) else float(score)
+
+
+LEADERBOARD: dict[str, tuple[str, str]] = {
+    "agent": ("the agent's name; `market` is the price itself", ""),
+    "kind": ("its kind in its newest cohort", ""),
+    "cohorts": ("cohorts that it played in", COUNT),
+    "turns": ("its turns", COUNT),
+    "malformed": ("those of which no answer could be read", COUNT),
+    "failed": ("those without any answer", COUNT),
+    "bets": ("bets that were accepted", COUNT),
+    "sold": ("sales", COUNT),
+    "forecasts": ("forecasts that are resolved and scored, those left out included", COUNT),
+    "events": ("separate events that these are about", COUNT),
+    "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
+    "early": ("resolved forecasts from before the day of the model's release, which give no score", COUNT),
+    "coverage": ("the share of what it was shown for which it stated a probability", ONES),
+    "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
+    "brier_anchored": ("the same of the anchored reading", ONES),
+    "brier_stated": ("of what it stated: mean over markets of the mean over its rounds", ONES),
+    "brier_market": ("the same of the market's price on the same forecasts", ONES),
+    "skill": ("brier_market − brier_stated: above 0 beats the price", ""),
+    "skill_ratio": ("1 − brier_stated / brier_market", ""),
+    "pnl": ("profit, open positions at mid of the newest mark", DOLLAR),
+    "return_pct": ("profit as a share of all bankrolls", PERCENT),
+    "win_rate": ("resolved bets whose side won", ONES),
+    "cost_usd": ("what all its calls cost", DOLLAR),
+    "cost_per_forecast": ("the same for each probability that it stated", DOLLAR),
+}
+
+
+LEADERBOARD_KINDS: dict[Any, Kind] = {str: "text", int: "whole"}
+"""The others are numbers, which may be unknown."""
+
+
+def _leaderboard_column(name: str, of: Any) -> ExportColumn:
+    kind = LEADERBOARD_KINDS.get(of, "number")
+    return ExportColumn(name, kind, *LEADERBOARD[name], "" if of in LEADERBOARD_KINDS else UNKNOWN)
+
+
+LEADERBOARD_COLUMNS = (
+    ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together"),
+    *(_leaderboard_column(name, of) for name, of in get_type_hints(Scores).items()),
+)
+
+
+def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+    """The leaderboard over these cohorts, then that of each."""
+    numbers = [stored.cohort.number for stored in cohorts]
+    stated, bets = read_stated(connection), read_bets(connection)
+    accounts = read_accounts(connection)
+    for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
+        chosen = [account for account in accounts if account.cohort in some]
+        for row in _leaderboard(chosen, stated, bets, some):
+            yield cohort, *astuple(row)
+
+
+def _leaderboard(
+    accounts: Sequence[Account], stated: Stated, bets: Bets, numbers: Sequence[int]
+) -> Sequence[Scores]:
+    mine, theirs = (np.isin(rows.cohort, numbers) for rows in (stated, bets))
+    return score_agents(accounts, take(stated, mine), take(bets, theirs))
+
+
+COMPUTED: tuple[ComputedTable, ...] = (
+    ComputedTable(
+        ExportTable(
+            "positions",
+            "Every lot that an agent ever held, at its cohort's newest mark: what `arena positions` shows.",
+            POSITION_COLUMNS,
+            ("cohort", "agent", "market_id", "side"),
+        ),
+        position_rows,
+    ),
+    ComputedTable(
+        ExportTable(
+            "scores",
+            "Every forecast with its score: stated ones, and the two readings of each bet.",
+            SCORE_COLUMNS,
+            ("cohort", "round", "agent", "market_id", "reading", "fill"),
+        ),
+        score_rows,
+    ),
+    ComputedTable(
+        ExportTable(
+            "leaderboard",
+            "Each agent's figures over all cohorts, and in each: what `arena leaderboard` shows.",
+            LEADERBOARD_COLUMNS,
+            ("cohort", "agent"),
+        ),
+        leaderboard_rows,
+    ),
+)

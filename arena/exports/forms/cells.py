@@ -1,0 +1,139 @@
+"""A value as a cell of a CSV file, and back to the last bit.
+
+A spreadsheet takes a text that begins with certain characters for a formula. Such a text is written with an
+apostrophe before it, and so is one that begins with an apostrophe: to read it, take away one. An empty cell
+is no value; where a column may have none, an empty text is a lone apostrophe.
+
+What is wrong with a file of an export, in words that name file, row and column.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.exports.table import ExportColumn, Kind
+from markets.hashes import timestamp_text
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
+WHOLE = re.compile(r"-?(?:0|[1-9]\d*)", re.ASCII)
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+MOST = 2**63
+
+
+class BadCell(ValueError):
+    """A cell does not hold what its column does."""
+
+
+def text_cell(text: str) -> str:
+    """A text as a cell that no spreadsheet takes for a formula.
+
+    >>> text_cell("=1+1"), text_cell("it's"), text_cell("'tis")
+    ("'=1+1", "it's", "''tis")
+    """
+    return f"'{text}" if text.startswith(FORMULAS) else text
+
+
+def from_text_cell(cell: str) -> str:
+    """The text behind a cell.
+
+    >>> from_text_cell("'=1+1"), from_text_cell("it's"), from_text_cell("''tis")
+    ('=1+1', "it's", "'tis")
+    """
+    return cell.removeprefix("'")
+
+
+def _maybe_text(text: str | None) -> str | None:
+    return "'" if text == "" else None if text is None else text_cell(text)
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else timestamp_text(at)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+WRITERS: dict[Kind, Callable[[Any], Any]] = {
+    "text": text_cell,
+    "whole": _as_it_is,
+    "number": _as_it_is,
+    "time": _time,
+}
+
+
+def writer(column: ExportColumn) -> Callable[[Any], Any]:
+    """How values of a column become cells; None is an empty one."""
+    return _maybe_text if column.empty and column.kind == "text" else WRITERS[column.kind]
+
+
+def whole(text: str) -> int:
+    """The whole number behind a text.
+
+    >>> whole("-5")
+    -5
+    """
+    if not WHOLE.fullmatch(text) or len(text) > 20 or not -MOST <= int(text) < MOST:
+        raise BadCell("is no whole number of 64 bits")
+    return int(text)
+
+
+def instant(text: str) -> datetime:
+    """The instant behind a text.
+
+    >>> instant("2026-01-04T00:00:00.000000Z").isoformat()
+    '2026-01-04T00:00:00+00:00'
+    """
+    try:
+        if INSTANT.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass  # the thirtieth of February
+    raise BadCell("is no instant such as 2026-01-04T00:00:00.000000Z")
+
+
+READERS: dict[Kind, Callable[[str], Any]] = {
+    "text": from_text_cell,
+    "whole": whole,
+    "number": float,
+    "time": instant,
+}
+
+
+def reader(column: ExportColumn) -> Callable[[str], Any]:
+    """How cells of a column become values."""
+    read, may_be_empty = READERS[column.kind], bool(column.empty)
+    if may_be_empty:
+        return lambda cell: read(cell) if cell else None
+    if column.kind == "text":
+        return read
+    return lambda cell: read(_there(cell))
+
+
+def _there(cell: str) -> str:
+    if not cell:
+        raise BadCell("is empty, and must not be")
+    return cell
+
+
+HINT = "get the export again from where it came from; nothing was changed here"
+
+
+def bad_row(file: str, row: int, column: str, value: object, why: str) -> ArenaError:
+    """A value that can't be what it says it is. Rows are counted from 1, without the heading."""
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
+    return ArenaError("bad_export", f"{file}, row {row}, {column}: {shown} {why}", HINT)
+
+
+def bad_file(file: str, why: str) -> ArenaError:
+    """A file that can't be read as what it is."""
+    return ArenaError("bad_export", f"{file}: {why}", HINT)
+
+
+def bad_text(file: str, row: int) -> ArenaError:
+    """A text that no file can hold."""
+    message = f"{file}, row {row}: a text in it can't be written as UTF-8"
+    return ArenaError("bad_text", message, "arena verify tells what of the record can't be read")

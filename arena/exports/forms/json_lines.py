@@ -1,0 +1,96 @@
+"""JSON by the line: each row an object of its columns, in UTF-8; null where there is no value."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from arena.exports.forms.cells import MOST, BadCell, bad_file, bad_row, bad_text, instant
+from arena.exports.table import ExportColumn, Kind, Row
+from markets.hashes import timestamp_text
+
+
+def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
+    """Rows into a new file; how many."""
+    names, count = [column.name for column in columns], 0
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for count, row in enumerate(rows, 1):
+            values = [timestamp_text(value) if isinstance(value, datetime) else value for value in row]
+            try:
+                file.write(encode(dict(zip(names, values, strict=True))) + "\n")
+            except UnicodeEncodeError as error:
+                raise bad_text(path.name, count) from error
+    return count
+
+
+def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
+    """The rows of a file, one at a time."""
+    names = [column.name for column in columns]
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            row = _object(path.name, number, line)
+            if list(row) != names:
+                raise bad_row(path.name, number, "all", list(row), f"must be {', '.join(names)}")
+            yield tuple(_value(path.name, number, column, row[column.name]) for column in columns)
+
+
+def _object(file: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise bad_file(file, f"row {number} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise bad_row(file, number, "all", found, "is not an object")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a column is there twice")
+    return found
+
+
+def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:
+    if value is None and column.empty:
+        return None
+    try:
+        return READERS[column.kind](value)
+    except BadCell as error:
+        raise bad_row(file, row, column.name, value, str(error)) from error
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise BadCell("is no text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise BadCell("can't be written as UTF-8") from error
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or not -MOST <= value < MOST:
+        raise BadCell("is no whole number of 64 bits")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) is not float:
+        raise BadCell("is no number")
+    return value
+
+
+def _time(value: Any) -> datetime:
+    return instant(_text(value))
+
+
+READERS: dict[Kind, Callable[[Any], Any]] = {
+    "text": _text,
+    "whole": _whole,
+    "number": _number,
+    "time": _time,
+}

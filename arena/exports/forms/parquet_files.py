@@ -1,0 +1,100 @@
+"""Parquet: whole numbers of 64 bits, instants in UTC to the microsecond, written group by group."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.exports.forms.cells import bad_file, bad_row, bad_text
+from arena.exports.table import ExportColumn, Kind, Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GROUP_ROWS, GROUP_TEXT = 10_000, 4_000_000
+"""A group of rows is written when it has so many, or so many characters."""
+READ_ROWS = 200
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
+    """Rows into a new file; how many."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    schema, count = _schema(columns), 0
+    with ParquetWriter(path, schema, compression="zstd") as out:
+        for group in _groups(rows):
+            try:
+                arrays = [
+                    pa.array(values, field.type)
+                    for values, field in zip(zip(*group, strict=True), schema, strict=True)
+                ]
+            except UnicodeEncodeError as error:
+                raise bad_text(path.name, count + 1) from error
+            out.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            count += len(group)
+    return count
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    group: list[Row] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += sum(len(value) for value in row if isinstance(value, str))
+        if len(group) >= GROUP_ROWS or size >= GROUP_TEXT:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _schema(columns: Sequence[ExportColumn]) -> "pa.Schema":
+    import pyarrow as pa
+
+    kinds: dict[Kind, Any] = {
+        "text": pa.string(),
+        "whole": pa.int64(),
+        "number": pa.float64(),
+        "time": pa.timestamp("us", tz="UTC"),
+    }
+    return pa.schema([pa.field(x.name, kinds[x.kind], nullable=bool(x.empty)) for x in columns])
+
+
+def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
+    """The rows of a file, some at a time."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            if not file.schema_arrow.equals(_schema(columns)):
+                raise bad_file(path.name, f"its columns must be {', '.join(x.name for x in columns)}")
+            start = 1
+            for batch in file.iter_batches(batch_size=READ_ROWS):
+                yield from zip(*_values(path.name, start, columns, batch), strict=True)
+                start += batch.num_rows
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise bad_file(path.name, f"it is not Parquet: {error}") from error
+
+
+def _values(file: str, start: int, columns: Sequence[ExportColumn], batch: Any) -> Iterator[list[Any]]:
+    import pyarrow as pa
+
+    for column, stored in zip(columns, batch.columns, strict=True):
+        is_time = column.kind == "time"
+        values = (stored.cast(pa.int64()) if is_time else stored).to_pylist()
+        if None in values and not column.empty:
+            row = start + values.index(None)
+            raise bad_row(file, row, column.name, None, "is empty, and must not be")
+        yield list(_instants(file, start, column.name, values)) if is_time else values
+
+
+def _instants(file: str, start: int, column: str, values: Sequence[int | None]) -> Iterator[datetime | None]:
+    for row, micros in enumerate(values, start):
+        try:
+            yield None if micros is None else EPOCH + micros * MICROSECOND
+        except OverflowError as error:
+            raise bad_row(file, row, column, micros, "is a time that no calendar has") from error

@@ -1,0 +1,279 @@
+"""What an export says of itself: its form, every file with its size and hash, and the hash of the season.
+
+An export opened with distrust: what is in it, whether it is what its manifest says, and nothing else.
+
+No path is taken from a file: only the names that a manifest may hold are opened, and no more bytes are
+unpacked than it says there are.
+"""
+
+import errno
+import hashlib
+import json
+import re
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from arena.errors import ArenaError
+from arena.exports.catalogue import FACTS
+from arena.exports.forms import form_of
+from arena.exports.forms.cells import HINT, bad_file
+
+NAME = "manifest.json"
+KIND = "paper-arena export"
+VERSION = 1
+MOST_BYTES = 1_000_000
+FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)")
+HASH = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    """A file of an export: how many rows and bytes it has, and the SHA-256 of these."""
+
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportManifest:
+    """An export in figures. `whole` is with every cohort, `prompts` with what models were asked and answered.
+
+    `cohorts` has the hash of each by its number, `state_hash` is that of the whole record; it is empty
+    for a part of one.
+    """
+
+    form: str
+    made_at: str
+    code_version: str
+    schema: str
+    whole: bool
+    prompts: bool
+    state_hash: str
+    cohorts: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, ExportFile] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The manifest as it is written: the last line seals all others."""
+        said = {"kind": KIND, "version": VERSION} | asdict(self)
+        return json.dumps(said | {"seal": _seal(said)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _seal(said: Mapping[str, Any]) -> str:
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_export(folder: Path) -> bool:
+    """Whether a folder holds an export, or what is left of one."""
+    path = folder / NAME
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _begins(file)
+
+
+def is_zipped_export(path: Path) -> bool:
+    """Whether a file is an export in one."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        if NAME not in archive.namelist():
+            return False
+        with archive.open(NAME) as file:
+            return _begins(file)
+
+
+def _begins(file: IO[bytes]) -> bool:
+    return f'"{KIND}"'.encode() in file.read(200)
+
+
+def read_manifest(data: bytes) -> ExportManifest:
+    """The manifest behind its bytes; an error where it is none of ours, is newer, or was changed."""
+    said = _parsed(data)
+    if not isinstance(said, dict) or said.get("kind") != KIND:
+        raise _bad("is not that of an export of this program")
+    if said.get("version") != VERSION:
+        message = f"{NAME} is of version {said.get('version')!r}; this program knows version {VERSION}"
+        raise ArenaError("newer_export", message, "update paper-arena, then try again")
+    seal = {name: value for name, value in said.items() if name not in ("kind", "version", "seal")}
+    try:
+        found = _manifest(seal)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise _bad(f"is not complete: {error}") from error
+    if found.text().encode() != data:
+        raise _bad("was changed after it was written: its seal doesn't fit")
+    return found
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _bad(f"can't be read: {error}") from error
+
+
+def _manifest(said: Mapping[str, Any]) -> ExportManifest:
+    files = {name: ExportFile(**file) for name, file in said["files"].items()}
+    found = ExportManifest(**{**said, "files": files})
+    texts = (found.form, found.made_at, found.code_version, found.schema, found.state_hash)
+    if not all(isinstance(text, str) for text in (*texts, *found.cohorts.values())):
+        raise TypeError("a text is none")
+    for name, file in files.items():
+        if not FILE_NAME.fullmatch(name):
+            raise _bad(f"names {name!r}, which is no file of an export: such a path is never opened")
+        if not _counts(file.rows, file.bytes) or not HASH.fullmatch(file.sha256):
+            raise _bad(f"has no rows, bytes and hash of {name}")
+    return found
+
+
+def _counts(*values: object) -> bool:
+    return all(type(value) is int and value >= 0 for value in values)
+
+
+def _bad(why: str) -> ArenaError:
+    return ArenaError("bad_export", f"{NAME} {why}", HINT)
+
+
+def total_bytes(manifest: ExportManifest) -> int:
+    """How large all files are together."""
+    return sum(file.bytes for file in manifest.files.values())
+
+
+CHUNK = 1 << 20
+KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
+"""What Python's library says of a ZIP that is damaged or encrypted."""
+
+
+@contextmanager
+def open_export(place: Path, spare: Path) -> Iterator[tuple[Path, ExportManifest]]:
+    """The folder of an export, and its manifest, both found right; a ZIP is unpacked into a spare folder."""
+    if place.is_dir():
+        manifest = _in_folder(place)
+        yield _proved(place, manifest), manifest
+    elif zipfile.is_zipfile(place):
+        with _zip(place) as archive:
+            manifest = _in_zip(archive)
+            _unpack(archive, manifest, spare)
+        yield _proved(spare, manifest), manifest
+    else:
+        found = "is neither a folder nor a ZIP" if place.exists() else "is not there"
+        message = f"{place} {found}"
+        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+
+
+def _in_folder(folder: Path) -> ExportManifest:
+    path = folder / NAME
+    if not path.is_file() or path.is_symlink():
+        message = f"{folder} has no {NAME}, so it is no export"
+        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+    with path.open("rb") as file:
+        manifest = read_manifest(_at_most(file))
+    _all_there({item.name for item in folder.iterdir()}, manifest)
+    for name in manifest.files:
+        if not stat.S_ISREG((folder / name).lstat().st_mode):
+            raise bad_file(name, "it is no plain file; links are not followed")
+    return _may_be_imported(manifest)
+
+
+def _in_zip(archive: zipfile.ZipFile) -> ExportManifest:
+    names = [item.filename for item in archive.infolist()]
+    if NAME not in names:
+        raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is no export", HINT)
+    with archive.open(NAME) as file:
+        manifest = read_manifest(_at_most(file))
+    _all_there(set(names), manifest)
+    for item in archive.infolist():
+        if names.count(item.filename) > 1:
+            raise bad_file(item.filename, "it is there twice")
+        kind = stat.S_IFMT(item.external_attr >> 16)
+        if item.is_dir() or kind not in (0, stat.S_IFREG):
+            raise bad_file(item.filename, "it is no plain file; links are not followed")
+        if item.compress_type not in KNOWN:
+            raise bad_file(item.filename, "it is packed in a way that arena export doesn't use")
+    return _may_be_imported(manifest)
+
+
+def _at_most(file: IO[bytes]) -> bytes:
+    data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is none")
+    return data
+
+
+def _all_there(names: Set[str], manifest: ExportManifest) -> None:
+    """That the files are those of the manifest."""
+    there = names - {NAME}
+    for name in sorted(manifest.files.keys() - there):
+        raise bad_file(name, f"it is missing; {NAME} has it")
+    for name in sorted(there - manifest.files.keys()):
+        raise bad_file(name, f"it is one too many: {NAME} doesn't have it")
+
+
+def _may_be_imported(manifest: ExportManifest) -> ExportManifest:
+    """A part of a record is no record: its hashes could not be checked."""
+    mend = "make a whole one: arena export without --cohort and without --no-prompts"
+    if not manifest.whole:
+        some = ", ".join(manifest.cohorts) or "no"
+        message = f"this is an export of cohorts {some} alone: it can be read, not imported"
+        raise ArenaError("part_of_export", message, mend)
+    if not manifest.prompts:
+        message = "this is an export without prompts and answers: it can be read, not imported"
+        raise ArenaError("part_of_export", message, mend)
+    ending = form_of(manifest.form).ending
+    for each in FACTS:
+        if f"{each.sheet.name}{ending}" not in manifest.files:
+            raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't have it, and every export does")
+    return manifest
+
+
+@contextmanager
+def _zip(place: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(place) as archive:
+            yield archive
+    except BROKEN as error:
+        raise bad_file(place.name, f"it can't be unpacked: {error}") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place in the file that can't be
+            raise
+        raise bad_file(place.name, "it can't be unpacked: a part of it is not where it says") from error
+
+
+def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) -> None:
+    """Every file into a folder, as far as there is room for what the manifest says."""
+    needed, free = total_bytes(manifest), shutil.disk_usage(folder).free
+    if needed > free:
+        message = f"unpacked it is {needed:,} bytes, and there are {free:,} left on the disk"
+        raise ArenaError("disk_full", message, "free some space, or import where there is more")
+    for name, about in manifest.files.items():
+        with archive.open(name) as source, (folder / name).open("xb") as target:
+            left = about.bytes
+            while left and (data := source.read(min(left, CHUNK))):
+                target.write(data)
+                left -= len(data)
+            if left or source.read(1):
+                raise bad_file(name, f"it is not {about.bytes:,} bytes, as {NAME} says")
+
+
+def _proved(folder: Path, manifest: ExportManifest) -> Path:
+    """The folder, with every file of the size and the hash that the manifest says."""
+    for name, about in manifest.files.items():
+        path = folder / name
+        size = path.stat().st_size
+        if size != about.bytes:
+            raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {about.bytes:,}")
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != about.sha256:
+            raise bad_file(name, f"it was changed: its SHA-256 is {found}, and {NAME} says {about.sha256}")
+    return folder

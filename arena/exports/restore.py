@@ -1,0 +1,247 @@
+"""A record made of an export: all of it, checked, or nothing.
+
+The rows of an export put back where they were: the same tables, the same checks and the same triggers.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from sqlalchemy import Connection, func, inspect, select, tuple_
+from sqlalchemy.exc import DBAPIError
+
+from arena.errors import ArenaError
+from arena.exports.catalogue import FACTS, PUT_BACK
+from arena.exports.forms import FileForm, form_of
+from arena.exports.forms.cells import HINT, bad_file
+from arena.exports.manifest import ExportManifest, open_export
+from arena.exports.table import FactTable, ParentKey, Row
+from arena.record.schema.database import NoRecord, connect, looking, reading, upgrade_here, url_of, version_of
+from arena.record.schema.rows import insert_lines
+from arena.record.schema.tables import METADATA
+from arena.record.schema.troubles import name_of
+from arena.record.write.statehash import state_hash
+from arena.verify import find
+
+BATCH = 500
+Named = dict[str, object]
+"""A row by its columns' names."""
+
+
+def load(
+    connection: Connection,
+    folder: Path,
+    form: FileForm,
+    manifest: ExportManifest,
+    moved: Callable[[int], None],
+) -> None:
+    """All facts of an export into an empty record, in the caller's transaction; `moved` hears how many."""
+    for each in PUT_BACK:
+        name = f"{each.sheet.name}{form.ending}"
+        table, start = _TableLoader(connection, each, name), 1
+        for batch in _batches(_rows(folder, form, each)):
+            table.put(batch, start)
+            start += len(batch)
+            moved(len(batch))
+        if start - 1 != manifest.files[name].rows:
+            raise bad_file(name, f"it has {start - 1:,} rows, and the manifest says otherwise")
+
+
+def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
+    """The rows of a table, with those of the table beside it that has the rest of them."""
+    rows = _read(folder, form, each)
+    if not each.rest:
+        yield from rows
+        return
+    (rest,) = (other for other in FACTS if other.sheet.name == each.rest)
+    others, name = _read(folder, form, rest), f"{rest.sheet.name}{form.ending}"
+    for number, row in enumerate(rows, 1):
+        other = next(others, None)
+        if other is None or any(other[key] != row[key] for key in each.sheet.key):
+            raise bad_file(name, f"row {number} is not that of {_key(each, row)}")
+        yield row | other
+    if next(others, None) is not None:
+        raise bad_file(name, f"it has more rows than {each.sheet.name}{form.ending}")
+
+
+def _read(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
+    names = [column.name for column in each.sheet.columns]
+    for row in form.read(folder / f"{each.sheet.name}{form.ending}", each.sheet.columns):
+        yield dict(zip(names, row, strict=True))
+
+
+def _batches(rows: Iterator[Named]) -> Iterator[list[Named]]:
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def _key(each: FactTable, row: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {row[name]}" for name in each.sheet.key)
+
+
+class _TableLoader:
+    """A table that rows are put into, found by the names of what they belong to."""
+
+    def __init__(self, connection: Connection, each: FactTable, file: str):
+        self.connection, self.each, self.file = connection, each, file
+        fields = [*each.fields]
+        if each.rest:
+            fields += [f for other in FACTS if other.sheet.name == each.rest for f in other.fields]
+        own = {f.column.name: f.source.name for f in fields if f.source.table is each.table}
+        self.own = list(own)
+        self.names = (*own.values(), *(parent.column for parent in each.parents))
+
+    def put(self, rows: Sequence[Named], start: int) -> None:
+        """These rows, the first of which has this number in its file."""
+        ids = [self._ids(parent, rows, start) for parent in self.each.parents]
+        own = ([row[name] for name in self.own] for row in rows)
+        lines = [(*values, *found) for values, *found in zip(own, *ids, strict=True)]
+        refused = self._insert(lines)
+        if refused is None:
+            return
+        for place, line in enumerate(lines):
+            if why := self._insert([line]):
+                key = _key(self.each, rows[place])
+                raise bad_file(self.file, f"row {start + place} ({key}) can't be in a record: {why}")
+        raise bad_file(self.file, f"rows from {start} on can't be in a record: {refused}")
+
+    def _insert(self, lines: Iterable[Row]) -> str | None:
+        """Lines in the table, all or none; what the database has against them."""
+        try:
+            with self.connection.begin_nested():
+                insert_lines(self.connection, self.each.table, self.names, lines)
+        except (DBAPIError, ArenaError) as error:
+            if isinstance(error, ArenaError) and error.code != "raced":
+                raise
+            cause = error.__cause__ or error
+            return str(cause).partition("\n")[0]
+        return None
+
+    def _ids(self, parent: ParentKey, rows: Sequence[Named], start: int) -> list[int | None]:
+        """The id of what each row belongs to; None where it belongs to nothing."""
+        wanted = [tuple(row[key] for key in parent.keys) for row in rows]
+        names = list(dict.fromkeys(name for name in wanted if None not in name))
+        found = dict(self._found(parent, names)) if names else {}
+        for number, name in enumerate(wanted, start):
+            if None not in name and name not in found:
+                said = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
+                what = parent.column.removesuffix("_id")
+                raise bad_file(self.file, f"row {number} belongs to a {what} that is not there: {said}")
+        return [found.get(name) for name in wanted]
+
+    def _found(self, parent: ParentKey, names: Sequence[Row]) -> Iterator[tuple[Row, int]]:
+        query = parent.ids.where(tuple_(*parent.named).in_(names))
+        for id, *name in self.connection.execute(query):
+            yield tuple(name), id
+
+
+Progress = Callable[[int, int], None]
+
+
+def restore(place: Path, database: str, moved: Progress = lambda _done, _of: None) -> ExportManifest:
+    """Make a record of an export where there is none, or an empty one; what the export was."""
+    url = url_of(database)
+    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    if file is None:
+        with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
+            return _restored(place, Path(folder), database, moved)
+    _must_be_free(file, database)
+    with _beside(file) as beside:
+        (spare := beside / "unpacked").mkdir()
+        if file.exists() and file.stat().st_size:
+            return _restored(place, spare, database, moved)
+        made = beside / file.name
+        manifest = _restored(place, spare, str(made), moved)
+        _put(made, file)
+        return manifest
+
+
+def _must_be_free(file: Path, database: str) -> None:
+    """That there is no record yet, or an empty one; it is only looked at."""
+    if not file.exists() or (file.is_file() and not file.stat().st_size):
+        return
+    try:
+        with looking(database) as engine, reading(engine) as connection:
+            _must_be_empty(connection, str(file))
+    except NoRecord as error:
+        raise _not_empty(str(file), "holds something that is no record") from error
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    try:
+        with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=f".{file.name}.") as folder:
+            yield Path(folder)
+    except OSError as error:
+        mend = "name a file in a folder that is there, with room, and in which you may write"
+        raise ArenaError("not_writable", f"{file} can't be written: {error.strerror}", mend) from error
+
+
+def _put(made: Path, file: Path) -> None:
+    """The new record to its place, if nobody else has put one there meanwhile."""
+    if file.exists() and file.stat().st_size:
+        raise _not_empty(str(file), "was made by another process meanwhile")
+    with made.open("rb") as whole:
+        os.fsync(whole.fileno())
+    made.rename(file)
+
+
+def _restored(place: Path, spare: Path, database: str, moved: Progress) -> ExportManifest:
+    with open_export(place, spare) as (folder, manifest):
+        engine = connect(database)
+        try:
+            with engine.begin() as connection:
+                _fill(connection, name_of(engine.url), folder, manifest, moved)
+        finally:
+            engine.dispose()
+    return manifest
+
+
+def _fill(connection: Connection, name: str, folder: Path, manifest: ExportManifest, moved: Progress) -> None:
+    if version_of(connection) is None and inspect(connection).get_table_names():
+        raise _not_empty(name, "holds something that is no record")
+    upgrade_here(connection)
+    _must_be_empty(connection, name)
+    form, done, whole = form_of(manifest.form), 0, restore_rows(manifest)
+
+    def counted(rows: int) -> None:
+        nonlocal done
+        done += rows
+        moved(done, whole)
+
+    load(connection, folder, form, manifest, counted)
+    _must_agree(connection, manifest)
+
+
+def restore_rows(manifest: ExportManifest) -> int:
+    """How many rows an import makes of an export."""
+    ending = form_of(manifest.form).ending
+    return sum(manifest.files[f"{each.sheet.name}{ending}"].rows for each in PUT_BACK)
+
+
+def _must_be_empty(connection: Connection, name: str) -> None:
+    there = set(inspect(connection).get_table_names())
+    for table in METADATA.sorted_tables:
+        if table.name in there and connection.scalar(select(func.count()).select_from(table)):
+            raise _not_empty(name, f"holds a record: its table {table.name} is not empty")
+
+
+def _not_empty(name: str, why: str) -> ArenaError:
+    mend = "an import makes a new record: name one that is not there yet with --database"
+    return ArenaError("not_empty", f"{name} {why}", mend)
+
+
+def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
+    """That what is in the record is what was exported, and agrees with itself."""
+    found = state_hash(connection)
+    if found != manifest.state_hash:
+        message = f"the record would have the state hash {found}, and the export says {manifest.state_hash}"
+        raise ArenaError("other_hash", message, HINT)
+    for first in find(connection, most=1).listed:
+        where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
+        message = f"the record would not agree with itself: {where} ({first.why})"
+        mend = "arena verify on the record that was exported says more; nothing was changed here"
+        raise ArenaError("differs", message, mend)

@@ -1,0 +1,266 @@
+"""What is due of the cohorts, by their calendars and by what the record says was done. All of it is pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+from typing import Literal
+
+from arena.cohorts.cohort import deciding_numbers, round_number_at
+from arena.cohorts.schedule import PLAY_WINDOW, TICK, WEEK, Plan, retry_at
+from arena.record.model.model import JobState
+from arena.record.queries.courses import Begun, Course
+from arena.record.queries.read import StoredCohort
+
+Step = Literal["start", "play", "close", "track"]
+ROUND_STEPS: tuple[Step, Step] = ("play", "close")
+STEP_WORDS: Mapping[Step, str] = {
+    "start": "a cohort starts",
+    "play": "decides",
+    "close": "closes its round",
+    "track": "is settled and marked",
+}
+CatchUp = Literal["latest", "all", "none"]
+"""Of the starts and rounds that were missed: play the newest, all, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Something that is due for a cohort at a scheduled time, not to be done before `after`.
+
+    `start` it, `play` its round, `close` a round whose time is over, `track` it where it decides nothing.
+    """
+
+    at: datetime
+    step: Step
+    stored: StoredCohort | None = None
+    number: int | None = None
+    after: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """What the record knows its doing by."""
+        return "start" if self.stored is None else f"cohort {self.stored.cohort.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class MissedRound:
+    """A start, or a cohort's round, that is not caught up."""
+
+    at: datetime
+    cohort: int | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DueWork:
+    """What of the cohorts is due, in order; when there will be something next; what is passed over.
+
+    It is `over` when no cohort is open and none will start. `next_round` is the next time to decide or start.
+    """
+
+    due: tuple[Due, ...]
+    next_at: datetime | None
+    next_round: datetime | None
+    missed: tuple[MissedRound, ...]
+    over: bool
+
+
+@dataclass(frozen=True)
+class DueSituation:
+    """All that decides on what is due: the plan and its policy, what was done, and the time.
+
+    In a live world only the present can be looked at; in another one nothing is missed. `live` says in
+    which the config's own cohorts start.
+    """
+
+    plan: Plan
+    courses: Sequence[Course]
+    jobs: Mapping[str, JobState]
+    live: bool
+    catch_up: CatchUp
+    now: datetime
+
+    @cached_property
+    def open(self) -> list[Course]:
+        """Cohorts that still have something to come."""
+        return [course for course in self.courses if course.stored.ended_at is None]
+
+    @cached_property
+    def calendar(self) -> list[datetime]:
+        """All times at which a cohort decides that is open, or was then."""
+        looked = [course.looked or course.stored.cohort.starts_at for course in self.open]
+        since = min(looked, default=self.now)
+        found = set[datetime]()
+        for stored in (course.stored for course in self.courses):
+            ended = stored.ended_at
+            if ended is None or ended >= since:
+                times = map(stored.cohort.decides_at, range(1, stored.cohort.rounds + 1))
+                found.update(at for at in times if at >= since and (ended is None or at <= ended))
+        return sorted(found)
+
+
+def due_work(situation: DueSituation) -> DueWork:
+    """What is due now, the oldest first; at the same time starts first, then cohorts by number."""
+    starts, missed = starts_due(situation)
+    due = [Due(at, "start") for at in starts]
+    for course in situation.open:
+        found, passed = cohort_due(course, situation)
+        due += [] if found is None else [found]
+        missed += passed
+    due.sort(key=lambda one: (one.at, one.stored.cohort.number if one.stored else 0))
+    now, coming = situation.now, next(starts_after(situation), None)
+    decisions = [at for at in situation.calendar if at > now][:1] + ([] if coming is None else [coming])
+    later = [one.after for one in due if one.after is not None and one.after > now] + decisions
+    over = not situation.open and coming is None and not due
+    next_round = min(decisions, default=None)
+    return DueWork(tuple(due), min(later, default=None), next_round, tuple(missed), over)
+
+
+def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRound]]:
+    """When the next cohort should have started, if it should have; and which starts are passed over.
+
+    Only starts after the schedule's last one count, and in a made-up world those after the last look; a time
+    at which one was started by hand is taken.
+    """
+    plan, now = situation.plan, situation.now
+    cohorts = [course.stored.cohort for course in situation.courses]
+    begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
+    looked = [course.looked for course in situation.courses if course.looked is not None]
+    last = max([*begun, *([] if situation.live else looked)], default=None)
+    taken = {cohort.starts_at for cohort in cohorts}
+    times = [at for at in _weeks(plan, now) if plan.starting(at) and (last is None or at > last)]
+    times = [at for at in times if at not in taken]
+    if not situation.live:
+        return times[:1], []
+    chosen = _caught_up(times, situation)
+    return chosen[:1], [MissedRound(at) for at in times if at not in chosen]
+
+
+def starts_after(situation: DueSituation) -> Iterator[datetime]:
+    """The starts to come."""
+    plan, at = situation.plan, situation.plan.first
+    if at <= situation.now:
+        at += (situation.now - at) // WEEK * WEEK + WEEK
+    while plan.starting(at):
+        yield at
+        at += WEEK
+
+
+def cohort_due(course: Course, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+    """The first thing that is due for a cohort, and which of its rounds are passed over."""
+    left = next((round for round in course.rounds if not round.done), None)
+    coming, missed = _coming(course, situation)
+    if left is not None:
+        again = _retry(left, course.stored, situation)
+        waits = again.after is not None and again.after > situation.now
+        return (coming if waits and coming is not None else again), missed
+    if course.looked is not None and not course.marked:
+        coming = Due(course.looked, "track", course.stored)
+    return (None if coming is None else _after_pause(coming, situation)), missed
+
+
+def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, str]]:
+    """What is due of the cohorts, and the next times at which they start or decide."""
+    now, found = situation.now, list[tuple[datetime, str]]()
+    for one in due_work(situation).due:
+        whose = "" if one.stored is None else f"cohort {one.stored.cohort.number} "
+        found.append(
+            (one.at, f"{whose}{STEP_WORDS[one.step]}, {'due now' if one.after is None else 'tried again'}")
+        )
+    starts = list(islice(starts_after(situation), most))
+    for at in sorted({*starts, *(at for at in situation.calendar if at > now)})[:most]:
+        words = ["a cohort starts"] if at in starts else []
+        deciders = (one.stored for one in situation.open if round_to_decide(one.stored, at, situation))
+        words += [f"cohort {stored.cohort.number} decides" for stored in deciders]
+        found.append((at, ", ".join(words) or "what is held is settled and marked"))
+    return found
+
+
+def blocked_cohorts(due: Sequence[Due], at: datetime) -> frozenset[int]:
+    """The cohorts that must not be settled or marked at a time, since something earlier is not done."""
+    return frozenset(one.stored.cohort.number for one in due if one.stored is not None and one.at <= at)
+
+
+def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation) -> int | None:
+    """The number of the round that a cohort decides at a time, if it is one of those that decide then."""
+    number = round_number_at(stored.cohort, at)
+    if number is None:
+        return None
+    everyone = (course.stored for course in situation.courses)
+    return (
+        number
+        if stored.cohort.number in deciding_numbers(everyone, at, situation.plan.keep_deciding)
+        else None
+    )
+
+
+def _weeks(plan: Plan, until: datetime) -> list[datetime]:
+    """The times at which a cohort may start, up to an instant."""
+    return [plan.first + number * WEEK for number in range(max(0, (until - plan.first) // WEEK + 1))]
+
+
+def _caught_up(times: Sequence[datetime], situation: DueSituation) -> list[datetime]:
+    """Those of the times that are due which are not passed over. Within the window nothing was missed."""
+    match situation.catch_up:
+        case "all":
+            return list(times)
+        case "latest":
+            return [at for at in times if at == times[-1] or situation.now - at <= PLAY_WINDOW]
+        case "none":
+            return [at for at in times if situation.now - at <= PLAY_WINDOW]
+
+
+def _coming(course: Course, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+    """The first time since the last look at which a cohort decides or is tracked, up to now."""
+    stored, since = course.stored, course.looked
+    first = stored.cohort.starts_at
+    times = [
+        at for at in situation.calendar if first <= at <= situation.now and (since is None or at > since)
+    ]
+    numbers = {at: round_to_decide(stored, at, situation) for at in times}
+    if stored.cohort.stamp != "live":
+        return (_at(stored, times[0], numbers[times[0]]) if times else None), []
+    rounds = [at for at in times if numbers[at] is not None]
+    chosen = _caught_up(rounds, situation)
+    looks = [at for at in times[-1:] if numbers[at] is None]
+    missed = [MissedRound(at, stored.cohort.number, numbers[at]) for at in rounds if at not in chosen]
+    first_at = min([*chosen, *looks], default=None)
+    return (None if first_at is None else _at(stored, first_at, numbers[first_at])), missed
+
+
+def _at(stored: StoredCohort, at: datetime, number: int | None) -> Due:
+    return Due(at, "track" if number is None else "play", stored, number)
+
+
+def _retry(left: Begun, stored: StoredCohort, situation: DueSituation) -> Due:
+    """What to do about a round that isn't done: go on, try again after a while, or call it over.
+
+    Nobody decides on live prices that are history, nor in a cohort that was stopped. In a made-up world
+    a round is over once all were asked and its time has passed.
+    """
+    over_at = left.taken_at + PLAY_WINDOW
+    go_on, close = (Due(left.at, step, stored, left.number) for step in ROUND_STEPS)
+    if not (left.silent or left.failed):
+        return _after_pause(go_on, situation)
+    paused, unasked = stored.paused_at is not None, left.silent and stored.cohort.stamp != "live"
+    if stored.stopped_at is not None or (situation.now > over_at and (paused or not unasked)):
+        return _after_pause(close, situation, over_at)
+    if paused:
+        return replace(close, after=over_at + TICK)
+    tried = _after_pause(go_on, situation).after
+    return go_on if tried is None else replace(go_on, after=min(tried, over_at + TICK))
+
+
+def _after_pause(due: Due, situation: DueSituation, since: datetime | None = None) -> Due:
+    """The same, not before its pause is over where it was tried in vain, and not only until an instant.
+
+    A try that was broken off was none: it is made again at once, when it would have been.
+    """
+    last = situation.jobs.get(due.name)
+    if last is None or last.due_at != due.at or last.ended_at is None or not last.failures:
+        return due
+    if since is not None and last.ended_at <= since:
+        return due
+    return replace(due, after=retry_at(last))

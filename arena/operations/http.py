@@ -1,0 +1,183 @@
+"""A tiny web server for those who look after the arena: `/health` and `/metrics`, to be read and no more."""
+
+import asyncio
+import errno
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from arena.config import Endpoint
+from arena.errors import ArenaError
+from arena.operations.status import health_data
+from arena.record.model.status import Status
+
+MOST_BYTES = 8_192
+"""A request is no longer than this."""
+PATIENCE = 5.0
+"""Seconds in which a request has to be there, and its answer to be taken."""
+MOST_AT_ONCE = 64
+FRESH = 1.0
+"""Seconds for which a status is good, however often it is asked for."""
+CONFIG_KEY = "watch.health"
+GOOD_WORDS = frozenset({"ok", "waiting"})
+JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
+NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metrics]", then start again\n'
+REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    431: "Request Header Fields Too Large",
+    501: "Not Implemented",
+    503: "Service Unavailable",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """What is answered."""
+
+    status: int
+    body: bytes
+    kind: str = PLAIN
+
+
+@dataclass
+class HealthServer:
+    """What answers: it has the status looked up when it is asked for, in a thread, once for all who ask."""
+
+    source: Callable[[], Status]
+    patience: float = PATIENCE
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    found: Status | None = None
+    looked_at: float = 0.0
+    guests: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    async def look(self) -> Status:
+        """The status, no older than a moment."""
+        async with self.lock:
+            now = asyncio.get_running_loop().time()
+            if self.found is None or now - self.looked_at > FRESH:
+                self.found, self.looked_at = await asyncio.to_thread(self.source), now
+            return self.found
+
+    async def answer(self, path: str) -> HttpResponse:
+        """The page of a path."""
+        if path not in ("/health", "/metrics"):
+            return HttpResponse(404, b"there are /health and /metrics\n")
+        try:
+            status = await self.look()
+        except ArenaError as error:
+            return _no_status_response(error.code, error.message)
+        except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear that all is not well
+            return _no_status_response("broken", f"the record can't be read: {type(error).__name__}")
+        return _health_response(status) if path == "/health" else _metrics_response(status)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection: one request and its answer, in bounded time."""
+        task = asyncio.current_task()
+        if task is None or len(self.guests) >= MOST_AT_ONCE:
+            writer.transport.abort()
+            return
+        self.guests.add(task)
+        try:
+            await self._respond(reader, writer)
+        except (OSError, TimeoutError):
+            writer.transport.abort()  # it hung up, or would not take its answer
+        finally:
+            self.guests.discard(task)
+            writer.close()
+
+    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(self.patience):
+                head = await reader.readuntil(b"\r\n\r\n")
+        except TimeoutError:
+            head, page = b"", HttpResponse(408, b"the request did not come in time\n")
+        except asyncio.LimitOverrunError:
+            head, page = b"", HttpResponse(431, b"the request is too long\n")
+        except asyncio.IncompleteReadError:
+            return
+        else:
+            page = await self._page(head)
+        async with asyncio.timeout(self.patience):
+            writer.write(_response_bytes(page, with_body=not head.startswith(b"HEAD ")))
+            await writer.drain()
+            writer.write_eof()
+
+    async def _page(self, head: bytes) -> HttpResponse:
+        parts = head.partition(b"\r\n")[0].split(b" ")
+        if len(parts) != 3 or parts[2] not in (b"HTTP/1.1", b"HTTP/1.0") or not parts[1].startswith(b"/"):
+            return HttpResponse(400, b"this is no request\n")
+        if parts[0] not in (b"GET", b"HEAD"):
+            return HttpResponse(405, b"this can only be read, by GET or HEAD\n")
+        return await self.answer(parts[1].partition(b"?")[0].decode("ascii", "replace"))
+
+
+@asynccontextmanager
+async def serve_health(
+    source: Callable[[], Status], endpoint: Endpoint, patience: float = PATIENCE
+) -> AsyncIterator[Endpoint | None]:
+    """Answers at an endpoint for as long as the block lasts, nowhere where it is off; gives where it listens.
+
+    Port 0 is any that is free. `source` is called in a thread.
+    """
+    if not endpoint:
+        yield None
+        return
+    desk = HealthServer(source, patience)
+    try:
+        server = await asyncio.start_server(desk.serve, endpoint.host, endpoint.port, limit=MOST_BYTES)
+    except OSError as error:
+        raise _cannot_listen(endpoint, error) from error
+    try:
+        yield Endpoint(endpoint.host, server.sockets[0].getsockname()[1])
+    finally:
+        server.close()
+        guests = list(desk.guests)
+        for guest in guests:
+            guest.cancel()
+        await asyncio.gather(*guests, return_exceptions=True)
+
+
+def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
+    mend = f"give {CONFIG_KEY} in the config another address, or set it to off"
+    if error.errno == errno.EADDRINUSE:
+        words = f"something listens at {endpoint} already: a second arena, or another program"
+        return ArenaError("port_in_use", words, mend)
+    reason = error.strerror or type(error).__name__
+    return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", mend)
+
+
+def _health_response(status: Status) -> HttpResponse:
+    body = json.dumps(health_data(status)).encode()
+    return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
+
+
+def _no_status_response(code: str, message: str) -> HttpResponse:
+    reason = {"health": "trouble", "code": code, "text": message}
+    return HttpResponse(503, json.dumps({"health": "trouble", "reasons": [reason]}).encode() + b"\n", JSON)
+
+
+def _metrics_response(status: Status) -> HttpResponse:
+    try:
+        from arena.operations.metrics import TYPE, metrics_text
+    except ModuleNotFoundError:
+        return HttpResponse(501, NO_METRICS.encode())
+    return HttpResponse(200, metrics_text(status), TYPE)
+
+
+def _response_bytes(page: HttpResponse, with_body: bool) -> bytes:
+    allow = ("Allow: GET, HEAD",) if page.status == 405 else ()
+    lines = (
+        f"HTTP/1.1 {page.status} {REASONS[page.status]}",
+        f"Content-Type: {page.kind}",
+        f"Content-Length: {len(page.body)}",
+        "Cache-Control: no-store",
+        "X-Content-Type-Options: nosniff",
+        "Connection: close",
+        *allow,
+    )
+    return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")

@@ -1,0 +1,160 @@
+"""Noting what an operator should hear of: each function may be called as often as one likes.
+
+What is noted already is not noted again. What lasts, such as an outage, ends when it is over, and the next
+one is told again.
+
+What `arena run` keeps up beside its work: the health endpoint, and the messages to the webhook.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Protocol
+
+from arena.clock import now as this_instant
+from arena.config import Config, environment
+from arena.error_text import error_text, redact_keys
+from arena.errors import ArenaError
+from arena.operations.http import serve_health
+from arena.operations.jobs import Unanswered
+from arena.operations.status import status_source
+from arena.operations.webhook import keep_sending, webhook_of
+from arena.record.model.incident import Trouble, broken_off, disagreement, missed, of_round, outage, unfit
+from arena.record.record import Record
+from arena.record.write.incidents import end, newest_rounds, note
+from arena.rounds.round import VenueUnavailable
+from arena.verify import Difference
+from markets.venue import VenueError
+
+VENUE_JOBS = ("catalogue", "quotes", "resolutions")
+"""Jobs that ask a venue."""
+RECORD_FAULTS = ("differs", "damaged")
+"""What a backup says of a record that does not agree with itself."""
+
+
+class PassedRound(Protocol):
+    """A round of a cohort that was passed over; without a cohort, a start."""
+
+    @property
+    def at(self) -> datetime: ...
+
+    @property
+    def cohort(self) -> int | None: ...
+
+    @property
+    def number(self) -> int | None: ...
+
+
+def note_rounds(record: Record, at: datetime) -> None:
+    """Note what the newest rounds in the record tell: who failed, and whom a budget stopped.
+
+    To be called after each decision time, and as one starts: then what was played just before is noted too.
+    """
+    ends = newest_rounds(record.engine)
+    newest = max((one.at for one in ends), default=None)
+    found = [incident for one in ends for incident in of_round(one, at, one.at == newest)]
+    note(record.engine, found)
+    silent = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
+    end(record.engine, "all_agents_failed", at, but=silent)
+
+
+def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
+    """Note how the round of a cohort went at a decision time: played, without its venue, or broken off."""
+    trouble = venue_trouble(fault)
+    if fault is None or trouble is not None:
+        note_venue(record, venue, at, trouble)
+    else:
+        note(record.engine, [broken_off(due, at, _as_trouble(fault))])
+    note_rounds(record, at)
+
+
+def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
+    """Note how a job went: whether its venue gave an answer, or the record was found to agree with itself."""
+    faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
+    for where, why in faults if name in VENUE_JOBS else ():
+        trouble = venue_trouble(why)
+        if why is None or trouble is not None:
+            note_venue(record, where, at, trouble)
+    if name == "backup":
+        if fault is None:
+            end(record.engine, "verify_failed", at)
+        elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
+            note(record.engine, [unfit(at, fault)], unless="backup@")
+
+
+def venue_trouble(fault: BaseException | None) -> Trouble | None:
+    """What a venue said in place of an answer, where that is what went wrong."""
+    cause = None if fault is None else fault.__cause__
+    found = next((x for x in (cause, fault) if isinstance(x, VenueError)), None)
+    return found or (fault if isinstance(fault, VenueUnavailable) else None)
+
+
+def _as_trouble(fault: BaseException) -> Trouble:
+    """Anything that went wrong, without words that may be anyone's."""
+    if isinstance(fault, ArenaError):
+        return ArenaError(fault.code, error_text(fault))
+    return ArenaError("broken", type(fault).__name__)
+
+
+def note_missed(record: Record, rounds: Iterable[PassedRound], at: datetime) -> None:
+    """Note rounds that were not played in their time, and starts: of each cohort the newest."""
+    newest = {one.cohort: one for one in sorted(rounds, key=lambda one: one.at)}
+    note(record.engine, [missed(one.cohort, one.number, one.at, at) for one in newest.values()])
+
+
+def note_venue(record: Record, venue: str, at: datetime, trouble: Trouble | None) -> None:
+    """Note that a venue gives no answer; without trouble, that it does, which ends an outage."""
+    if trouble is None:
+        end(record.engine, "venue_down", at, about=f"{venue}@")
+    else:
+        told = ArenaError(trouble.code, redact_keys(trouble.message))
+        note(record.engine, [outage(venue, at, told)], unless=f"{venue}@")
+
+
+def note_verify(record: Record, at: datetime, differences: Sequence[Difference]) -> None:
+    """Note that the record does not agree with itself, once for the same differences; or that it does."""
+    found = disagreement(at, [[x.table, x.key, x.field] for x in differences]) if differences else None
+    end(record.engine, "verify_failed", at, but=[found.subject] if found else [])
+    note(record.engine, [found] if found else [])
+
+
+async def report_decision_time(
+    config: Config, record: Record, due: datetime, fault: BaseException | None, say: Callable[[str], None]
+) -> None:
+    """Note how a decision time went that was played by itself, and tell what should be heard of, once.
+
+    What does not arrive is sent again by whoever plays next. That another process plays is no news.
+    """
+    if isinstance(fault, ArenaError) and fault.code == "busy":
+        return
+    webhook = webhook_of(config.watch, environment(config.folder, os.environ))
+    venue = fault.venue if isinstance(fault, VenueUnavailable) else config.markets.venue
+    try:
+        note_played(record, venue, due, this_instant(), fault)
+    except ArenaError as error:
+        say(f"what happened could not be noted: {error.message}")
+    at_once = asyncio.Event()
+    at_once.set()
+    await keep_sending(record, webhook, this_instant, at_once, say)
+
+
+@asynccontextmanager
+async def monitoring(
+    config: Config, record: Record, now: Callable[[], datetime], me: str, say: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """While the block lasts health can be asked for, and what should be heard of is told.
+
+    `now` is the arena's time, which may be pretended; messages are sent by the real one.
+    """
+    webhook = webhook_of(config.watch, environment(config.folder, os.environ))
+    note_rounds(record, now())
+    stop = asyncio.Event()
+    async with serve_health(status_source(record, config, now, me), config.watch.health):
+        task = asyncio.create_task(keep_sending(record, webhook, this_instant, stop, say))
+        try:
+            yield
+        finally:
+            stop.set()
+            await task

@@ -1,0 +1,284 @@
+"""What the jobs of `arena run` do between rounds, each at its scheduled time. Done twice, they do nothing.
+
+One thing that is due, done: a cohort's start, round or look, or a job.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from arena.cohorts.cohort import newest_numbers
+from arena.cohorts.freeze import plan_of
+from arena.config import Config
+from arena.error_text import error_text
+from arena.errors import ArenaError, count_text
+from arena.operations.due import Due
+from arena.record.files.backup import Backup
+from arena.record.files.backup import backup as make_backup
+from arena.record.model.model import RoundReport
+from arena.record.queries.courses import Course
+from arena.record.queries.read import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import looking
+from arena.record.write.leases import Superseded
+from arena.record.write.sync import Source
+from arena.rounds.round import close_round, play_round, track_cohort
+from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
+from arena.rounds.sync import sync_resolutions, sync_venue
+from arena.rounds.world import World
+from arena.scores.cache.refresh import refresh_cache, refresh_leaderboards
+from arena.verify import agreed
+from markets.hashes import canonical
+from markets.venue import QuarantinedRecord, Venue, VenueError
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """Where jobs are done: the config, the doors, the record, and the config's own venue.
+
+    `asides` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
+    """
+
+    config: Config
+    world: World
+    record: Record
+    source: Source
+    venue: Venue
+    asides: list[QuarantinedRecord] = field(default_factory=list)
+    blocked: Collection[int] = ()
+
+    def when(self, source: Source, at: datetime) -> datetime:
+        """What time a venue is looked at for something scheduled: a live one only shows the present."""
+        return self.world.now() if source.stamp == "live" else at
+
+
+async def catalogue(site: JobContext, at: datetime) -> str:
+    """Read all that the config's venue has on offer, without asking how markets ended."""
+    when, last = site.when(site.source, at), site.record.synced_at(site.source)
+    if last is not None and last >= when:
+        return "read already"
+    site.asides.clear()
+    synced = (await sync_venue(site.venue, site.source, site.record, when, site.asides, ends=False)).synced
+    markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
+    return f"{markets}, {synced.new:,} new, {prices}"
+
+
+async def quotes(site: JobContext, at: datetime) -> str:
+    """Read the prices of all markets that were shown or are held, and of which no end is known."""
+    asked = site.record.followed(at)
+    known = set(asked)
+
+    async def look(source: Source, venue: Venue) -> int:
+        told = await venue.listings(site.when(source, at), asked)
+        return site.record.keep_quotes([listing for listing in told if listing.market.id in known])
+
+    fresh = await _at_every_venue(site, at, look) if asked else 0
+    return f"{count_text(len(asked), 'market')}, {count_text(fresh, 'new price')}"
+
+
+async def resolutions(site: JobContext, at: datetime) -> str:
+    """Ask how markets ended that were played, or have lost their price."""
+
+    async def look(source: Source, venue: Venue) -> int:
+        return await sync_resolutions(venue, source, site.record, site.when(source, at))
+
+    return f"{count_text(await _at_every_venue(site, at, look), 'new end')}"
+
+
+async def marks(site: JobContext, at: datetime) -> str:
+    """Settle and value every open cohort that has nothing earlier to do."""
+    done, troubles = 0, list[str]()
+    for stored in open_cohorts(site.record):
+        number = stored.cohort.number
+        if number in site.blocked or not _behind(stored, at, site.record):
+            continue
+        try:
+            await track_cohort(stored, at, site.world, site.record)
+            done += 1
+        except Superseded:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one cohort must not stop the others
+            troubles.append(f"cohort {number}: {error_text(error)}")
+    if troubles:
+        raise ArenaError("not_marked", "; ".join(troubles), status=2)
+    return f"{count_text(done, 'cohort')} settled and marked"
+
+
+async def boards(site: JobContext, at: datetime) -> str:
+    """Bring the leaderboards up to date, where a round was played, an account marked, or a market ended."""
+    done = await asyncio.to_thread(refresh_leaderboards, site.record, at)
+    return f"{count_text(done, 'board')} worked out" if done else "nothing has changed since the last time"
+
+
+async def scores(site: JobContext, at: datetime) -> str:
+    """Work out what the dashboard shows of agents in depth, where a market has ended since the last time."""
+    done = await asyncio.to_thread(refresh_cache, site.record, at)
+    return f"{count_text(done, 'figure')} worked out" if done else "nothing has changed since the last time"
+
+
+async def retention(site: JobContext, at: datetime) -> str:
+    """Let quotes go that are older than the config keeps them, and that nothing stands on."""
+    edge = at - timedelta(seconds=site.config.run.keep_quotes)
+    thinned = await asyncio.to_thread(site.record.prune, edge, at)
+    return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
+
+
+async def backup(site: JobContext, at: datetime) -> str:
+    """Make a backup that is verified, named by its time; the oldest ones go."""
+    config = site.config
+
+    def told(_what: str, _done: int, _of: int | None) -> None:
+        if site.world.under_way.closed:
+            raise Stopped("the backup was broken off: the next start makes it")
+
+    def made() -> Backup:
+        with looking(config.database) as engine:
+            return make_backup(engine, config.backups, config.backup.keep, at, agreed, told)
+
+    found = await asyncio.to_thread(made)
+    return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"
+
+
+class Stopped(Exception):
+    """A job was broken off, for the arena is to stop. It is due again."""
+
+
+class Unanswered(ArenaError):
+    """Venues that gave no answer, each with what went wrong there."""
+
+    def __init__(self, faults: Sequence[tuple[str, BaseException]]):
+        words = "; ".join(f"{venue}: {error_text(fault)}" for venue, fault in faults)
+        mends = (fault.mend for _, fault in faults if isinstance(fault, VenueError))
+        super().__init__("no_answer", words, "; ".join(dict.fromkeys(mend for mend in mends if mend)))
+        self.faults = tuple(faults)
+
+
+JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
+JOB_FUNCTIONS: Mapping[str, JobFunction] = {
+    job.__name__: job for job in (quotes, resolutions, marks, boards, scores, catalogue, retention, backup)
+}
+"""The jobs by name; each says in a few words what it did."""
+
+
+def open_venues(site: JobContext) -> list[tuple[Source, Venue]]:
+    """The venues of all open cohorts, each once."""
+    cohorts = [stored.cohort for stored in open_cohorts(site.record)]
+    found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
+    return [(Source(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
+
+
+def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
+    """Whether a cohort was not yet looked at, and marked, at that time or later."""
+    looked = record.newest_time(stored.id)
+    if looked is None or looked < at:
+        return stored.cohort.starts_at < at
+    return looked == at and not record.has_marks(stored.id, at)
+
+
+async def _at_every_venue(
+    site: JobContext, at: datetime, look: Callable[[Source, Venue], Awaitable[int]]
+) -> int:
+    """Look at every venue, and say in the end which of them had no answer. What they set aside is kept."""
+    found, faults = 0, list[tuple[str, BaseException]]()
+    for source, venue in open_venues(site):
+        try:
+            found += await look(source, venue)
+        except ArenaError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
+            faults.append((source.venue, error))
+        finally:
+            site.record.keep_asides(site.world.asides, at)
+            site.world.asides.clear()
+    if faults:
+        raise Unanswered(faults)
+    return found
+
+
+LastLook = tuple[datetime | None, datetime | None]
+"""When a cohort was last looked at, and since when it is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """How it went, in words and as data. What has `failed` is tried again; `busy` is in another's hands."""
+
+    note: str
+    failed: bool = False
+    busy: bool = False
+    report: RoundReport | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def do_job(name: str, at: datetime, site: JobContext) -> StepOutcome:
+    """A job at its scheduled time."""
+    return StepOutcome(await JOB_FUNCTIONS[name](site, at))
+
+
+async def do_step(due: Due, config: Config, site: JobContext) -> StepOutcome:
+    """What is due of the cohorts."""
+    if due.stored is None:
+        return _start_step(due.at, config, site)
+    try:
+        return await _play_step(due, due.stored, site)
+    except ArenaError as error:
+        if error.code != "busy":
+            raise
+        return StepOutcome(error.message, busy=True)
+
+
+def end_cohorts(
+    courses: Sequence[Course], known: dict[int, LastLook], keep: int, record: Record
+) -> list[int]:
+    """End the cohorts that are over, at the time of their last look; their numbers.
+
+    `known` are looks after which a cohort was not over: only a later one, or a stop, can make it so.
+    """
+    everyone, ended = [course.stored for course in courses], list[int]()
+    for stored, looked in ((course.stored, course.looked) for course in courses if _may_be_over(course)):
+        seen = looked, stored.stopped_at
+        if looked is None or known.get(stored.id) == seen:
+            continue
+        among = newest_numbers(everyone, looked, keep)
+        if end_cohort_if_over(stored, looked, stored.cohort.number in among, record):
+            ended.append(stored.cohort.number)
+        known[stored.id] = seen
+    return ended
+
+
+def _may_be_over(course: Course) -> bool:
+    return course.stored.ended_at is None and course.marked and all(round.done for round in course.rounds)
+
+
+def _start_step(at: datetime, config: Config, site: JobContext) -> StepOutcome:
+    """Start the cohort of a time."""
+    begin_due_cohort(at, plan_of(config, site.world.now(), site.record.began()), site.record)
+    number = site.record.cohorts()[-1].cohort.number
+    return StepOutcome(f"cohort {number} has started", data={"cohort": number})
+
+
+async def _play_step(due: Due, stored: StoredCohort, site: JobContext) -> StepOutcome:
+    number, cohort = due.number, stored.cohort.number
+    if number is None:
+        await track_cohort(stored, due.at, site.world, site.record)
+        return StepOutcome("settled and marked", data={"cohort": cohort})
+    play = close_round if due.step == "close" else play_round
+    report = await play(stored, number, site.world, site.record)
+    again = bool(report.failed) and due.step == "play"
+    note = f"round {number}: {_turns_text(report)}"
+    data = {"cohort": cohort, "round": number, "turns": len(report.turns), "failed": list(report.failed)}
+    return StepOutcome(note, again, bool(report.waiting), report, data)
+
+
+def _turns_text(report: RoundReport) -> str:
+    """A round's turns in words."""
+    if report.waiting:
+        return f"another process plays {', '.join(report.waiting)}"
+    words = [count_text(len(report.turns), "turn")]
+    if report.stopped:
+        words.append(f"{', '.join(report.stopped)} stopped by the budget")
+    if others := [name for name in report.failed if name not in report.stopped]:
+        words.append(f"{', '.join(others)} failed")
+    return "; ".join([*words, *report.trouble])

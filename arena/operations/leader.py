@@ -1,0 +1,78 @@
+"""On duty or standing by: of all `arena run` on one record, one does what is due."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+
+from arena.clock import sleep_unless_stopped, timer
+from arena.errors import ArenaError
+from arena.record.model.lease import is_gone
+from arena.record.record import Record
+from arena.record.write.leases import Superseded
+
+LEADER_LEASE = "scheduler"
+LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
+"""How long the duty is held for, how often it is renewed, and how often one who stands by looks."""
+
+
+async def wait_to_lead(
+    record: Record,
+    holder: str,
+    stop: asyncio.Event,
+    waits: Callable[[], None],
+    troubled: Callable[[ArenaError], None],
+) -> int | None:
+    """Wait for the duty, and take it; its token, or None when told to stop before.
+
+    `waits` is told once, and `troubled` when the record can't be used, which is waited out.
+    """
+    told, well = False, True
+    while not stop.is_set():
+        try:
+            token, well = record.take_lease(LEADER_LEASE, holder, LEASE, is_gone), True
+        except ArenaError as error:
+            if well:
+                troubled(error)
+            well = False
+        else:
+            if token is not None:
+                return token
+            if not told:
+                waits()
+            told = True
+        await sleep_unless_stopped(LOOK, stop)
+    return None
+
+
+async def work_as_leader(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
+    """Work for as long as the duty is held, which is let go of in the end. False if it was lost."""
+    working = asyncio.ensure_future(work(record.fenced(LEADER_LEASE, token)))
+    beating = asyncio.create_task(renew_lease(record, token))
+    try:
+        await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            return False
+        await working
+        return True
+    except Superseded:
+        return False
+    finally:
+        for task in (working, beating):
+            task.cancel()
+        await asyncio.gather(working, beating, return_exceptions=True)
+        with suppress(ArenaError):  # a record that is away: the duty runs out by itself
+            record.release_lease(LEADER_LEASE, token)
+
+
+async def renew_lease(record: Record, token: int) -> None:
+    """Renew the duty until it is lost: another has it, or the record could not be reached for too long."""
+    renewed, never = timer(), asyncio.Event()
+    while timer() - renewed < LEASE.total_seconds():
+        await sleep_unless_stopped(BEAT, never)
+        try:
+            if not record.renew_lease(LEADER_LEASE, token, LEASE):
+                return
+            renewed = timer()
+        except Exception:  # noqa: BLE001, S112 - a database that is away for a moment is asked again
+            continue

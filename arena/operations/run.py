@@ -1,0 +1,319 @@
+"""`arena run`: one process that does what is due, when it is due, until all is over or it is told to stop.
+
+What is due is read from the record before each step, so starting, going on and recovering are the same.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from arena.clock import Clock, PretendedClock, sleep_unless_stopped, timer
+from arena.cohorts.freeze import plan_of, stamp_of
+from arena.cohorts.schedule import Job, configured_jobs, job_due_at, next_job_time
+from arena.config import Config
+from arena.error_text import error_text
+from arena.errors import ArenaError
+from arena.operations.due import (
+    ROUND_STEPS,
+    Due,
+    DueSituation,
+    DueWork,
+    MissedRound,
+    blocked_cohorts,
+    due_work,
+)
+from arena.operations.incidents import monitoring, note_job, note_missed, note_played
+from arena.operations.jobs import JobContext, LastLook, StepOutcome, Stopped, do_job, do_step, end_cohorts
+from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
+from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
+from arena.record.model.lease import holder, is_gone
+from arena.record.model.model import REHEARSAL, JobState
+from arena.record.record import Record
+from arena.record.write.leases import Superseded
+from arena.record.write.sync import Source
+from arena.rounds.wiring import open_dispatch, open_venue, open_world
+from markets.venue import QuarantinedRecord
+
+BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
+"""How long to leave alone what another process has in hand, and a record that can't be used."""
+NO_WORKERS = "no worker is there: turns are played here until one is; start `arena worker`"
+MINUTE_FORMAT = "%Y-%m-%d %H:%M"
+
+
+@dataclass
+class Run:
+    """What a run is given, and what it remembers of itself; all else the record knows.
+
+    `unwritten` are notes that could not be kept, `resting` what another process has in hand, `passed` the
+    missed rounds that were told of, `looks` those after which a cohort was not over.
+    """
+
+    config: Config
+    record: Record
+    open_clock: Callable[[], Clock]
+    tell: OnRunEvent
+    once: bool = False
+    stop: StopRequest = field(default_factory=StopRequest)
+    board: RunProgress = field(default_factory=RunProgress)
+    unwritten: dict[str, JobState] = field(default_factory=dict)
+    resting: dict[str, float] = field(default_factory=dict)
+    passed: set[MissedRound] = field(default_factory=set)
+    looks: dict[int, LastLook] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderRun:
+    """A run that is on duty: its clock, and where things are done."""
+
+    run: Run
+    clock: Clock
+    site: JobContext
+
+
+@dataclass(frozen=True, slots=True)
+class DueTask:
+    """One thing to be done: what is due of a cohort, or a job at its time."""
+
+    name: str
+    at: datetime
+    place: int
+    due: Due | None = None
+
+
+async def run(run: Run) -> None:
+    """Stand by until it is this process's duty, then do what is due; again where the duty was lost."""
+    me = holder()
+    while not run.stop.asked.is_set():
+        token = await _take(run, me)
+        if token is None or await work_as_leader(run.record, token, lambda record: _work(run, record, me)):
+            return
+        _say(run, "superseded", "another arena run has taken over")
+
+
+async def _take(run: Run, me: str) -> int | None:
+    words = "another arena run is at work on this record"
+    if not run.once:
+        waits = partial(_say, run, "standby", f"{words}; standing by")
+        troubled = partial(_trouble, run, "the record")
+        return await wait_to_lead(run.record, me, run.stop.asked, waits, troubled)
+    token = run.record.take_lease(LEADER_LEASE, me, LEASE, is_gone)
+    if token is None:
+        raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)
+    return token
+
+
+async def _work(run: Run, record: Record, me: str) -> None:
+    """Open the doors and do what is due, until told to stop."""
+    clock = run.open_clock()
+    run.board.now = clock.now()
+    if isinstance(clock, PretendedClock):
+        record.keep_job(JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
+    async with AsyncExitStack() as stack:
+        world = await stack.enter_async_context(open_world(run.config, record, clock))
+        if run.config.run.workers:
+            crew = open_dispatch(run.config, partial(_alone, run))
+            world = replace(world, crew=await stack.enter_async_context(crew))
+        asides: list[QuarantinedRecord] = []
+        venue = open_venue(run.config, report=asides.append)
+        stack.push_async_callback(venue.close)
+        source = Source(run.config.markets.venue, stamp_of(run.config))
+        shift = LeaderRun(run, clock, JobContext(run.config, world, record, source, venue, asides))
+        ears = monitoring(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
+        await stack.enter_async_context(ears)
+        _say(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")
+        await work_until_stopped(_go_on(shift), run.stop, world.under_way, run.config.run.grace)
+
+
+async def _go_on(shift: LeaderRun) -> None:
+    """Step after step, until nothing is to come. A record that can't be used is tried again."""
+    run = shift.run
+    while not run.stop.asked.is_set():
+        try:
+            if not await run_step(shift):
+                return
+        except Superseded:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it mended
+            _trouble(run, "the record", error)
+            if run.once:
+                return
+            await sleep_unless_stopped(TROUBLED, run.stop.asked)
+
+
+async def run_step(shift: LeaderRun) -> bool:
+    """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
+    run, now = shift.run, shift.clock.now()
+    states = {**shift.site.record.jobs(), **run.unwritten}
+    todo = due_work(_situation(shift, states, now))
+    waiting = due_tasks(todo, configured_jobs(run.config.run), states, now)
+    _show(run, todo, states, now)
+    ready = [piece for piece in waiting if timer() >= run.resting.get(piece.name, 0.0)]
+    if ready:
+        await _do(min(ready, key=_task_order), todo, states, shift)
+        return True
+    if run.once:
+        return False
+    if waiting:
+        await sleep_unless_stopped(BUSY, run.stop.asked)
+        return True
+    return await _sleep(todo, states, shift)
+
+
+def _situation(shift: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
+    """All that decides on what is due of the cohorts. Those that are over end first."""
+    run, record = shift.run, shift.site.record
+    config, courses = run.config, record.courses()
+    if ended := end_cohorts(courses, run.looks, config.cohorts.keep_deciding, record):
+        courses = record.courses()
+    for number in ended:
+        _say(run, "ended", f"cohort {number} has ended", cohort=number)
+    plan, live = plan_of(config, now, record.began()), stamp_of(config) == "live"
+    return DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
+
+
+def due_tasks(
+    todo: DueWork, known: list[Job], states: Mapping[str, JobState], now: datetime
+) -> list[DueTask]:
+    """All that may be done now. At the same time cohorts come first, then jobs in their order."""
+    cohorts = [one for one in todo.due if one.after is None or one.after <= now]
+    found = [DueTask(one.name, one.at, place, one) for place, one in enumerate(cohorts)]
+    for place, job in enumerate(known, len(found)):
+        if (at := job_due_at(job, states.get(job.name), now)) is not None:
+            found.append(DueTask(job.name, at, place))
+    return found
+
+
+def _task_order(piece: DueTask) -> tuple[bool, datetime, int]:
+    """The oldest first. A catalogue is the witness of its instant, so all other looks at it come before."""
+    return piece.name == "catalogue", piece.at, piece.place
+
+
+async def _sleep(todo: DueWork, states: Mapping[str, JobState], shift: LeaderRun) -> bool:
+    """Until the next thing is due; False when none will be."""
+    run, now = shift.run, shift.clock.now()
+    if todo.over:
+        _say(run, "over", "every round has been played, and nothing is open")
+        return False
+    coming = [next_job_time(job, states.get(job.name), now) for job in configured_jobs(run.config.run)]
+    coming += [] if todo.next_at is None else [todo.next_at]
+    if not coming:
+        _say(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
+        return False
+    await shift.clock.sleep_until(min(coming), run.stop.asked)
+    return True
+
+
+async def _do(piece: DueTask, todo: DueWork, states: Mapping[str, JobState], shift: LeaderRun) -> None:
+    """Do one thing, and note how it went. What goes wrong is told, and tried again after a pause."""
+    run, last = shift.run, states.get(piece.name)
+    again = last is not None and (piece.due is None or last.due_at == piece.at)
+    failures = last.failures if last is not None and again else 0
+    state = JobState(piece.name, piece.at, shift.clock.now(), failures=failures)
+    _note(state, shift)
+    run.board.doing, fault = piece.name, None
+    try:
+        done = await _done(piece, todo, shift)
+    except Superseded:
+        raise
+    except Stopped as error:
+        _say(run, "stopped", str(error), name=piece.name)
+        return
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
+        done, fault = StepOutcome(error_text(error), failed=True), error
+    finally:
+        run.board.doing = ""
+    if done.busy:
+        run.resting[piece.name] = timer() + BUSY.total_seconds()
+    failures = failures + 1 if done.failed else 0
+    _note(replace(state, ended_at=shift.clock.now(), failures=failures, note=done.note), shift)
+    _tell(run, piece, done)
+    _hear(piece, fault, shift)
+
+
+def _hear(piece: DueTask, fault: BaseException | None, shift: LeaderRun) -> None:
+    """Note what the operator should hear of."""
+    run, due, now = shift.run, piece.due, shift.clock.now()
+    if due is None:
+        _note_or_tell(run, partial(note_job, run.record, piece.name, shift.site.source.venue, now, fault))
+    elif due.stored is not None and due.step in ROUND_STEPS:
+        _note_or_tell(run, partial(note_played, run.record, due.stored.cohort.venue, due.at, now, fault))
+
+
+def _note_or_tell(run: Run, note: Callable[[], None]) -> None:
+    try:
+        note()
+    except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
+        _trouble(run, "the record", error)
+
+
+async def _done(piece: DueTask, todo: DueWork, shift: LeaderRun) -> StepOutcome:
+    if piece.due is not None:
+        return await do_step(piece.due, shift.run.config, shift.site)
+    return await do_job(
+        piece.name, piece.at, replace(shift.site, blocked=blocked_cohorts(todo.due, piece.at))
+    )
+
+
+def _note(state: JobState, shift: LeaderRun) -> None:
+    """Keep how a job goes; where the record takes no note it is remembered, so that nothing is hurried."""
+    try:
+        shift.site.record.keep_job(state)
+        shift.run.unwritten.pop(state.name, None)
+    except Superseded:
+        raise
+    except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
+        shift.run.unwritten[state.name] = state
+        _trouble(shift.run, "the record", error)
+
+
+def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
+    """Put on the board what is to come, and tell once of what is passed over."""
+    coming = [
+        (next_job_time(job, states.get(job.name), now), job.name) for job in configured_jobs(run.config.run)
+    ]
+    at, name = min(coming, default=(None, ""))
+    run.board.now, run.board.next_round = now, todo.next_round
+    run.board.next_job = None if at is None else (name, at)
+    if fresh := [one for one in todo.missed if one not in run.passed]:
+        run.passed.update(fresh)
+        _note_or_tell(run, partial(note_missed, run.record, fresh, now))
+    for one in fresh:
+        what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
+        words = f"{what} of {one.at:{MINUTE_FORMAT}} UTC was missed and is passed over: see cohorts.catch_up"
+        _say(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
+
+
+def _tell(run: Run, piece: DueTask, done: StepOutcome) -> None:
+    """What was done, for those who watch."""
+    board, report = run.board, done.report
+    words = f"{piece.name}, {piece.at:{MINUTE_FORMAT}}: {done.note}"
+    if report is not None and not done.busy:
+        board.last_round = words
+        board.rounds += bool(report.turns)
+        board.turns += len(report.turns)
+    elif piece.due is None:
+        board.jobs += not done.failed
+    if done.failed:
+        board.trouble(words)
+    kind = "failed" if done.failed else "busy" if done.busy else piece.due.step if piece.due else "job"
+    data = {"name": piece.name, "due": piece.at.isoformat(), "note": done.note}
+    _say(run, kind, words, **data, **done.data)
+
+
+def _alone(run: Run, alone: bool) -> None:
+    """Say who plays the turns from now on."""
+    run.board.alone = alone
+    kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are there: they play the turns")
+    _say(run, kind, words)
+
+
+def _trouble(run: Run, what: str, error: BaseException) -> None:
+    words = f"{what}: {error_text(error)}"
+    run.board.trouble(words)
+    _say(run, "failed", words)
+
+
+def _say(run: Run, kind: str, words: str, **data: object) -> None:
+    run.tell(RunEvent(run.board.now or run.open_clock().now(), kind, words, data))

@@ -1,0 +1,249 @@
+"""Messages as a webhook gets them, and whose they are: what may appear in none of them.
+
+Messages to the operator's webhook: from the record, tried until they arrive, for a day at most.
+
+A message may come twice, when the arena was killed between sending it and noting that: its `id` is the same
+then. Nothing of this holds a round up, and nothing tells the webhook's address, which may be a secret.
+"""
+
+import asyncio
+import json
+import logging
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+
+from agents.text import one_line, redact, secrets_in
+from arena.config import WatchSection
+from arena.config.loader import is_address
+from arena.errors import ArenaError
+from arena.record.model.incident import Incident, Told
+from arena.record.record import Record
+from arena.record.write.incidents import MOST_TRIES, let_go, to_tell, tried
+from markets.venues.wire.http import retry_after
+
+VERSION = 1
+"""Of the messages' form."""
+LONGEST_TEXT = 500
+LONG_WORD = 16
+"""A word of so many letters in the path of an address is no word: it is a secret."""
+SAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where messages go, and what may appear in none of them. Its name is all that may be shown of it."""
+
+    url: str = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        """Whom the messages go to, without the path.
+
+        >>> Webhook("https://ann:pass@hooks.example:444/T0/secret").name
+        'https://hooks.example:444'
+        """
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | None:
+    """The webhook of a config; None where it names none."""
+    name = watch.webhook_env or ""
+    url = watch.webhook or environ.get(name, "")
+    if not url:
+        if name:
+            raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
+        return None
+    if not is_address(url):
+        raise ArenaError("bad_webhook", "the webhook's address is none", "it begins with https:// or http://")
+    parted = {f"part {number}": part for number, part in enumerate(_parts(url))}
+    return Webhook(url, secrets_in({**environ, **parted, "url": url}, "url", *parted, name))
+
+
+def _parts(url: str) -> Iterator[str]:
+    """What of an address must not be told either, should somebody repeat it."""
+    parts = urlsplit(url)
+    path = parts.path.strip("/")
+    yield from (path, parts.query, parts.password or "", *(value for _, value in parse_qsl(parts.query)))
+    yield from (word for word in path.split("/") if len(word) >= LONG_WORD)
+
+
+def incident_message(incident: Incident) -> dict[str, Any]:
+    """An incident as it is sent."""
+    return {
+        "version": VERSION,
+        "id": f"{incident.kind}:{incident.subject}",
+        "event": incident.kind,
+        "at": incident.at.isoformat(),
+        "text": incident.text,
+        "data": dict(incident.data),
+    }
+
+
+def test_message(at: datetime) -> dict[str, Any]:
+    """A message that only says that messages arrive."""
+    words = "messages of the arena arrive here"
+    return {
+        "version": VERSION,
+        "id": "test",
+        "event": "test",
+        "at": at.isoformat(),
+        "text": words,
+        "data": {},
+    }
+
+
+def message_bytes(said: Mapping[str, Any], secrets: tuple[str, ...]) -> bytes:
+    r"""A message as bytes: ASCII in which nothing is markup, and without secrets.
+
+    >>> message_bytes({"text": "<b> & my-secret"}, ("my-secret",))
+    b'{"text": "\\u003cb\\u003e \\u0026 [hidden]"}'
+    """
+    return json.dumps(_clean(said, secrets)).translate(SAFE).encode()
+
+
+def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        return one_line(redact(value, secrets), LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        return {key: _clean(item, secrets) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item, secrets) for item in value]
+    return value
+
+
+TIMEOUT, LAST_WORD = 10.0, 3.0
+"""Seconds that the other side has to answer, and has when the arena stops."""
+EVERY = 15.0
+"""Seconds between two looks at what is to be told."""
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+MOST_AT_ONCE = 20
+HEADERS = {"Content-Type": "application/json", "User-Agent": "paper-arena"}
+
+REPLY_WORDS = {
+    "redirected": "answered with a redirect, which is not followed",
+    "refused": "refused the message",
+    "rate_limited": "wants fewer messages",
+    "server_error": "has trouble of its own",
+    "timeout": f"did not answer within {TIMEOUT:g} s",
+    "unreachable": "can't be reached",
+    "bad_url": "is no address of a service",
+}
+"""What went wrong, by its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookReply:
+    """How the other side took a message; `wait` is for how many seconds it wants to be left alone."""
+
+    code: str
+    status: int | None = None
+    wait: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it arrived."""
+        return self.code == "arrived"
+
+    @property
+    def words(self) -> str:
+        """What went wrong, in words."""
+        return REPLY_WORDS[self.code] + (f" (status {self.status})" if self.status else "")
+
+
+async def send(webhook: Webhook, said: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
+    """Send a message once. What the other side answers is not read beyond its status."""
+    for name in ("httpx", "httpcore"):  # they would log the address
+        logging.getLogger(name).setLevel(logging.WARNING)
+    body = message_bytes(said, webhook.secrets)
+    client = httpx.AsyncClient(verify=_trusted(), timeout=seconds, headers=HEADERS, follow_redirects=False)
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            client,
+            client.stream("POST", webhook.url, content=body) as answer,
+        ):
+            return WebhookReply(_code(answer.status_code), answer.status_code, retry_after(answer.headers))
+    except (TimeoutError, httpx.TimeoutException):
+        return WebhookReply("timeout")
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        return WebhookReply("bad_url")
+    except httpx.HTTPError:
+        return WebhookReply("unreachable")
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whose word counts for who the other side is: to read that takes longer than a message."""
+    return httpx.create_ssl_context()
+
+
+def _code(status: int) -> str:
+    """What a status means."""
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        return "rate_limited"
+    classes = {2: "arrived", 3: "redirected", 5: "server_error"}
+    return classes.get(status // 100, "refused")
+
+
+async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
+    """Send what is to be sent now, until one does not arrive; what there is to say of it, in words."""
+    for told in to_tell(record.engine, now, MOST_AT_ONCE):
+        reply = await send(webhook, incident_message(told.incident), seconds)
+        if not reply.ok:
+            return [_put_off(record, webhook, told, reply, now)]
+        tried(record.engine, told.id, now, None)
+    return []
+
+
+def _put_off(record: Record, webhook: Webhook, told: Told, reply: WebhookReply, now: datetime) -> str:
+    """Note that a message did not arrive, and say when it is tried again, if it is."""
+    pause = min(FIRST_PAUSE * 2 ** min(told.tries, 16), LONGEST_PAUSE)
+    if reply.wait is not None:
+        pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
+    tried(record.engine, told.id, None, now + pause)
+    last = told.tries + 1 >= MOST_TRIES
+    then = "nobody will hear of it: it was tried for a day" if last else f"it is sent again in {pause}"
+    return f"the message {told.incident.kind} did not arrive: {webhook.name} {reply.words}; {then}"
+
+
+async def keep_sending(
+    record: Record,
+    webhook: Webhook | None,
+    now: Callable[[], datetime],
+    stop: asyncio.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Send messages as they come up, until told to stop; without a webhook, let them go.
+
+    A record that can't be written just then is told of, and tried again.
+    """
+    while not stop.is_set():
+        await _send_or_say(record, webhook, now(), say, TIMEOUT)
+        try:
+            async with asyncio.timeout(EVERY):
+                await stop.wait()
+        except TimeoutError:
+            continue
+    await _send_or_say(record, webhook, now(), say, LAST_WORD)
+
+
+async def _send_or_say(
+    record: Record, webhook: Webhook | None, now: datetime, say: Callable[[str], None], seconds: float
+) -> None:
+    try:
+        if webhook is None:
+            let_go(record.engine)
+            return
+        for words in await send_due(record, webhook, now, seconds):
+            say(words)
+    except ArenaError as error:
+        say(f"messages could not be sent: {error.message}")

@@ -1,0 +1,110 @@
+"""Backups: a record as it was at one instant, in a SQLite file of its own, known to be good.
+
+SQLite's own backup copies the pages in one look, so writers go on meanwhile and how far it has come can be
+told; `VACUUM INTO` would write a smaller file where much was pruned, at several times the work and in
+silence. From PostgreSQL the rows are copied, in one look too.
+"""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from glob import escape
+from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.engine import URL
+
+from arena.errors import ArenaError
+from arena.record.files.arriving import arriving
+from arena.record.files.examine import Check, Content, examine, named
+from arena.record.schema.copy import Told, copy_to_file, silent
+from arena.record.schema.database import reading
+from arena.record.schema.troubles import file_of, name_of, plainly
+
+MARK = int.from_bytes(b"PArB", "big")
+"""What SQLite's header calls the application of a file that is a backup of ours."""
+MARKED_AT = slice(68, 72)
+WHEN = "%Y%m%dT%H%M%SZ"
+GLOB = "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.db"
+"""How the names of backups end: with the time, in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup, its size in bytes and what is in it, and the older ones that went for it."""
+
+    path: Path
+    size: int
+    content: Content
+    gone: tuple[Path, ...] = ()
+
+
+def backup(
+    record: Engine, folder: Path, keep: int, at: datetime, check: Check, told: Told = silent
+) -> Backup:
+    """A new backup in a folder, named by the time; of those of this record the newest `keep` stay.
+
+    It is there only once it was opened again, every page checked and the whole verified.
+    """
+    stem = stem_of(record.url)
+    path = folder / f"{stem}-{at:{WHEN}}.db"
+    if path.exists() and not is_ours(path):
+        raise _in_the_way(path)
+    made = _make(record, path, stem, check, told)
+    return Backup(path, made.size, made.content, _rotate(folder, stem, keep, path))
+
+
+def backup_to(record: Engine, path: Path, check: Check, told: Told = silent) -> Backup:
+    """A backup in a file that is named, and is not there yet."""
+    if path.exists():
+        raise _in_the_way(path)
+    return _make(record, path, None, check, told)
+
+
+def stem_of(url: URL) -> str:
+    """How the backups of a record begin: as its file or its database is called.
+
+    >>> stem_of(URL.create("sqlite", database="a/my arena.db"))
+    'my arena'
+    """
+    if url.get_backend_name() == "sqlite":
+        return Path(file_of(url)).stem
+    return (url.database or "arena").replace("/", "_")
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a backup that the arena made."""
+    with plainly(path), path.open("rb") as file:
+        return int.from_bytes(file.read(MARKED_AT.stop)[MARKED_AT], "big") == MARK
+
+
+def mark(path: Path, value: int) -> None:
+    """Have a SQLite file say that it is a backup, or that it is none."""
+    with plainly(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute(f"PRAGMA application_id = {value}")
+
+
+def _make(record: Engine, path: Path, stem: str | None, check: Check, told: Told) -> Backup:
+    pattern = None if stem is None else f"{escape(stem)}-{GLOB}"
+    with arriving(path, stem, pattern) as part, named(part, name_of(record.url)):
+        with reading(record) as connection:
+            copy_to_file(connection, part, told)
+        mark(part, MARK)
+        content = examine(part, check, told)
+        size = part.stat().st_size
+    return Backup(path, size, content)
+
+
+def _rotate(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path, ...]:
+    """Let the oldest backups of a record go; what the arena did not make stays, whatever it is called."""
+    made = sorted(path for path in folder.glob(f"{escape(stem)}-{GLOB}") if is_ours(path))
+    gone = tuple(path for path in made[:-keep] if path != new)
+    with plainly(folder):
+        for path in gone:
+            path.unlink()
+    return gone
+
+
+def _in_the_way(path: Path) -> ArenaError:
+    return ArenaError("exists", f"{path} is there already", "name another file, or move it away")

@@ -1,0 +1,158 @@
+"""What an operator should hear of, as it is told: rounds, agents, budgets, venues, checks, ends.
+
+`arena/operations/incidents.py` notes them; `docs/watching.md` has every kind with an example.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from markets.hashes import digest, timestamp_text
+
+Kind = Literal[
+    "round_failed", "all_agents_failed", "budget_reached", "venue_down", "verify_failed", "cohort_finished"
+]
+LASTING: frozenset[Kind] = frozenset({"all_agents_failed", "venue_down", "verify_failed"})
+"""Kinds that go on until they end; the others are over as they happen."""
+SHOWN = 10
+"""So many differences of a record are named, and so many agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Something to be told: of one kind, about one subject, in a sentence of ours and as data."""
+
+    kind: Kind
+    subject: str
+    at: datetime
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An incident in the record: when it ended, when it was told, or how often that was tried in vain."""
+
+    id: int
+    incident: Incident
+    ended_at: datetime | None
+    told_at: datetime | None
+    tries: int
+    next_try_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnd:
+    """A round as incidents see it: its entrants' verdicts (None: no turn yet), and who asks a model.
+
+    `refused` has what a budget said to those of its entrants whose last call it refused.
+    """
+
+    cohort: int
+    number: int
+    at: datetime
+    done: bool
+    verdicts: Mapping[str, str | None]
+    models: frozenset[str]
+    refused: Mapping[str, str]
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Who has failed, so far."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict == "failed")
+
+    @property
+    def stopped(self) -> dict[str, str]:
+        """Who has failed since a budget refused a call, and what it said."""
+        return {name: self.refused[name] for name in self.failed if name in self.refused}
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether everyone that asks a model has failed; where nobody does, whether everyone has."""
+        asked = self.models or self.verdicts.keys()
+        return bool(asked) and asked <= set(self.failed)
+
+
+class Trouble(Protocol):
+    """Why something could not be done: a stable code, and words."""
+
+    code: str
+    message: str
+
+
+def of_round(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
+    """What a round tells. That all have failed lasts until a newer one is played."""
+    place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
+    which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
+    failed, found = place | {"agents": list(one.failed[:SHOWN])}, []
+    if one.failed and one.done:
+        words = f"{which} ended without {_listed(one.failed)}, who failed"
+        found.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
+    if one.all_failed and newest:
+        words = f"every agent with a model failed in {which}: {_listed(one.failed)}"
+        found.append(Incident("all_agents_failed", name, at, words, failed))
+    if stopped := one.stopped:
+        data = place | {"agents": list(stopped)[:SHOWN], "message": next(iter(stopped.values()))}
+        words = f"a budget stopped {_listed(tuple(stopped))} in {which}"
+        found.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
+    return found
+
+
+def missed(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
+    """That a round was not played in its time, or, without a cohort, that none has started in its."""
+    data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
+    if cohort is None:
+        return Incident(
+            "round_failed", f"start/{timestamp_text(due)}", at, "no cohort started in its time", data
+        )
+    words = f"round {number} of cohort {cohort} was not played in its time"
+    return Incident("round_failed", f"{cohort}/{number}", at, words, data)
+
+
+def broken_off(due: datetime, at: datetime, error: Trouble) -> Incident:
+    """That the rounds of a decision time were broken off by an error."""
+    data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
+    words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were broken off: {error.code}"
+    return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, words, data)
+
+
+def outage(venue: str, at: datetime, trouble: Trouble) -> Incident:
+    """That a venue gives no answer since then."""
+    data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
+    words = f"{venue} gives no answer: {trouble.code}"
+    return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
+
+
+def disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
+    """That the record does not agree with itself in these places: tables, rows and fields."""
+    first = [dict(zip(("table", "row", "field"), place, strict=True)) for place in places[:SHOWN]]
+    count = "1 difference" if len(places) == 1 else f"{len(places):,} differences"
+    data = {"differences": len(places), "first": first}
+    words = f"the record does not agree with itself: {count}"
+    return Incident("verify_failed", digest(places)[:16], at, words, data)
+
+
+def unfit(at: datetime, trouble: Trouble) -> Incident:
+    """That a backup was not kept, since the record in it does not agree with itself."""
+    words = "a backup was not kept: the record does not agree with itself"
+    data = {"reason": trouble.code, "message": trouble.message}
+    return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
+
+
+def finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
+    """That a cohort has ended."""
+    count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+    words = f"cohort {cohort} has finished: {count} played, and nothing is held any more"
+    data = {"cohort": cohort, "rounds": rounds, "agents": agents}
+    return Incident("cohort_finished", str(cohort), at, words, data)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some names, and how many more there are.
+
+    >>> _listed(("ann", "bob")), _listed(tuple("abcdefghijkl"))
+    ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')
+    """
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,99 @@
+"""The texts in the record that are more than text: frozen cohorts, wishes, books."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from agents.guard import Guard
+from agents.model import Decision
+from arena.record.model.model import Cohort, Entrant, Turn
+from markets.hashes import canonical, canonical_bytes, plain_value
+from markets.model import Level, Quote
+from markets.universe import Universe
+from portfolio.ledger import bet_json, sale_json
+from portfolio.model import Bet, Sale
+from portfolio.rules import Rules
+
+LATER = ("config_hash", "by_hand")
+"""What cohorts of older records do not say. Left out where it says nothing, it is as if they had."""
+NO_BOOK = canonical({"bids": (), "asks": ()})
+
+
+def cohort_text(cohort: Cohort) -> str:
+    """A cohort as its frozen canonical JSON."""
+    whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
+    shape = {name: value for name, value in whole.items() if value or name not in LATER}
+    return canonical(shape | {"every": int(cohort.every.total_seconds())})
+
+
+@lru_cache(maxsize=1024)
+def cohort_of(text: str) -> Cohort:
+    """The cohort behind its frozen JSON, read once: every decision time asks for all of them."""
+    shape = json.loads(text)
+    return Cohort(
+        **shape
+        | {
+            "starts_at": datetime.fromisoformat(shape["starts_at"]),
+            "every": timedelta(seconds=shape["every"]),
+            "rules": Rules.model_validate(shape["rules"]),
+            "universe": Universe.model_validate(shape["universe"]),
+            "guard": Guard.model_validate(shape["guard"]),
+            "entrants": tuple(Entrant(**entrant) for entrant in shape["entrants"]),
+        }
+    )
+
+
+def wishes_text(decision: Decision) -> str:
+    """The bets and sales of a decision, as they were asked for."""
+    bets, sales = ",".join(map(bet_json, decision.bets)), ",".join(map(sale_json, decision.sales))
+    return f'{{"bets":[{bets}],"sales":[{sales}]}}'
+
+
+def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
+    """The bets and sales behind a turn's wishes."""
+    wishes = json.loads(text)
+    return tuple(Bet(**bet) for bet in wishes["bets"]), tuple(Sale(**sale) for sale in wishes["sales"])
+
+
+def book_text(quote: Quote) -> str:
+    """Both sides of a book as pairs of price and shares, best first."""
+    if not quote.bids and not quote.asks:
+        return NO_BOOK
+    return canonical({side: _pairs(getattr(quote, side)) for side in ("bids", "asks")})
+
+
+def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
+    """Bids and asks behind a book's JSON."""
+    book = json.loads(text)
+    bids, asks = (tuple(Level(*pair) for pair in book[side]) for side in ("bids", "asks"))
+    return bids, asks
+
+
+def _pairs(levels: Sequence[Level]) -> list[tuple[int, int]]:
+    return [(level.price, level.shares) for level in levels]
+
+
+def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
+    """What a turn's hash is taken over; its fills and entries carry hashes of their own."""
+    decision = turn.decision
+    fact = {
+        "cohort": cohort,
+        "round": number,
+        "entrant": turn.entrant,
+        "verdict": decision.verdict,
+        "note": decision.note,
+        "cash": turn.cash,
+        "wishes": wishes,
+        "forecasts": sorted([f.market_id, f.stage, f.probability, f.reason] for f in decision.forecasts),
+        "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
+    }
+    return canonical_bytes(fact)
+
+
+def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+    """What a call's hash is taken over: its place and all of its row but ids, the clock and the hash."""
+    left_out = {"id", "round_id", "entrant_id", "made_at", "hash"}
+    return place | {key: plain_value(value) for key, value in row.items() if key not in left_out}

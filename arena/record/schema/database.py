@@ -1,0 +1,248 @@
+"""Opening the record: SQLite in WAL mode, or PostgreSQL by URL."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from arena.errors import ArenaError
+from arena.record.schema.quick import execute
+from arena.record.schema.troubles import speak_plainly
+
+BUSY_MS = 30_000
+LOOKING = "looking"
+MIGRATIONS = Path(__file__).parents[1] / "migrations"
+VERSION = "alembic_version"
+"""Where a database has the version of its schema."""
+UPGRADING = 0x6172656E61
+"""The lock under which a server's schema is changed."""
+PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
+DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
+
+
+class NoRecord(ArenaError):
+    """There is no record at that address to be read."""
+
+    def __init__(self, place: str):
+        mend = "`arena run`, `arena round` and `arena demo` make one; --database names another"
+        super().__init__("no_record", f"there is no record at {place}", mend)
+
+
+class OlderRecord(ArenaError):
+    """The record is there, and of an older schema: opened for writing it is brought up to date."""
+
+    def __init__(self, version: str):
+        message = f"the record is of an older arena (its schema is {version})"
+        super().__init__("older_record", message, "`arena db upgrade` brings it up to date")
+
+
+def url_of(database: str | Path) -> URL:
+    """A database's URL from a URL or the path of a SQLite file.
+
+    >>> url_of("arena.db").render_as_string(), url_of("50%?.db").database
+    ('sqlite:///arena.db', '50%?.db')
+    """
+    text = str(database)
+    try:
+        return make_url(text) if "://" in text else URL.create("sqlite", database=text)
+    except (ArgumentError, ValueError) as error:
+        raise _bad_database(text) from error
+
+
+def _bad_database(text: str) -> ArenaError:
+    told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
+    mend = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
+    return ArenaError("bad_database", f"{told!r} names no database that can hold a record", mend)
+
+
+def connect(database: str | Path, *, read_only: bool = False, older: bool = False) -> Engine:
+    """An engine on the record. Writers take SQLite's write lock as they begin, so no update is lost.
+
+    One that may only read wants the newest schema, unless an older one will do as well.
+    """
+    url = url_of(database)
+    try:
+        if f"{url.get_backend_name()}+{url.get_driver_name()}" not in DRIVERS:
+            raise _bad_database(str(database))
+        engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
+    except NoSuchModuleError as error:
+        raise _bad_database(str(database)) from error
+    speak_plainly(engine, url)
+    if read_only:
+        try:
+            check_schema(engine, older)
+        except BaseException:
+            engine.dispose()
+            raise
+    return engine
+
+
+@lru_cache(maxsize=8)
+def lasting(database: str, _file: str) -> Engine:
+    """For who looks at a record again and again: an engine that has been asked keeps what each question is
+    in SQL, which takes longer to make than most answers. Another file under the same name has another.
+    """
+    return connect(database, read_only=True)
+
+
+def _sqlite(url: URL, read_only: bool) -> Engine:
+    path = Path(url.database or "")
+    if url.database and path.is_dir():
+        raise ArenaError("cannot_open", f"{path} is a folder, not a record", "name a file in it")
+    if read_only:
+        if not path.exists():
+            raise NoRecord(str(path))
+        url = url.set(database=f"file:{path.resolve().as_uri()[7:]}", query={"mode": "ro", "uri": "true"})
+    options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
+    engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
+    _set_up(engine, read_only)
+    return engine
+
+
+def patient(url: URL) -> URL:
+    """A server's address with the time that it has to answer, unless the address itself says how long.
+
+    >>> patient(make_url("postgresql://host/arena?connect_timeout=3")).query["connect_timeout"]
+    '3'
+    """
+    return url.set(query={**PATIENCE, **url.query})
+
+
+def _server(url: URL, read_only: bool) -> Engine:
+    # In another zone the last hours of the year 9999, which some markets close in, are past all years.
+    settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
+    try:
+        return create_engine(patient(url), connect_args={"options": settings}, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
+        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+
+
+def _set_up(engine: Engine, read_only: bool) -> None:
+    @event.listens_for(engine, "connect")
+    def pragmas(driver: Any, _: object) -> None:
+        driver.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        driver.execute("PRAGMA foreign_keys = ON")
+        driver.execute("PRAGMA recursive_triggers = ON")  # or REPLACE would delete facts unseen
+        if not read_only:
+            driver.execute("PRAGMA journal_mode = WAL")
+            driver.execute("PRAGMA synchronous = NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        look = read_only or connection.get_execution_options().get(LOOKING)
+        execute(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
+
+
+def upgrade(engine: Engine, to: str = "head") -> None:
+    """Bring the record's schema to the newest version, or to some other; a new database is made whole."""
+    with engine.begin() as connection:
+        upgrade_here(connection, to)
+
+
+def upgrade_here(connection: Connection, to: str = "head") -> None:
+    """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
+    from alembic import command  # it takes long to load, and who only reads never needs it
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADING})")
+    version_of(connection)
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """All versions of the schema that this arena knows, oldest first: their files begin with them."""
+    return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
+
+
+def newest_version() -> str:
+    """The version of the schema that this arena writes."""
+    return versions()[-1]
+
+
+def version_of(connection: Connection) -> str | None:
+    """The version of the schema here; an error where only a newer arena knows it, or another program."""
+    known = inspect(connection).has_table(VERSION)
+    version = connection.scalar(text(f"SELECT version_num FROM {VERSION}")) if known else None  # noqa: S608 - ours
+    if version is not None and version not in versions():
+        if not inspect(connection).has_table("cohort"):
+            message = f"the database is another program's (its schema is {version})"
+            raise ArenaError("not_a_record", message, "name another one")
+        message = f"the record was written by a newer arena (its schema is {version})"
+        raise ArenaError("newer_record", message, "update paper-arena, then try again")
+    return version
+
+
+def check_schema(engine: Engine, older: bool = False) -> None:
+    """That a record is there and can be read as it is; one of an `older` schema, if so wished."""
+    with reading(engine) as connection:
+        version = version_of(connection)
+    if version is None:
+        raise NoRecord(engine.url.database or "that address")
+    if version != newest_version() and not older:
+        raise OlderRecord(version)
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One consistent look at the record: all that is read is of one instant."""
+    options: dict[str, Any] = {LOOKING: True}
+    if engine.dialect.name == "postgresql":
+        options["isolation_level"] = "REPEATABLE READ"  # or every statement would see an instant of its own
+    with engine.connect().execution_options(**options) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def looking(database: str, *, older: bool = False) -> Iterator[Engine]:
+    """A record that is only read. Of the files that SQLite makes beside it for that, none is left."""
+    url = url_of(database)
+    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    was_alone = file is not None and not _beside(file)
+    try:
+        engine = connect(database, read_only=True, older=older)
+        try:
+            yield engine
+        finally:
+            engine.dispose()
+    finally:
+        if file is not None and was_alone and _beside(file):
+            _tidy(file)
+
+
+def _beside(file: Path) -> list[Path]:
+    """What SQLite has put beside a record: the log, and its index."""
+    return [path for end in ("-wal", "-shm") if (path := file.with_name(file.name + end)).exists()]
+
+
+def _tidy(file: Path) -> None:
+    """Let SQLite take away what a connection that may not write had to leave; what is in use stays."""
+    try:
+        last = sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    except sqlite3.OperationalError:  # the record is gone, or not ours to write: nothing to be taken away
+        return
+    try:
+        last.execute("PRAGMA query_only = ON")
+        last.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        last.close()

@@ -1,0 +1,86 @@
+"""Putting calls in the record, each as soon as it has ended."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from agents.model import Call
+from arena.record.model.reservation import Reservation
+from arena.record.schema.codec import call_fact
+from arena.record.schema.quick import run
+from arena.record.schema.rows import columns, insert_rows
+from arena.record.schema.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
+from arena.record.write.reservations import free
+from markets.hashes import canonical, canonical_bytes, sha256
+
+NAMES = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost", "worst")
+ASKED = ("stage", "sample", "seed")
+LAST = (
+    select(func.max(CALL.c.attempt))
+    .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
+    .where(CALL.c.stage == bindparam("stage"), CALL.c.sample == bindparam("sample"))
+    .scalar_subquery()
+)
+PLACE = (
+    select(
+        COHORT.c.number.label("cohort"),
+        ROUND.c.number.label("round"),
+        ENTRANT.c.name.label("entrant"),
+        LAST.label("last"),
+    )
+    .select_from(
+        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id)
+    )
+    .where(ROUND.c.id == bindparam("round_id"), ENTRANT.c.id == bindparam("entrant_id"))
+)
+"""Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""
+ALONE = (
+    select(CLAIM.c.token)
+    .where(CLAIM.c.round_id == bindparam("round_id"), CLAIM.c.entrant_id == bindparam("entrant_id"))
+    .with_for_update()
+)
+"""Keeps a second worker, late but paid, from taking the same number; SQLite has one writer at a time."""
+
+
+def add_call(
+    connection: Connection,
+    round_id: int,
+    entrant_id: int,
+    attempt: int,
+    call: Call,
+    made_at: datetime,
+    place: Reservation | None = None,
+) -> None:
+    """One attempt, whole, before anything is done with its answer; with that its place is free again.
+
+    It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
+    one who could not learn whether it was, it changes nothing.
+    """
+    if place is not None and not free(connection, place, call.error):
+        return
+    ids = {"round_id": round_id, "entrant_id": entrant_id}
+    part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
+    if connection.dialect.name != "sqlite":
+        run(connection, ALONE, ids)
+    known = run(connection, PLACE, ids | part)
+    if not known:
+        raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
+    [(cohort, round, entrant, last)] = known
+    messages = canonical(call.prompt.messages)
+    error = call.error
+    row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)
+    row |= {
+        "attempt": max(attempt, (last or 0) + 1),
+        "messages": messages,
+        "prompt_hash": prompt_hash(messages, call.prompt.seed),
+        "error_code": error.code if error else None,
+        "error_message": error.message if error else None,
+        "error_retry": int(error.retry) if error else 0,
+    }
+    fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
+    insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
+
+
+def prompt_hash(messages: str, seed: int) -> str:
+    """What makes two questions the same question: the messages, as canonical JSON, and the seed."""
+    return sha256(f'{{"messages":{messages},"seed":{seed}}}')

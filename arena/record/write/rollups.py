@@ -1,0 +1,54 @@
+"""What was worked out from the record, kept so that who looks at it need not wait."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from arena.record.schema.tables import RESOLUTION, ROLLUP
+from markets.hashes import canonical
+
+ENDS = select(func.count(), func.coalesce(func.max(RESOLUTION.c.id), 0))
+NAMED = select(ROLLUP.c.basis, ROLLUP.c.made_at, ROLLUP.c.body).where(ROLLUP.c.name == bindparam("name"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """Something worked out: from what of the record, when, and what came of it."""
+
+    name: str
+    basis: str
+    made_at: datetime
+    body: Any
+
+
+def basis_of(connection: Connection, method: str) -> str:
+    """From what scores are worked out: all that has ended, by a method that has a name of its own."""
+    count, last = connection.execute(ENDS).one()
+    return f"{method}: {count} ends, the last is {last}"
+
+
+def read_basis(connection: Connection, name: str) -> str | None:
+    """From what a rollup was worked out; None where there is none."""
+    found: str | None = connection.scalar(select(ROLLUP.c.basis).where(ROLLUP.c.name == name))
+    return found
+
+
+def read_rollup(connection: Connection, name: str) -> Rollup | None:
+    """What was worked out last under a name."""
+    row = connection.execute(NAMED, {"name": name}).one_or_none()
+    return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
+
+
+def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
+    """Keep them in place of what was there under their names."""
+    connection.execute(delete(ROLLUP).where(ROLLUP.c.name.in_([each.name for each in rollups])))
+    connection.execute(insert(ROLLUP), [_row(each) for each in rollups])
+
+
+def _row(rollup: Rollup) -> dict[str, Any]:
+    columns = {"name": rollup.name, "basis": rollup.basis, "made_at": rollup.made_at}
+    return columns | {"body": canonical(rollup.body)}

@@ -1,0 +1,138 @@
+"""A venue's whole catalogue into the record, without a snapshot: what has changed since it was last read."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from arena.errors import ArenaError
+from arena.record.queries.lookup import BATCH, batches
+from arena.record.schema.rows import insert_lines, insert_one
+from arena.record.schema.tables import RESOLUTION, SIGHTING, SYNC
+from arena.record.write.listings import add_pages, add_quotes
+from markets.hashes import digest
+from markets.model import Listing, MarketId
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A venue by its name in the config, and where its markets come from: live, simulated or replay."""
+
+    venue: str
+    stamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sync has found: so many markets, of which so many were new, or had a new page or price.
+
+    `unchanged` had neither; `gone` had a price at the sync before, and have none now.
+    """
+
+    number: int
+    at: datetime
+    markets: int
+    new: int
+    changed: int
+    quotes: int
+    unchanged: int
+    gone: tuple[MarketId, ...]
+
+
+def add_catalogue(
+    connection: Connection,
+    source: Source,
+    listings: Sequence[Listing],
+    at: datetime,
+    stored: Callable[[int, int], None] = lambda _done, _of: None,
+) -> Synced:
+    """A catalogue as it was read at an instant; `stored` is told how many of how many are in.
+
+    The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
+    """
+    last = _newest(connection, source, at)
+    listings = list({listing.market.id: listing for listing in listings}.values())
+    new, pages, prices, seen = set[str](), set[str](), set[str](), dict[MarketId, str]()
+    for number, batch in enumerate(batches(listings), 1):
+        now = [listing for listing in batch if listing.quote and listing.quote.at == at]
+        others = [listing for listing in batch if listing.quote and listing.quote.at != at]
+        read = add_pages(connection, batch, at)
+        new.update(read.new)
+        pages.update(read.fresh)
+        found = add_quotes(connection, now)
+        prices.update(found.fresh, add_quotes(connection, others, each=True).fresh)
+        seen |= found.hashes
+        stored(min(number * BATCH, len(listings)), len(listings))
+    before = _quoted(connection, source.venue)
+    return Synced(
+        number=_add_sync(connection, source, at, seen, before, last),
+        at=at,
+        markets=len(listings),
+        new=len(new),
+        changed=len(pages - new),
+        quotes=len(prices),
+        unchanged=len(listings) - len(pages | prices),
+        gone=tuple(MarketId(market) for market in sorted(before - seen.keys())),
+    )
+
+
+def synced_at(connection: Connection, source: Source) -> datetime | None:
+    """When a venue was last read."""
+    found: datetime | None = connection.scalar(
+        select(func.max(SYNC.c.at)).where(SYNC.c.venue == source.venue)
+    )
+    return found
+
+
+def gone_since(connection: Connection, since: datetime) -> list[MarketId]:
+    """Markets that lost their price since then, have none again, and of which nobody said how they ended."""
+    joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
+    last = select(SIGHTING.c.market_id, func.max(SYNC.c.at).label("at")).select_from(joined)
+    newest = last.group_by(SIGHTING.c.market_id).subquery()
+    same = (SIGHTING.c.market_id == newest.c.market_id) & (SYNC.c.at == newest.c.at)
+    rows = select(SIGHTING.c.market_id).select_from(joined.join(newest, same))
+    ended = select(RESOLUTION.c.market_id)
+    gone = (SIGHTING.c.quoted == 0, SYNC.c.at >= since, SIGHTING.c.market_id.not_in(ended))
+    return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
+
+
+def _newest(connection: Connection, source: Source, at: datetime) -> Row[Any] | None:
+    """The sync before this one. What was known at an earlier time can't be added."""
+    mine = SYNC.c.venue == source.venue
+    last = connection.execute(select(SYNC).where(mine).order_by(SYNC.c.number.desc()).limit(1)).first()
+    if last is not None and last.at >= at:
+        message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
+        raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
+    return last
+
+
+def _add_sync(
+    connection: Connection,
+    source: Source,
+    at: datetime,
+    seen: Mapping[MarketId, str],
+    before: Set[str],
+    last: Row[Any] | None,
+) -> int:
+    """The sync, and where its markets with a price differ from those before; its number."""
+    turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
+    number, previous = (1, "") if last is None else (last.number + 1, last.hash)
+    fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
+    fact |= {"seen": digest(seen)}
+    sealed = digest(fact | {"previous": previous, "sightings": turned})
+    sync_id = insert_one(connection, SYNC, **fact, hash=sealed)
+    lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
+    insert_lines(connection, SIGHTING, ("sync_id", "market_id", "quoted"), lines)
+    return number
+
+
+def _quoted(connection: Connection, venue: str) -> set[str]:
+    """The markets that had a price when this venue was last read."""
+    joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
+    last = select(SIGHTING.c.market_id, func.max(SYNC.c.number).label("number"))
+    last_one = last.select_from(joined).where(SYNC.c.venue == venue).group_by(SIGHTING.c.market_id).subquery()
+    same = (SIGHTING.c.market_id == last_one.c.market_id) & (SYNC.c.number == last_one.c.number)
+    rows = select(SIGHTING.c.market_id).select_from(joined.join(last_one, same))
+    return set(connection.scalars(rows.where(SYNC.c.venue == venue, SIGHTING.c.quoted == 1)))

@@ -1,0 +1,78 @@
+"""Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is there."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from arena.clock import timer
+from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.write.queue import TurnJob, deliver, open_queue, rescue, staffed, still_open
+from arena.rounds.world import Dispatch, MissingTurns
+
+FIRST_LOOK, LAST_LOOK = 0.02, 0.5
+"""Seconds between two looks at what is in: at first, and once it takes long."""
+RESCUE = 5.0
+"""Seconds of waiting between two rescues of jobs whose workers went silent."""
+ALONE = 60.0
+"""Seconds that a turn waits for workers of whom nothing is heard."""
+
+OnAlone = Callable[[bool], None]
+"""Is told when turns are played without workers from now on, and when they are left to workers again."""
+
+
+@asynccontextmanager
+async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> AsyncIterator[Dispatch]:
+    """The workers on a record, for a scheduler of this code version."""
+    async with open_queue(database) as app:
+        watch = WorkerPresence(partial(staffed, app), told)
+
+        async def crew(
+            stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: MissingTurns
+        ) -> Collection[str]:
+            place = stored.cohort.number, round.number
+            jobs = [TurnJob(*place, name, version) for name in names]
+            watch.begin()
+            if await watch.alone():
+                return names
+            await deliver(app, jobs)
+            pause, waited = FIRST_LOOK, 0.0
+            while (still := await still_open(app, jobs)) or missing():
+                await asyncio.sleep(pause)
+                pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
+                if waited < RESCUE:
+                    continue
+                waited, left = 0.0, missing()
+                if await watch.alone():
+                    return [job.agent for job in jobs if job.lock in still or job.agent in left]
+                await rescue(app)
+                await deliver(app, [job for job in jobs if job.agent in left])
+            return ()
+
+        yield crew
+
+
+@dataclass
+class WorkerPresence:
+    """Whether workers are there. Once they were waited for in vain, nobody waits before one is heard of."""
+
+    staffed: Callable[[], Awaitable[bool]]
+    told: OnAlone
+    heard: float = field(default_factory=timer)
+    without: bool = False
+
+    def begin(self) -> None:
+        """Turns are to be delivered: from now on nothing may be heard for so long."""
+        self.heard = timer()
+
+    async def alone(self) -> bool:
+        """Whether turns are to be played without workers."""
+        before = self.without
+        if await self.staffed():
+            self.heard, self.without = timer(), False
+        elif timer() - self.heard >= ALONE:
+            self.without = True
+        if self.without != before:
+            self.told(self.without)
+        return self.without

@@ -1,0 +1,97 @@
+"""Evidence for a round: gathered once for all its agents, kept, and only then are they asked."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+
+from agents.evidence import Found, ResearchError
+from agents.guard import guard_articles
+from agents.model import Article
+from agents.text import one_line
+from arena.record.model.model import NO_EVIDENCE, Cohort
+from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.record import Record
+from arena.record.write.evidence import Gathered
+from arena.rounds.world import SearchResults, World
+from markets.hashes import canonical
+from markets.model import Market, MarketId
+from markets.venue import QuarantinedRecord
+
+MOST_FAILURES = 3
+"""A source that has no answer on so many markets one after the other is not asked about the rest."""
+
+
+async def gather_evidence(
+    stored: StoredCohort, round: StoredRound, world: World, record: Record
+) -> tuple[str, ...]:
+    """Ask the cohort's source about the markets of a round and keep what may be shown; what failed, in words.
+
+    What is in the record already is not gathered again. A source that is down stops nothing: the markets
+    that it has no answer on go without, and that is kept with what was set aside.
+    """
+    cohort = stored.cohort
+    if cohort.evidence == NO_EVIDENCE or record.is_gathered(round.id):
+        return ()
+    found = record.snapshot(stored.id, round.at)
+    if found is None:
+        raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
+    markets = [listing.market for listing in found[1]]
+    answers, failed = await _asked(cohort, markets, round.at, world)
+    record.keep_evidence(round.id, (cohort.number, round.number), _shown(cohort, markets, round.at, answers))
+    record.keep_asides([*world.asides, *failed], round.at)
+    world.asides.clear()
+    silent = sum(market.id not in answers for market in markets)
+    return (f"no evidence on {silent} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()
+
+
+async def _asked(
+    cohort: Cohort, markets: Sequence[Market], at: datetime, world: World
+) -> tuple[SearchResults, list[QuarantinedRecord]]:
+    """What the source has on each market, and where it failed. What it told another cohort does as well."""
+    answers, failed, in_a_row = _known(cohort, at, world), list[QuarantinedRecord](), 0
+    for market in markets:
+        if market.id in answers or in_a_row == MOST_FAILURES:
+            continue
+        try:
+            said = await world.research(cohort).articles(market, at)
+            answers[market.id], in_a_row = (_sound(said), world.now()), 0
+        except ResearchError as error:
+            words = f"{error.message}; {error.mend}" if error.mend else error.message
+            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
+            in_a_row += 1
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
+            words = one_line(f"{type(error).__name__}: {error}")
+            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", words))
+            in_a_row += 1
+    return answers, failed
+
+
+def _known(cohort: Cohort, at: datetime, world: World) -> SearchResults:
+    """What the same source said before at the same decision time; what it said earlier is forgotten."""
+    for other in [key for key in world.searches if key[2] != at]:
+        del world.searches[other]
+    return world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
+
+
+def _sound(said: object) -> list[Found]:
+    """The articles of an answer, which anyone's code may have made."""
+    items = said if isinstance(said, list | tuple) else [said]
+    for item in items:
+        if type(item) is not Found or any(type(getattr(item, x.name)) is not str for x in fields(Found)):
+            raise TypeError("a source answers with a list of Found, and they are made of texts")
+    return [item for item in items if isinstance(item, Found)]
+
+
+def _shown(cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults) -> Gathered:
+    """What the guard lets through, market by market."""
+    shown: dict[MarketId, tuple[Article, ...]] = {}
+    dropped, found = Counter[str](), 0
+    for market in markets:
+        items, fetched_at = answers.get(market.id, ([], at))
+        kept = guard_articles(items, market, at, fetched_at, cohort.guard)
+        found += len(items)
+        dropped.update(kept.dropped)
+        if kept.articles:
+            shown[market.id] = kept.articles
+    return Gathered(shown, found, dict(sorted(dropped.items())))

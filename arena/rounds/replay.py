@@ -1,0 +1,270 @@
+"""A season over a recording, at the recording's own times: the same core with another venue.
+
+What a replay plays: a recording, the cohorts and agents over it, and from when to when.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.registry import kind
+from agents.research.none import Settings as NothingToSet
+from arena.cohorts.freeze import plan_of
+from arena.cohorts.schedule import WEEK, Plan
+from arena.config import (
+    AgentConfig,
+    BackupSection,
+    BudgetSection,
+    CallsSection,
+    CohortsSection,
+    Config,
+    EvidenceSection,
+    MarketsSection,
+)
+from arena.config.model import RulesBlock
+from arena.errors import ArenaError
+from arena.record.model.model import Cohort
+from arena.record.queries.positions import read_marked
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.round import track_cohort, venue_error
+from arena.rounds.season import end_cohort_if_over, open_cohorts, play_time, stop_if_busy
+from arena.rounds.world import World
+from arena.scores.positions import merge_positions, positions
+from arena.scores.rules import brier
+from markets.bundle import Bundle, Recording, read
+from markets.garbage_collection import gc_seldom
+from markets.millionths import ONE
+from markets.registry import UnknownExtension
+from markets.venue import VenueError
+from markets.venues.recorded import Settings
+
+VENUE = "recorded"
+NULL_AGENTS = ("market", "constant", "random")
+MISSING_CONFIG = Path("config.yaml")
+"""Where a config would lie if there was one: what it names is looked for beside it."""
+
+FreezeCohort = Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A season to be played over a recording: cohorts decide until an instant, and later it is over.
+
+    `learnt` are the times at which it becomes known how some market ended.
+    """
+
+    config: Config
+    plan: Plan
+    decides_until: datetime
+    ends_at: datetime
+    learnt: tuple[datetime, ...]
+
+    def times(self) -> tuple[list[datetime], list[datetime]]:
+        """The decision times, then those at which what is still open is looked at.
+
+        These are weekly, as far as something was learnt in the week before, and the last is the very end.
+        """
+        decisions = self.plan.decision_times(self.decides_until)
+        if not decisions:
+            first, last = f"{self.plan.first:%Y-%m-%d}", f"{self.decides_until:%Y-%m-%d}"
+            message = f"no cohort starts: the first could on {first}, and the last price is played on {last}"
+            raise ArenaError("nothing_to_replay", message, "choose other days with --start and --end")
+        newest = decisions[-1]
+        weeks = {-((newest - at) // WEEK) for at in self.learnt if newest < at <= self.ends_at}
+        later = [newest + week * WEEK for week in sorted(weeks)]
+        until = [at for at in later if at < self.ends_at]
+        return decisions, [*until, self.ends_at] if self.ends_at > newest else []
+
+
+def open_recording(folder: Path) -> Bundle:
+    """The recording in a folder, with a price in it at least."""
+    try:
+        bundle = read(folder)
+    except VenueError as error:
+        raise venue_error(error) from error
+    if bundle.last_price is None:
+        raise ArenaError("no_price", f"{folder} holds no price", "a replay needs prices: see docs/bundles.md")
+    return bundle
+
+
+def arrange_replay(
+    folder: Path,
+    bundle: Bundle,
+    base: Config | None = None,
+    agents: Sequence[str] = (),
+    start: date | None = None,
+    end: date | None = None,
+) -> Replay:
+    """The season over a recording: cohorts and agents of a config, else weekly ones and the null agents.
+
+    It begins with the first price and ends when all that is recorded is known, unless days say otherwise:
+    no cohort starts before `start`, and nothing is played after the first moment of `end`.
+    """
+    assert bundle.first_price is not None
+    assert bundle.last_price is not None
+    known = max(bundle.last_price, bundle.last_end or bundle.last_price)
+    first = bundle.first_price if start is None else _midnight(start)
+    ends_at = known if end is None else _midnight(end)
+    config = _config(folder, bundle, base, agents, first)
+    plan = plan_of(config, first)
+    return Replay(
+        config,
+        replace(plan, freeze=_of_what_is_known(plan.freeze, bundle)),
+        min(ends_at, bundle.last_price),
+        ends_at,
+        tuple(sorted({end.known_at for record in bundle.markets.values() for end in record.ends})),
+    )
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _config(
+    folder: Path, bundle: Bundle, base: Config | None, agents: Sequence[str], first: datetime
+) -> Config:
+    """The config of the replay: that of the arena with another venue, and rules for records without books."""
+    cohorts = CohortsSection() if base is None else base.cohorts
+    begins = cohorts.start.on_or_after(first).date()
+    return Config(
+        file=MISSING_CONFIG if base is None else base.file,
+        database="" if base is None else base.database,
+        seed=1 if base is None else base.seed,
+        markets=(
+            MarketsSection(venue=VENUE) if base is None else base.markets.model_copy(update={"venue": VENUE})
+        ),
+        venue_settings=Settings(path=folder.resolve(), content=bundle.content),
+        cohorts=cohorts.model_copy(update={"first": begins, "rules_block": _rules(cohorts.rules_block)}),
+        budget=BudgetSection() if base is None else base.budget,
+        backup=BackupSection() if base is None else base.backup,
+        calls=CallsSection() if base is None else base.calls,
+        agents=replay_agents(agents, base),
+        prompts={} if base is None else base.prompts,
+        evidence=EvidenceSection() if base is None else base.evidence,
+        evidence_settings=NothingToSet() if base is None else base.evidence_settings,
+        hash="" if base is None else base.hash,
+    )
+
+
+def _rules(block: RulesBlock) -> RulesBlock:
+    """The config's rules. Those of live markets, which have books, give way to those for records without."""
+    return block.model_copy(update={"start_from": "replay"}) if block.start_from == "realistic" else block
+
+
+def _of_what_is_known(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
+    """A universe that asks for nothing that a recording may lack: two sides, or how much was traded."""
+    traded = any(quote.volume for record in bundle.markets.values() for quote in record.quotes)
+    changes: dict[str, object] = {"price_only": True} | ({} if traded else {"min_volume": 0})
+
+    def frozen(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        cohort, texts = freeze(number, at)
+        return replace(cohort, universe=cohort.universe.model_copy(update=changes)), texts
+
+    return frozen
+
+
+def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[AgentConfig, ...]:
+    """The agents of these names: from the config, or kinds as they stand. Without names, all."""
+    known = {} if base is None else {agent.name: agent for agent in base.agents}
+    wanted = dict.fromkeys(names or known or NULL_AGENTS)
+    found = {name: known.get(name) or _as_it_stands(name, base, known) for name in wanted}
+    for agent in found.values():
+        missing = [name for name in agent.of if name not in found]
+        if missing:
+            message = f"{agent.name} is made from the forecasts of {missing[0]}, which doesn't play"
+            raise ArenaError("no_agent", message, f"add {missing[0]} to --agents")
+    return tuple(found.values())
+
+
+def _as_it_stands(
+    name: str, base: Config | None, known: Sequence[str] | dict[str, AgentConfig]
+) -> AgentConfig:
+    try:
+        found = kind(name, () if base is None else base.extensions("kinds"))
+        return AgentConfig(name, found.name, found.settings(), 0)
+    except UnknownExtension as error:
+        others = f"agents of the config: {', '.join(known)}; " if known else ""
+        message = f"there is no agent {name!r}, and no kind of that name"
+        raise ArenaError("no_agent", message, f"{others}kinds: {', '.join(error.known)}") from error
+    except ValidationError as error:
+        message = f"the kind {name} can't play as it stands: it has settings without a default"
+        raise ArenaError(
+            "no_agent", message, "give it a block under agents in a config, and --config"
+        ) from error
+
+
+NOTICE = "replay: not evidence of skill"
+"""What is said with every result: how it ended was known when it was played."""
+PRICE_AHEAD = timedelta(days=8)
+"""How long before a market's end the price was known that the market itself is scored by."""
+
+
+async def play_replay(
+    replay: Replay, world: World, record: Record, played: Callable[[int, int], None]
+) -> None:
+    """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
+    decisions, later = replay.times()
+    newest = record.newest_time() or decisions[0]
+    with gc_seldom():
+        for number, at in enumerate((*decisions, *later), 1):
+            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+                if number <= len(decisions):
+                    stop_if_busy(await play_time(at, replay.plan, world, record))
+                else:
+                    await track_open_cohorts(at, world, record)
+            played(number, len(decisions) + len(later))
+
+
+async def track_open_cohorts(at: datetime, world: World, record: Record) -> None:
+    """Settle and mark what is still open, at a time at which nobody decides any more."""
+    for stored in open_cohorts(record):
+        await track_cohort(stored, at, world, record)
+        end_cohort_if_over(stored, at, False, record)
+
+
+def check_same_replay(record: Record, replay: Replay, address: str) -> None:
+    """Refuse a record in which anything else than this replay was played."""
+    for stored in record.cohorts():
+        cohort = stored.cohort
+        planned = replay.plan.freeze(cohort.number, cohort.starts_at)[0]
+        if record.began() != replay.plan.first or cohort != replace(planned, config_hash=cohort.config_hash):
+            message = f"{address} already holds another season"
+            raise ArenaError("not_empty", message, "name another record with --database, or remove this one")
+
+
+def count_open_positions(record: Record) -> dict[str, int]:
+    """How many positions are open at the end, and how many of them have no price that is good any more."""
+    found = {"positions": 0, "stale": 0}
+    with reading(record.engine) as connection:
+        for stored in record.cohorts():
+            marked = read_marked(connection, stored.id, None)
+            lots = positions(marked, stored.cohort.rules.quote_age) if marked else []
+            whole = merge_positions("all", [lot for lot in lots if lot.lot.shares])
+            found = {"positions": found["positions"] + whole.held, "stale": found["stale"] + whole.stale}
+    return found
+
+
+def market_brier(bundle: Bundle) -> dict[str, Any]:
+    """The Brier score of the recorded prices themselves, and over how many markets it is.
+
+    Each market that ended YES or NO counts once, by the last price that was known eight days before its
+    end was: for what bears dates, one dated at least eight days before.
+    """
+    rows = [row for record in bundle.markets.values() if (row := _price_and_outcome(record)) is not None]
+    score = (
+        brier.score([price / ONE for price, _ in rows], [outcome for _, outcome in rows]) if rows else None
+    )
+    return {"brier_market": score, "brier_market_markets": len(rows)}
+
+
+def _price_and_outcome(record: Recording) -> tuple[int, int] | None:
+    end = record.ends[-1] if record.ends else None
+    quote = record.quote(record.ends[0].known_at - PRICE_AHEAD) if end else None
+    if end is None or end.outcome is None or quote is None or quote.mid is None:
+        return None
+    return quote.mid, end.outcome

@@ -1,0 +1,242 @@
+"""A round, from settling to marks. What is already in the record is not done again.
+
+What a venue answers in a round: what it set aside is kept, and a round goes on without it if it must.
+"""
+
+from collections.abc import Awaitable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from arena.cohorts.cohort import seed_for
+from arena.error_text import error_text
+from arena.errors import ArenaError
+from arena.record.model.lease import LEASE
+from arena.record.model.model import RoundReport, Turn
+from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.record import Record
+from arena.rounds.evidence import gather_evidence
+from arena.rounds.turns import is_late, play_turns, unfinished_turns
+from arena.rounds.world import World
+from markets.hashes import canonical
+from markets.model import Listing, MarketId, Snapshot
+from markets.universe import draw
+from markets.venue import QuarantinedRecord, VenueError
+from portfolio.ledger import newest_resolutions, settle_resolved
+from portfolio.marks import mark_at
+
+Found = TypeVar("Found")
+
+
+class VenueUnavailable(ArenaError):
+    """A round that could not be played now, since its live venue is down; which one that is."""
+
+    def __init__(self, code: str, message: str, mend: str, venue: str, status: int = 1):
+        super().__init__(code, message, mend, status)
+        self.venue = venue
+
+
+async def venue_answer(
+    question: Awaitable[list[Found]],
+    stored: StoredCohort,
+    at: datetime,
+    world: World,
+    record: Record,
+    decides: bool = True,
+) -> list[Found]:
+    """A venue's answer, or nothing where it has none and asking again is of no use.
+
+    A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
+    or recorded world, and for a cohort that decides nothing, it goes on without: nothing is on offer, and
+    what is held keeps its last known price.
+    """
+    try:
+        return await question
+    except VenueError as error:
+        if decides and stored.cohort.stamp == "live":
+            words = f"cohort {stored.cohort.number} was not played: {error.message}"
+            late = is_late(stored.cohort, at, world.now())
+            mend = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
+            mends = "; ".join(x for x in (error.mend, mend) if x)
+            raise VenueUnavailable(error.code, words, mends, stored.cohort.venue) from error
+        world.asides.append(QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error)))
+        return []
+    finally:
+        record.keep_asides(world.asides, at)
+        world.asides.clear()
+
+
+def venue_error(error: VenueError) -> ArenaError:
+    """A venue's trouble as the command line tells it."""
+    return ArenaError(error.code, error.message, error.mend)
+
+
+CORRECTED_WITHIN = timedelta(days=60)
+"""How long a venue is asked again how a market ended, once it has said so."""
+
+
+async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
+    at = stored.cohort.decides_at(number)
+    await finish_earlier_rounds(stored, at, world, record)
+    if record.taken(stored.id, at) is None:
+        await settle_cohort(stored, at, world, record)
+        snapshot = await take_snapshot(stored, at, world, record, number)
+        record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
+    round = next(round for round in record.rounds(stored.id) if round.number == number)
+    newer, seen_at = record.newest_time(stored.id), record.seen_at(stored.id, at) or at
+    late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
+    trouble = () if round.done or late else await gather_evidence(stored, round, world, record)
+    turns = [] if round.done else await finish_round(stored, round, world, record, late)
+    return round_report(stored, round, turns, record, trouble)
+
+
+async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    """A round that has begun is over: who has not played in it fails, and everyone is marked."""
+    round = next(round for round in record.rounds(stored.id) if round.number == number)
+    turns = [] if round.done else await finish_round(stored, round, world, record, late=True)
+    return round_report(stored, round, turns, record)
+
+
+def round_report(
+    stored: StoredCohort, round: StoredRound, turns: list[Turn], record: Record, trouble: tuple[str, ...] = ()
+) -> RoundReport:
+    """What was done in a round now, and what is still to be."""
+    failed = tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed")
+    refused = record.refused(round.id, "budget") if failed else ()
+    return RoundReport(
+        stored.cohort.number,
+        round.number,
+        round.at,
+        tuple(turns),
+        failed=failed,
+        stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),
+        waiting=unfinished_turns(stored, record.verdicts(round.id)),
+        trouble=trouble,
+    )
+
+
+async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+    """Settle and mark a cohort that decides nothing at this time."""
+    await finish_earlier_rounds(stored, at, world, record)
+    if record.taken(stored.id, at) is None:
+        await settle_cohort(stored, at, world, record, decides=False)
+        record.keep_snapshot(
+            stored.id, stored.cohort.number, await take_snapshot(stored, at, world, record), None
+        )
+    if not record.has_marks(stored.id, at):
+        mark_cohort(stored, at, record)
+
+
+async def finish_round(
+    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool
+) -> list[Turn]:
+    """Play what is missing and mark. The round is over once no turn may be tried again."""
+    turns = [turn async for turn in play_turns(stored, round, world, record, late)]
+    verdicts = record.verdicts(round.id)
+    if not unfinished_turns(stored, verdicts):
+        failed = unfinished_turns(stored, verdicts, {"failed"})
+        over = late or not failed
+        if over and failed:  # whoever still tries one of them comes too late
+            keys = [stored.entrant_ids[name] for name in failed]
+            record.claim(round.id, keys, world.holder, LEASE, lambda _: True)
+        mark_cohort(stored, round.at, record, round.id if over else None)
+    return turns
+
+
+async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+    """Rounds before this time are over: nobody decides on prices that are history."""
+    for round in record.rounds(stored.id):
+        if not round.done and round.at < at:
+            await finish_round(stored, round, world, record, late=True)
+            if waiting := unfinished_turns(stored, record.verdicts(round.id)):
+                raise busy_error(stored.cohort.number, round.number, waiting)
+
+
+def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
+    """What to say when turns are held by another process."""
+    words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
+    mend = "wait until it has; if it died on another machine, its claim ends within two minutes"
+    return ArenaError("busy", words, mend, status=2)
+
+
+async def settle_cohort(
+    stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
+) -> None:
+    """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
+    accounts = record.holdings(stored.id)
+    settled = {market for account in accounts.values() for market, _ in account.settled}
+    concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
+    asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
+    question = world.venue(stored.cohort).resolutions(at, asked)
+    told = await venue_answer(question, stored, at, world, record, decides)
+    record.keep_resolutions(told, at, live=stored.cohort.stamp == "live")
+    ends = newest_resolutions(record.resolutions(sorted(concerned), at), at)
+    paid = {
+        stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
+    }
+    record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
+
+
+async def take_snapshot(
+    stored: StoredCohort, at: datetime, world: World, record: Record, number: int | None = None
+) -> Snapshot:
+    """What can be known at this time: the markets drawn for a round, and all that anyone holds.
+
+    A live market can only be looked at now, and how it stood then is lost: the snapshot says when it was.
+    """
+    venue, cohort = world.venue(stored.cohort), stored.cohort
+    live = cohort.stamp == "live"
+    drawn: list[MarketId] = []
+    if number is not None:
+        seed = seed_for(cohort.seed, "draw", number)
+        catalogue = await offers_at(stored, at, world, record)
+        ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
+        still_open = [listing for listing in catalogue if listing.market.id not in ended]
+        drawn = [x.market.id for x in draw(still_open, cohort.universe, seed, at)]
+    accounts = record.holdings(stored.id).values()
+    held = sorted({market for account in accounts for market, _ in account.lots})
+    asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
+    fresh = {x.market.id: x for x in await venue_answer(asked, stored, at, world, record, number is not None)}
+    missing = [market for market in held if market not in fresh or not fresh[market].has_price]
+    known = {x.market.id: x for x in record.last_listings(missing, max(world.now(), at) if live else at)}
+    shown = [market for market in drawn if market in fresh]
+    return Snapshot(
+        at,
+        tuple(fresh[market].priced(known.get(market)) for market in shown),
+        tuple(
+            _latest_listings(fresh.get(market), known.get(market)) for market in held if market not in shown
+        ),
+        max(world.now(), at) if live else None,
+    )
+
+
+async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> list[Listing]:
+    """What the venue has on offer, read once for all cohorts that decide at one time."""
+    cohort = stored.cohort
+    key = cohort.venue, canonical(cohort.venue_settings), at
+    if key not in world.catalogues:
+        question = world.venue(cohort).catalogue(world.now() if cohort.stamp == "live" else at)
+        found = await venue_answer(question, stored, at, world, record)
+        for other in [other for other in world.catalogues if other[2] != at]:
+            del world.catalogues[other]
+        world.catalogues[key] = found
+    return world.catalogues[key]
+
+
+def _latest_listings(fresh: Listing | None, known: Listing | None) -> Listing:
+    """A held market as it is; where the venue is silent, as it was last seen, with its old quote."""
+    listing = fresh or known
+    if listing is None:
+        raise LookupError("a held market is in no snapshot: the record is broken, run `arena verify`")
+    return listing.priced(known)
+
+
+def mark_cohort(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
+    """Mark every entrant's holdings of this time at the snapshot of this time; with it a round is over."""
+    found = record.quotes(stored.id, at)
+    if found is None:
+        raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
+    snapshot_id, seen_at, quotes = found
+    age, accounts = stored.cohort.rules.quote_age, record.holdings(stored.id, until=at)
+    held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
+    record.keep_marks(snapshot_id, mark_at(held, at, quotes, age, seen_at), over)

@@ -1,0 +1,311 @@
+"""Many decision times: cohorts started when due, each played or tracked, until all is over.
+
+Which decision time is to be played: what the record and the plan say is due.
+
+Cohorts as their operator sees them: what each is doing, and when one that is started by hand may start.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from arena.cohorts.cohort import (
+    CohortState,
+    cohort_state,
+    deciding_numbers,
+    newest_numbers,
+    next_round_number,
+    round_number_at,
+)
+from arena.cohorts.schedule import PLAY_WINDOW, WEEK, Plan
+from arena.errors import ArenaError
+from arena.record.model.model import Cohort, RoundReport
+from arena.record.queries.accounts import read_profits
+from arena.record.queries.asked import read_rounds
+from arena.record.queries.frame import Connection
+from arena.record.queries.overview import read_looked, read_open
+from arena.record.queries.read import StoredCohort, StoredRound, cohorts
+from arena.record.record import Record
+from arena.rounds.round import VenueUnavailable, busy_error, play_round, track_cohort
+from arena.rounds.turns import is_late, unfinished_turns
+from arena.rounds.world import World
+from markets.garbage_collection import gc_seldom
+from portfolio.ledger import open_account
+
+LONGEST_TAIL = 26
+"""How many more times a season looks whether what is still open has ended."""
+
+
+async def play_season(
+    plan: Plan,
+    world: World,
+    record: Record,
+    most: int | None = None,
+    played: Callable[[int, int], None] = print,
+) -> None:
+    """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
+
+    `played` is told after each decision time how many of how many are done.
+    """
+    times = season_times(plan_as_begun(plan, record), most)
+    tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
+    newest = record.newest_time() or times[0]
+    with gc_seldom():
+        for number, at in enumerate((*times, *tail), 1):
+            if number > len(times) and not open_cohorts(record):
+                break
+            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+                stop_if_busy(await play_time(at, plan, world, record))
+            played(min(number, len(times)), len(times))
+
+
+def plan_as_begun(plan: Plan, record: Record) -> Plan:
+    """The plan as it is now that some cohorts have begun."""
+    return replace(plan, begun=tuple(stored.cohort for stored in record.cohorts()))
+
+
+def stop_if_busy(reports: Sequence[RoundReport]) -> None:
+    """A season does not walk past a turn that another process holds."""
+    for report in reports:
+        if report.waiting:
+            raise busy_error(report.cohort, report.number, report.waiting)
+
+
+def season_times(plan: Plan, most: int | None) -> list[datetime]:
+    """The first so many decision times, or all of a plan that ends."""
+    if most is None and plan.count is None:
+        mend = "say how many decision times to play with --rounds, or set cohorts.count in the config"
+        raise ArenaError("endless", "cohorts start without end in this config", mend)
+    until = None if most is None else plan.first + most * max(WEEK, plan.decide)
+    return plan.decision_times(until)[:most]
+
+
+async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
+    """One decision time: start the cohort that is due, play the rounds that are due, track the rest.
+
+    Where one cohort's venue has no answer the others are played all the same, and then that is told.
+    """
+    begin_due_cohort(at, plan, record)
+    begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
+    among, ready = (
+        newest_numbers(begun, at, plan.keep_deciding),
+        deciding_numbers(begun, at, plan.keep_deciding),
+    )
+    reports, trouble = list[RoundReport](), list[VenueUnavailable]()
+    for stored in begun:
+        if stored.ended_at is not None:
+            continue
+        plays = stored.cohort.number in ready and not is_missed(stored, at, world, record)
+        number = due_round_number(stored, at, record) if plays else None
+        try:
+            if number is None:
+                await track_cohort(stored, at, world, record)
+            else:
+                reports.append(await play_round(stored, number, world, record))
+        except VenueUnavailable as error:
+            trouble.append(error)
+            continue
+        end_cohort_if_over(stored, at, stored.cohort.number in among, record)
+    if trouble:
+        first = trouble[0]
+        raise VenueUnavailable(first.code, first.message, first.mend, first.venue, 2 if reports else 1)
+    return reports
+
+
+def due_round_number(stored: StoredCohort, at: datetime, record: Record) -> int | None:
+    """The number of the round that a cohort decides at that time; None when it was only tracked then."""
+    number = round_number_at(stored.cohort, at)
+    if number is None or record.taken(stored.id, at) is None:
+        return number
+    return number if any(round.number == number for round in record.rounds(stored.id)) else None
+
+
+def is_missed(stored: StoredCohort, at: datetime, world: World, record: Record) -> bool:
+    """Whether a live cohort's round was not begun in time: then the cohort is only tracked at that time."""
+    return is_late(stored.cohort, at, world.now()) and record.taken(stored.id, at) is None
+
+
+def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
+    """Start the cohort that the plan wants at that time, once."""
+    begun = {stored.cohort.starts_at for stored in record.cohorts()}
+    if plan.starting(at) is not None and at not in begun:
+        begin_cohort(at, plan, record)
+
+
+def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
+    """Start the next cohort; where the schedule starts one at that time, it is that one."""
+    planned, texts = plan.freeze(len(record.cohorts()) + 1, at)
+    cohort = replace(planned, by_hand=plan.starting(at) is None)
+    deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
+    record.add_cohort(cohort, texts, deposits)
+    return cohort
+
+
+def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
+    """End a cohort that has no round to come, none that is not done, and where nobody holds anything.
+
+    One of `newest_numbers` may still decide, also after a pause, unless it was stopped. A round that was
+    never begun is past once the cohort was looked at, at its time or later, without it.
+    """
+    if not all(round.done for round in record.rounds(stored.id)):
+        return False
+    if newest and stored.stopped_at is None:
+        last, looked = stored.cohort.decides_at(stored.cohort.rounds), record.newest_time(stored.id)
+        if last > at or looked is None or looked < last:
+            return False
+    if any(account.lots for account in record.holdings(stored.id, until=at).values()):
+        return False
+    record.end_cohort(stored.id, at)
+    return True
+
+
+def open_cohorts(record: Record) -> list[StoredCohort]:
+    """Cohorts that still have something to come."""
+    return [stored for stored in record.cohorts() if stored.ended_at is None]
+
+
+MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
+
+
+def next_decision_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime:
+    """The time to play when none is named: what was broken off, else what comes next, else what is due."""
+    newest, plan = record.newest_time(), plan_as_begun(plan, record)
+    if newest is not None and any(
+        is_interrupted_at(newest, stored, record) for stored in open_cohorts(record)
+    ):
+        return newest
+    if live:
+        return latest_due_time(plan, now)
+    following = plan.first if newest is None else plan.next_after(newest)
+    if following is None and newest is not None and open_cohorts(record):
+        following = newest + WEEK  # every round is over, and what is open is still to be settled
+    if following is None:
+        raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
+    return following
+
+
+def latest_due_time(plan: Plan, now: datetime) -> datetime:
+    """The last decision time, if it was not so long ago that its prices are history."""
+    due = plan.decision_times(now)
+    if not due or now - due[-1] > PLAY_WINDOW:
+        after = plan.next_after(now)
+        words = (
+            f"no decision is due; the next is on {after:{MINUTE_FORMAT}}" if after else "every round is over"
+        )
+        raise ArenaError("not_due", words, "a round is played within 6 hours of its time")
+    return due[-1]
+
+
+def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
+    """Whether the newest time was broken off for a cohort; one that only has failed turns left was not."""
+    if stored.cohort.starts_at > newest:
+        return False
+    if not record.has_marks(stored.id, newest):
+        return True
+    round = next((round for round in record.rounds(stored.id) if round.at == newest), None)
+    halted = stored.paused_at is not None or stored.stopped_at is not None
+    if round is None or round.done or halted:
+        return False
+    verdicts = record.verdicts(round.id)
+    return not unfinished_turns(stored, verdicts, {"failed"}) or bool(unfinished_turns(stored, verdicts))
+
+
+def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
+    """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
+    newest, cohorts, plan = record.newest_time(), record.cohorts(), plan_as_begun(plan, record)
+    decides = plan.starting(at) is not None or any(round_number_at(x.cohort, at) for x in cohorts)
+    settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
+    if not decides and not settles:
+        near = plan.next_after(at)
+        mend = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
+        raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", mend)
+    if live and at > now:
+        raise ArenaError(
+            "not_due", f"{at:{MINUTE_FORMAT}} is still to come", "a live round is played at its time"
+        )
+    times = {round.at for stored in cohorts for round in record.rounds(stored.id)}
+    late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
+    if late and at not in times:
+        words = f"{at:{MINUTE_FORMAT}} was missed: its prices are history"
+        raise ArenaError("too_late", words, "play the next round: arena round")
+
+
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CohortOverview:
+    """A cohort at a glance: what it is doing, its rounds so far, when it decides next.
+
+    `open` counts positions; `profits` are those of its agents by the newest mark, in millionths.
+    """
+
+    stored: StoredCohort
+    state: CohortState
+    rounds: tuple[StoredRound, ...]
+    next_at: datetime | None
+    open: int
+    profits: Mapping[str, int]
+
+    @property
+    def cohort(self) -> Cohort:
+        """What it froze."""
+        return self.stored.cohort
+
+    @property
+    def done(self) -> int:
+        """How many of its rounds are over."""
+        return sum(round.done for round in self.rounds)
+
+
+def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[CohortOverview]:
+    """All cohorts, oldest first, of which the newest `keep` decide, as of the clock.
+
+    In a made-up or recorded world time is that of the newest snapshot.
+    """
+    known, looked = cohorts(connection), read_looked(connection)
+    rounds, held, profits = read_rounds(connection), read_open(connection), read_profits(connection)
+    latest = max(looked.values(), default=None)
+    found = []
+    for stored in known:
+        live, own = stored.cohort.stamp == "live", rounds.get(stored.id, [])
+        since = now - PLAY_WINDOW if live else latest
+        begun = {round.number: round.done for round in own}
+        number = next_round_number(stored.cohort, begun, looked.get(stored.id), since)
+        at = max(stored.cohort.starts_at, now if live else latest or stored.cohort.starts_at)
+        doing = cohort_state(stored, newest_numbers(known, at, keep), number is not None)
+        coming = stored.cohort.decides_at(number) if number is not None and doing == "playing" else None
+        made = profits.get(stored.cohort.number, {})
+        found.append(CohortOverview(stored, doing, tuple(own), coming, held[stored.id], made))
+    return found
+
+
+def manual_start_time(
+    plan: Plan, known: Sequence[StoredCohort], looked: datetime | None, live: bool, now: datetime
+) -> datetime:
+    """When a cohort starts that is started now; `looked` is the time of the newest snapshot.
+
+    With a live venue that is now, to the minute; else the next decision time.
+    """
+    if live:
+        minute = now.replace(second=0, microsecond=0)
+        return minute if looked is None or looked <= minute else minute + MINUTE
+    if looked is None:
+        return plan.first
+    return plan.next_after(looked) or max(looked, *(each.cohort.starts_at for each in known)) + WEEK
+
+
+def check_manual_start(
+    at: datetime, known: Sequence[StoredCohort], looked: datetime | None, live: bool, now: datetime
+) -> None:
+    """A start that another cohort has, or at which nothing can be decided any more, is a mistake."""
+    for stored in known:
+        if stored.cohort.starts_at == at:
+            message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"
+            raise ArenaError("same_start", message, "name another time: --at TIME")
+    if live and at < max(now.replace(second=0, microsecond=0), looked or at):
+        message = f"{at:{MINUTE_FORMAT}} is over: prices as they were then are not to be had"
+        raise ArenaError("too_late", message, "leave out --at to start one now")
+    if not live and looked is not None and at <= looked:
+        message = f"{at:{MINUTE_FORMAT}} is over: the season was played until {looked:{MINUTE_FORMAT}}"
+        raise ArenaError("too_late", message, "leave out --at to start one at the next decision")

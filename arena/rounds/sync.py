@@ -1,0 +1,77 @@
+"""Looking at a venue between rounds: its catalogue and how markets ended, into the record."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from arena.record.record import Record
+from arena.record.write.sync import Source, Synced
+from arena.rounds.round import CORRECTED_WITHIN, venue_error
+from markets.model import Listing
+from markets.venue import QuarantinedRecord, Venue, VenueError
+
+ASKED_WITHIN = timedelta(days=60)
+"""How long a market that lost its price is asked about, if nobody says how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class VenueSync:
+    """What a look at a venue brought: its catalogue, how many ends were new, and what was set aside.
+
+    `trouble` is why nothing is known of how markets ended.
+    """
+
+    synced: Synced
+    ends: int
+    asides: tuple[QuarantinedRecord, ...]
+    trouble: VenueError | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all was good that the venue said."""
+        return not self.asides and self.trouble is None
+
+
+async def sync_venue(
+    venue: Venue,
+    source: Source,
+    record: Record,
+    at: datetime,
+    asides: list[QuarantinedRecord],
+    stored: Callable[[int, int], None] = lambda _done, _of: None,
+    ends: bool = True,
+) -> VenueSync:
+    """Read a venue's catalogue, and how markets ended that were played or have lost their price.
+
+    `asides` is where the venue reports to. A catalogue that can't be read is an error, and what was set
+    aside until then is kept; ends that can't be read are told of.
+    """
+    synced = record.keep_catalogue(source, await _catalogue(venue, record, at, asides), at, asides, stored)
+    before, new, trouble = len(asides), 0, None
+    if ends:
+        try:
+            new = await sync_resolutions(venue, source, record, at)
+        except VenueError as error:
+            trouble = error
+        record.keep_asides(asides[before:], at)
+    return VenueSync(synced, new, tuple(asides), trouble)
+
+
+async def _catalogue(
+    venue: Venue, record: Record, at: datetime, asides: list[QuarantinedRecord]
+) -> list[Listing]:
+    try:
+        return await venue.catalogue(at)
+    except VenueError as error:
+        record.keep_asides(asides, at)
+        raise venue_error(error) from error
+
+
+async def sync_resolutions(venue: Venue, source: Source, record: Record, at: datetime) -> int:
+    """Ask how markets ended that were played or have lost their price; how many ends were new."""
+    played, gone = record.may_resolve(at - CORRECTED_WITHIN), record.gone_since(at - ASKED_WITHIN)
+    asked = sorted({*played, *gone})
+    answered = await venue.resolutions(at, asked) if asked else []
+    known = set(asked)
+    new = [found for found in answered if found.market_id in known]
+    return record.keep_resolutions(new, at, live=source.stamp == "live")

@@ -1,0 +1,249 @@
+"""One agent's turn as it would be, asked and executed like any other, and written nowhere.
+
+Where an agent is tried: on a snapshot of the record, with the account it had then, or on a fresh one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from agents.model import Call, Prompt
+from arena.cohorts.cohort import forecast_sources
+from arena.cohorts.diff import agent_setup, setup_differences
+from arena.cohorts.freeze import freeze_cohort
+from arena.config import Config
+from arena.errors import ArenaError
+from arena.record.files.rehearsal import Rehearsal
+from arena.record.model.model import Cohort, Entrant, Turn
+from arena.record.queries.asked import read_rounds
+from arena.record.queries.frame import Connection
+from arena.record.queries.ledgers import read_ledgers
+from arena.record.queries.read import StoredCohort, StoredRound, cohorts, snapshot
+from arena.rounds.evidence import gather_evidence
+from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error
+from arena.rounds.season import MINUTE_FORMAT
+from arena.rounds.turns import claim_turns, play_turn
+from arena.rounds.world import Player, World
+from markets.model import Snapshot
+from markets.venue import VenueError
+from portfolio.ledger import fold, open_account
+from portfolio.model import Holdings, Mark
+
+MOST_TIMES_NAMED = 5
+"""So many times are named where none was decided at the one that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAgent:
+    """An agent in a cohort that holds it alone, and what it owns there.
+
+    `texts` are prompts by hash that may not be in the record, `changed` is what was set up otherwise when
+    the cohort started, key by key as it was and as it is.
+    """
+
+    stored: StoredCohort
+    account: Holdings
+    texts: Mapping[str, str]
+    changed: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    @property
+    def entrant(self) -> Entrant:
+        """The agent."""
+        return self.stored.cohort.entrants[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSetting:
+    """A part, and the round and the snapshot that it is played on.
+
+    `cohort` is the number of the cohort whose round it is; None for a look at the venue that no cohort took.
+    `trouble` is what was missing then, in words.
+    """
+
+    part: TrialAgent
+    round: StoredRound
+    snapshot: Snapshot
+    cohort: int | None = None
+    fresh: bool = True
+    trouble: tuple[str, ...] = ()
+
+
+def recorded_setting(
+    connection: Connection, config: Config, name: str, at: datetime | None
+) -> TrialSetting | None:
+    """The latest round of the newest cohort that the agent is in, or the one at a time.
+
+    For an agent that no cohort has had yet it is the latest round of all. None where nothing was decided.
+    """
+    known = cohorts(connection)
+    own = [stored for stored in known if name in stored.entrant_ids]
+    if not own:
+        _must_be_planned(config, name, known)
+    rounds = read_rounds(connection)
+    places = [(stored, round) for stored in own or known for round in rounds.get(stored.id, ())]
+    then = [(stored, round) for stored, round in places if at in (None, round.at)]
+    if places and not then and at is not None:
+        raise _no_round(at, {round.at for _, round in places})
+    if not then:
+        return None
+    if own:
+        stored, round = max(then, key=lambda place: (place[0].cohort.number, place[1].at))
+        seen, part = _seen(connection, stored, round), _again(connection, config, name, stored, round)
+        return TrialSetting(part, round, seen, stored.cohort.number, fresh=False)
+    stored, round = max(then, key=lambda place: (place[1].at, place[0].cohort.number))
+    seen, part = _seen(connection, stored, round), _anew(config, name, stored, round)
+    return TrialSetting(part, replace(round, number=1), replace(seen, held=()), stored.cohort.number)
+
+
+def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
+    """An agent where nothing was decided yet, as a cohort that starts at a time would have it."""
+    planned, texts = freeze_cohort(config, 1, at)
+    return _alone(planned, name, texts)
+
+
+def _anew(config: Config, name: str, stored: StoredCohort, round: StoredRound) -> TrialAgent:
+    """An agent that is new: a fresh bankroll and the config's rules, in the world of a snapshot."""
+    theirs = stored.cohort
+    planned, texts = freeze_cohort(config, theirs.number + 1, round.at)
+    here = replace(
+        planned,
+        venue=theirs.venue,
+        venue_settings=theirs.venue_settings,
+        stamp=theirs.stamp,
+        evidence=theirs.evidence,
+        evidence_settings=theirs.evidence_settings,
+        guard=theirs.guard,
+    )
+    return _alone(here, name, texts, stored.id)
+
+
+def _alone(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
+    """The part of one agent of a cohort that has not started; 0 is the id of no row."""
+    entrants = tuple(entrant for entrant in planned.entrants if entrant.name == name)
+    stored = StoredCohort(cohort_id, replace(planned, entrants=entrants), {name: 0}, None)
+    return TrialAgent(stored, fold([open_account(planned.bankroll, planned.starts_at)]), texts)
+
+
+def _again(
+    connection: Connection, config: Config, name: str, stored: StoredCohort, round: StoredRound
+) -> TrialAgent:
+    """An agent with the account that it had before it decided, set up as it would be in the next cohort."""
+    cohort, at = stored.cohort, round.at
+    planned, texts = freeze_cohort(config, cohort.number, at)
+    before = next(entrant for entrant in cohort.entrants if entrant.name == name)
+    after = next((entrant for entrant in planned.entrants if entrant.name == name), before)
+    prompts = cohort.prompts if after is before else planned.prompts
+    alone = replace(cohort, entrants=(after,), prompts=prompts)
+    entries = read_ledgers(connection, stored.id)[name]
+    until = [x for x in entries if x.at < at or (x.at == at and x.kind not in ("buy", "sell"))]
+    kinds = config.extensions("kinds")
+    changed = setup_differences(agent_setup(cohort, before, kinds), agent_setup(alone, after, kinds))
+    here = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
+    return TrialAgent(here, fold(until), texts, changed)
+
+
+def _seen(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
+    found = snapshot(connection, stored.id, round.at)
+    if found is None:
+        raise LookupError(f"the round at {round.at} has no snapshot: run `arena verify`")
+    return found[1]
+
+
+def _must_be_planned(config: Config, name: str, known: Sequence[StoredCohort]) -> None:
+    planned = [agent.name for agent in config.agents]
+    if name not in planned:
+        names = dict.fromkeys([*planned, *(other for stored in known for other in stored.entrant_ids)])
+        raise ArenaError("no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names)}")
+
+
+def _no_round(at: datetime, times: Set[datetime]) -> ArenaError:
+    last = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in sorted(times)[-MOST_TIMES_NAMED:])
+    return ArenaError(
+        "no_round", f"nothing was decided at {at:{MINUTE_FORMAT}}", f"the last rounds were at {last}"
+    )
+
+
+EMPTY_ANSWER = '{"forecasts": [], "bets": [], "sales": []}'
+"""What stands for an answer where no call is made: it can be read, so that the next question comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialQuestion:
+    """What a model was asked, what that can cost at most, and every attempt to get an answer."""
+
+    prompt: Prompt
+    worst: int | None
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A scene, and what came of it. `turn` is None where a model would decide and was not asked.
+
+    `mark` is what the account was worth; `missing` are agents that this one is made from, and that
+    have stated nothing in this round.
+    """
+
+    scene: TrialSetting
+    mark: Mark
+    missing: tuple[str, ...]
+    questions: tuple[TrialQuestion, ...]
+    turn: Turn | None
+
+
+async def play_trial(scene: TrialSetting, world: World, record: Rehearsal, dry: bool = False) -> Trial:
+    """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
+    part, entrant = scene.part, scene.part.entrant
+    missing = _missing(entrant, record.stated(scene.round.id, forecast_sources(entrant.settings)))
+    doors = replace(world, mind=_unasked(world.mind)) if dry else world
+    (seat,) = claim_turns([entrant], part.stored, scene.round, scene.snapshot, doors, record)
+    turn = await play_turn(seat, scene.round.number)
+    questions = tuple(_questions(record.made, seat.mind))
+    return Trial(scene, seat.view.mark, missing, questions, None if dry and questions else turn)
+
+
+async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: Rehearsal) -> TrialSetting:
+    """A look at the venue, and at what the source of evidence says of it; of neither anything is kept."""
+    try:
+        snapshot = await take_snapshot(part.stored, at, world, record, 1)
+    except VenueUnavailable as error:
+        cause = error.__cause__
+        raise venue_error(cause) if isinstance(cause, VenueError) else error from error
+    if not snapshot.shown:
+        venue = part.stored.cohort.venue
+        mend = "try another time with --at, or see which markets play: docs/universe.md"
+        raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", mend)
+    round = StoredRound(0, 1, at, 0, False)
+    record.keep_snapshot(part.stored.id, part.stored.cohort.number, snapshot, round.number)
+    return TrialSetting(
+        part, round, snapshot, trouble=await gather_evidence(part.stored, round, world, record)
+    )
+
+
+def _missing(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
+    """Those that an agent is made from and that stated nothing; where that is all of them, it can't play."""
+    of = forecast_sources(entrant.settings)
+    missing = tuple(name for name in of if name not in stated)
+    if missing and missing == of:
+        words = f"{entrant.name} is made from {', '.join(of)}, which stated nothing in this round"
+        raise ArenaError("nothing_stated", words, "play a round with it first: arena round")
+    return missing
+
+
+def _unasked(mind: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
+    """The same minds, with models that are not called and say nothing."""
+
+    async def ask(prompt: Prompt) -> Call:
+        return Call(prompt, EMPTY_ANSWER, finish="stop", cost=0)
+
+    return lambda cohort, entrant: replace(mind(cohort, entrant), ask=ask)
+
+
+def _questions(made: Sequence[Call], mind: Player) -> Iterator[TrialQuestion]:
+    """The calls by what was asked: sample by sample, in the order in which they were made."""
+    asked: dict[Prompt, list[Call]] = {}
+    for call in sorted(made, key=lambda call: call.prompt.sample):
+        asked.setdefault(call.prompt, []).append(call)
+    for prompt, calls in asked.items():
+        yield TrialQuestion(prompt, mind.worst_case(prompt), tuple(calls))

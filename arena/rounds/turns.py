@@ -1,0 +1,312 @@
+"""The turns of a round: asked all at once, written in line-up order, together where they end together."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from itertools import takewhile
+
+from agents.answers.decisions import sound_decision
+from agents.model import Ask, Call, Decision, Prompt, View
+from agents.text import printable
+from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
+from arena.calls.reservations import reserved_ask
+from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
+from arena.cohorts.schedule import PLAY_WINDOW
+from arena.error_text import redact_keys, unexpected_error_text
+from arena.record.model.budget import Payer
+from arena.record.model.lease import LEASE, heartbeat, is_gone
+from arena.record.model.model import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.reservation import ReservationRequest
+from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.record import Record
+from arena.record.write.turns import Claimed
+from arena.rounds.world import Player, World
+from markets.model import MarketId, Snapshot
+from portfolio.execute import execute_at, is_out
+from portfolio.ledger import post
+from portfolio.marks import mark_all
+from portfolio.matching import SnapshotOffers
+from portfolio.model import Rejection
+
+NO_NAMES: Set[str] = frozenset()
+CLOSED_CODE = "closed_since"
+"""The code of what is refused because its market closed while the agent was thinking."""
+CLOSED_WORDS = "the market has closed since the snapshot was taken"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTurn:
+    """One entrant at the table: what it sees, the mind behind it, its claim, and the floor they all share."""
+
+    entrant: Entrant
+    entrant_id: int
+    token: int
+    mind: Player
+    ask: Ask
+    view: View
+    floor: SnapshotOffers
+    barred: str = ""
+    closed: Set[MarketId] = frozenset()
+
+
+async def play_turns(
+    stored: StoredCohort,
+    round: StoredRound,
+    world: World,
+    record: Record,
+    late: bool,
+    only: Collection[str] | None = None,
+) -> AsyncIterator[Turn]:
+    """The turns that are missing, and until it is too `late` those that failed; of some `only`, if so wished.
+
+    Each is written before it is given; those it depends on come first.
+    """
+    found = record.snapshot(stored.id, round.at)
+    if found is None:
+        raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
+    closed = closed_since(stored.cohort, found[1], world.now())
+    for wave in play_waves(stored.cohort.entrants):
+        verdicts = record.verdicts(round.id)
+        silent, failed = unfinished_turns(stored, verdicts), unfinished_turns(stored, verdicts, {"failed"})
+        missing = silent if late else failed
+        ready = [
+            x
+            for x in wave
+            if x.name in missing
+            and (only is None or x.name in only)
+            and not set(forecast_sources(x.settings)) & set(silent)
+        ]
+        if world.crew is not None and only is None and not late:
+            called = [x.name for x in ready if not exclusion_reason(x, failed, late)]
+            played, left = await play_by_workers(called, stored, round, found[1].seen_at, world, record)
+            for turn in played:
+                yield turn
+            ready = [x for x in ready if x.name not in called or x.name in left]
+        seats = [
+            replace(seat, barred=exclusion_reason(seat.entrant, failed, late), closed=closed)
+            for seat in claim_turns(ready, stored, round, found[1], world, record)
+        ]
+        held = {seat.entrant_id: seat.token for seat in seats}
+        async with heartbeat(partial(renew_claims, round.id, held, world, record)):
+            tasks = [asyncio.create_task(play_turn(seat, round.number)) for seat in seats]
+            try:
+                async for ended in in_order(tasks):
+                    sitting, seats = seats[: len(ended)], seats[len(ended) :]
+                    for turn in write_turns(ended, sitting, held, stored, round, world, record):
+                        yield turn
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def play_by_workers(
+    names: Sequence[str],
+    stored: StoredCohort,
+    round: StoredRound,
+    seen_at: datetime,
+    world: World,
+    record: Record,
+) -> tuple[list[Turn], Collection[str]]:
+    """Turns that workers play: those that are in when they have done, and who is left for want of workers.
+
+    A round that is caught up has its time from when its prices were looked at; once that is over, it is too
+    late for whoever is left.
+    """
+    if not names or world.crew is None:
+        return [], ()
+
+    def too_late() -> bool:
+        return is_late(stored.cohort, seen_at, world.now())
+
+    def missing() -> Collection[str]:
+        return (
+            () if too_late() else set(names).intersection(unfinished_turns(stored, record.verdicts(round.id)))
+        )
+
+    left = await world.crew(stored, round, names, missing)
+    played = record.turns(round.id, [stored.entrant_ids[name] for name in names if name not in left])
+    return played, () if too_late() else left
+
+
+def renew_claims(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
+    """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
+    world.desk.renew()
+    mine = record.renew_claims(round_id, held, LEASE)
+    for lost in held.keys() - mine:
+        del held[lost]
+
+
+def exclusion_reason(entrant: Entrant, failed: Collection[str], late: bool) -> str:
+    """Why an entrant is not asked, or nothing: it is too late, or one it is made from has failed."""
+    without = [name for name in forecast_sources(entrant.settings) if name in failed]
+    return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
+
+
+async def in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
+    """The turns in their order: as soon as the next one has ended, it and those after it that have too.
+
+    What kept the record from keeping an answer is raised as it is, once the turns before it are given.
+    """
+    left = list(tasks)
+    while left:
+        await asyncio.wait(left[:1])
+        good = takewhile(lambda task: task.done() and not task.cancelled() and not task.exception(), left)
+        if ended := [task.result() for task in good]:
+            left = left[len(ended) :]
+            yield ended
+            continue
+        try:
+            await left[0]
+        except NotKept as error:
+            raise error.fault from error
+
+
+def unfinished_turns(
+    stored: StoredCohort, verdicts: Mapping[int, str], again: Set[str] = NO_NAMES
+) -> tuple[str, ...]:
+    """Entrants whose turn is missing, or ended in a way that is worth trying again."""
+    missing = {None, *again}
+    return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in missing)
+
+
+def is_late(cohort: Cohort, seen_at: datetime, now: datetime) -> bool:
+    """Whether the world has moved on: a live turn must not be decided on prices that are history."""
+    return cohort.stamp == "live" and now - seen_at > PLAY_WINDOW
+
+
+def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[MarketId]:
+    """Markets in a live snapshot that have closed by now: on these it is too late to trade."""
+    if cohort.stamp != "live":
+        return frozenset()
+    return {listing.market.id for listing in snapshot if listing.market.closes_at <= now}
+
+
+def claim_turns(
+    todo: list[Entrant],
+    stored: StoredCohort,
+    round: StoredRound,
+    snapshot: Snapshot,
+    world: World,
+    record: Record,
+) -> Iterator[ClaimedTurn]:
+    """Claim the turns that nobody else holds, and gather what each entrant may see."""
+    if not todo:
+        return
+    cohort = stored.cohort
+    ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
+    floor = SnapshotOffers(snapshot, cohort.rules)
+    tokens = record.claim(round.id, [*ids.values()], world.holder, LEASE, is_gone)
+    accounts = record.holdings(stored.id)
+    led = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
+    stated = record.stated(round.id, list(led))
+    marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
+    calls = record.calls(round.id, [*ids.values()])
+    evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)
+    since = max((earlier.at for earlier in record.rounds(stored.id) if earlier.at < round.at), default=None)
+    for entrant in todo:
+        key, account = ids[entrant.name], accounts[entrant.name]
+        if key not in tokens:
+            continue
+
+        mind = player_of(entrant, cohort, world)
+        payer = Payer(round.id, key, tokens[key])
+        ask = ask_of_player(mind, payer, entrant.name, calls.get(key, ()), world, record)
+        view = View(
+            snapshot=snapshot,
+            holdings=account,
+            mark=marks[entrant.name],
+            rules=cohort.rules,
+            seed=seed_for(cohort.seed, round.number, entrant.name),
+            round=round.number,
+            rounds=cohort.rounds,
+            stated={name: stated.get(name, ()) for name in forecast_sources(entrant.settings)},
+            evidence=evidence,
+            since=since,
+        )
+        yield ClaimedTurn(entrant, key, tokens[key], mind, ask, view, floor)
+
+
+def ask_of_player(
+    mind: Player, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record
+) -> Ask:
+    """An entrant's way to its model: past what the record knows already, and past the desk."""
+
+    def wish(worst: int | None) -> ReservationRequest:
+        return ReservationRequest(payer, mind.provider, worst, world.holder, world.now())
+
+    def keep(attempt: int, tried: EndedAttempt) -> None:
+        record.keep_call(payer.round_id, payer.entrant_id, attempt, tried.call, world.now(), tried.place)
+
+    attempt = reserved_ask(mind.ask, world.desk, mind.provider, name, wish, mind.worst_case)
+    return recorded_ask(attempt, stored, keep)
+
+
+def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
+    """The entrant's mind; where it can't be made, one that fails with the reason."""
+    try:
+        return world.mind(cohort, entrant)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
+        fault = error
+
+    async def fails(_view: View, _ask: Ask) -> Decision:
+        raise fault
+
+    async def unasked(_prompt: Prompt) -> Call:
+        raise fault
+
+    return Player(fails, unasked, lambda _: None)
+
+
+async def play_turn(seat: ClaimedTurn, number: int) -> Turn:
+    """Ask the agent, then meet its wishes with the prices: decide and execute, no writing."""
+    view = seat.view
+    decision = await decide_turn(seat)
+    bets = [bet for bet in decision.bets if bet.market_id not in seat.closed]
+    sales = [sale for sale in decision.sales if sale.market_id not in seat.closed]
+    wished = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
+    shut = [market for market in wished if market in seat.closed]
+    fills, refused = execute_at(seat.floor, bets, sales, view.holdings)
+    return Turn(
+        entrant=seat.entrant.name,
+        cash=view.holdings.cash,
+        decision=decision,
+        fills=tuple(fills),
+        rejections=(*decision.rejections, *(Rejection(CLOSED_CODE, CLOSED_WORDS, x) for x in shut), *refused),
+        entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
+    )
+
+
+async def decide_turn(seat: ClaimedTurn) -> Decision:
+    """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
+    if seat.barred:
+        return Decision(verdict="failed", note=seat.barred)
+    if is_out(seat.view.holdings, seat.view.rules):
+        return Decision(verdict="out", note="no cash for a legal bet and nothing held")
+    try:
+        return sound_decision(await seat.mind.agent(seat.view, seat.ask), seat.view)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
+        return Decision(verdict="failed", note=printable(redact_keys(unexpected_error_text(error))))
+
+
+def write_turns(
+    turns: Sequence[Turn],
+    seats: Sequence[ClaimedTurn],
+    held: dict[int, int],
+    stored: StoredCohort,
+    round: StoredRound,
+    world: World,
+    record: Record,
+) -> list[Turn]:
+    """Put turns in the record. Those that were taken over meanwhile are left out: the other one's counts.
+
+    They are not `held` any more: a claim that a failed turn has given back must not be renewed.
+    """
+    for seat in seats:
+        held.pop(seat.entrant_id, None)
+    claimed = [Claimed(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)]
+    place = stored.cohort.number, round.number
+    kept = record.keep_turns(round.id, place, claimed, world.code_version)
+    return [each.turn for each in claimed if each.entrant_id in kept]

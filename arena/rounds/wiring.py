@@ -1,0 +1,242 @@
+"""The composition root: the only place where the doors to the world are opened."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel
+
+from agents import registry
+from agents.cost import worst_case
+from agents.demo.provider import running
+from agents.evidence import Research
+from agents.llm import close, make_ask
+from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, model_settings
+from agents.registry import kind
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations
+from arena.clock import Clock, SystemClock, timer
+from arena.cohorts.freeze import code_version
+from arena.config import Config, environment
+from arena.errors import ArenaError
+from arena.record.model.budget import WHAT, Budget, Scope
+from arena.record.model.lease import holder
+from arena.record.model.model import Cohort, Entrant
+from arena.record.record import Record
+from arena.rounds.round import VenueUnavailable
+from arena.rounds.world import Dispatch, Player, World
+from markets.hashes import canonical
+from markets.registry import UnknownExtension, load
+from markets.venue import QuarantinedRecord, Report, Truth, Venue, ignore_report
+
+DEMO = "demo/"
+DEMO_URL = "ARENA_DEMO_PROVIDER"
+"""Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
+
+
+@asynccontextmanager
+async def open_world(config: Config, record: Record, clock: Clock | None = None) -> AsyncIterator[World]:
+    """Everything a round needs from outside the record, closed again at the end. The time is a clock's."""
+    now = (clock or SystemClock()).now
+    os.environ.update(environment(config.folder, os.environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close)
+        doors, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder()
+        yield World(
+            venue=doors.venue,
+            mind=doors.mind,
+            now=now,
+            holder=name,
+            code_version=code_version(),
+            desk=_reservations(config, record, name),
+            research=doors.research,
+            asides=doors.asides,
+        )
+
+
+@asynccontextmanager
+async def open_dispatch(config: Config, told: Callable[[bool], None]) -> AsyncIterator[Dispatch]:
+    """The workers that play turns; without the library that brings turns to them an error says so.
+
+    `told` hears when turns are played without workers, for none is there, and when no more.
+    """
+    try:
+        from arena.rounds.dispatch import dispatch_to_workers
+    except ModuleNotFoundError as error:
+        mend = 'pip install "paper-arena[postgres]", or set run.workers to false'
+        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+    async with dispatch_to_workers(config.database, code_version(), told) as crew:
+        yield crew
+
+
+@asynccontextmanager
+async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """How to ask any model by itself, for those who play no round; all is closed again at the end."""
+    os.environ.update(environment(config.folder, os.environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close)
+        yield OpenModels(stack).ask
+
+
+def provider_of(settings: ModelSettings) -> str:
+    """The provider whose limits a model's calls count towards."""
+    return settings.base_url or settings.model.partition("/")[0]
+
+
+def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
+    """What a kind is handed: these prompts, the world's truth, and what lies beside the config."""
+    return Given(
+        truth,
+        prompts,
+        partial(registry.read_file, config.folder),
+        partial(registry.load_module, config.folder),
+    )
+
+
+def open_venue(config: Config, name: str = "", report: Report = ignore_report, **changes: object) -> Venue:
+    """A venue by itself, for those who only look: that of the config unless another one is named.
+
+    Another one is as its own defaults have it. `changes` are for those settings that it knows.
+    """
+    module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
+    own = not name or name == config.markets.venue
+    settings = {**config.venue_settings.model_dump(), **unfrozen_venue_settings(config)} if own else {}
+    settings |= {key: value for key, value in changes.items() if key in module.Settings.model_fields}
+    found: Venue = module.venue(module.Settings.model_validate(settings), report)
+    return found
+
+
+def unfrozen_venue_settings(config: Config) -> dict[str, Any]:
+    """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
+    return _unfrozen_settings(config.venue_settings, config.folder)
+
+
+def _unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:
+    """The settings that are not frozen, with paths that start from a folder."""
+    found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
+    return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
+
+
+class KindIsGone(LookupError):
+    """A cohort has frozen a kind of agent whose file is not there any more."""
+
+
+@dataclass
+class OpenModels:
+    """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
+
+    stack: AsyncExitStack
+    demo_url: str | None = None
+
+    def ask(self, settings: ModelSettings) -> Ask:
+        """The function that asks the model of these settings."""
+        if settings.model.startswith(DEMO):
+            name = "openai/" + settings.model.removeprefix(DEMO)
+            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
+        return make_ask(settings, timer, os.environ)
+
+    def _demo(self) -> str:
+        if self.demo_url is None:
+            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
+        return self.demo_url
+
+
+@dataclass
+class OpenAdapters:
+    """Venues, minds and sources of evidence by what a cohort has frozen, each opened once."""
+
+    config: Config
+    record: Record
+    stack: AsyncExitStack
+    models: OpenModels
+    venues: dict[str, Any] = field(default_factory=dict)
+    minds: dict[str, Player] = field(default_factory=dict)
+    sources: dict[str, Research] = field(default_factory=dict)
+    seats: dict[tuple[int, str], Player] = field(default_factory=dict)
+    asides: list[QuarantinedRecord] = field(default_factory=list)
+
+    def venue(self, cohort: Cohort) -> Venue:
+        """The venue that a cohort plays at, with the settings that it has frozen."""
+        key = canonical([cohort.venue, cohort.venue_settings])
+        if key not in self.venues:
+            module = self._venue_of(cohort)
+            where = unfrozen_venue_settings(self.config) if cohort.venue == self.config.markets.venue else {}
+            settings = module.Settings.model_validate({**cohort.venue_settings, **where})
+            self.venues[key] = module.venue(settings, self.asides.append)
+            self.stack.push_async_callback(self.venues[key].close)
+        found: Venue = self.venues[key]
+        return found
+
+    def _venue_of(self, cohort: Cohort) -> ModuleType:
+        """The file behind a cohort's venue. Without it the other cohorts are played all the same."""
+        try:
+            return load("markets.venues", cohort.venue, self.config.extensions("venues"))
+        except UnknownExtension as error:
+            words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
+            mend = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
+            raise VenueUnavailable("no_venue", words, mend, cohort.venue) from error
+
+    def research(self, cohort: Cohort) -> Research:
+        """The source that a cohort's evidence comes from, with the settings that it has frozen."""
+        key = canonical([cohort.evidence, cohort.evidence_settings])
+        if key not in self.sources:
+            module = load("agents.research", cohort.evidence, self.config.extensions("research"))
+            own = cohort.evidence == self.config.evidence.source
+            where = _unfrozen_settings(self.config.evidence_settings, self.config.folder) if own else {}
+            settings = module.Settings.model_validate({**cohort.evidence_settings, **where})
+            self.sources[key] = module.research(settings, self.asides.append)
+            self.stack.push_async_callback(self.sources[key].close)
+        return self.sources[key]
+
+    def mind(self, cohort: Cohort, entrant: Entrant) -> Player:
+        """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
+        seat = cohort.number, entrant.name
+        if seat not in self.seats:
+            whole = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
+            key = canonical(whole)
+            if key not in self.minds:
+                self.minds[key] = self._mind(cohort, entrant)
+            self.seats[seat] = self.minds[key]
+        return self.seats[seat]
+
+    def _mind(self, cohort: Cohort, entrant: Entrant) -> Player:
+        try:
+            found = kind(entrant.kind, self.config.extensions("kinds"))
+        except UnknownExtension as error:
+            words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
+            raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
+        settings = found.settings.model_validate(entrant.settings)
+        texts = self.record.prompts(list(cohort.prompts.values()))
+        prompts = {name: texts[key] for name, key in cohort.prompts.items()}
+        simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
+        truth = getattr(self.venue(cohort), "truth", None) if simulated else None
+        agent, model = (
+            found.agent(settings, kind_inputs(self.config, prompts, truth)),
+            model_settings(settings),
+        )
+        if model is None:
+            return Player(agent, _no_model, lambda _: 0)
+        return Player(
+            agent, self.models.ask(model), lambda prompt: worst_case(prompt, model), provider_of(model)
+        )
+
+
+def _reservations(config: Config, record: Record, name: str) -> CallReservations:
+    """Where calls are reserved: in the record, within the config's limits."""
+    limits: dict[Scope, int] = {
+        scope: config.budget.limits[scope] for scope in WHAT if scope in config.budget.limits
+    }
+    gate = RateLimiter(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
+    return CallReservations(Budget(config.budget.call, limits), gate, record)
+
+
+async def _no_model(prompt: Prompt) -> Call:
+    """The `ask` of agents without a model."""
+    error = CallError("other", "this kind of agent has no model to ask: its settings name none", retry=False)
+    return Call(prompt, None, cost=0, error=error)

@@ -1,0 +1,126 @@
+"""Plays turns that a scheduler has delivered, on this machine or another, until it is told to stop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from arena.cohorts.freeze import code_version
+from arena.config import Config
+from arena.error_text import error_text
+from arena.errors import ArenaError
+from arena.record.record import Record
+from arena.record.write.queue import TurnJob, open_queue, server, work
+from arena.rounds.turns import is_late, play_turns
+from arena.rounds.wiring import open_world
+from arena.rounds.world import World
+
+DATABASE_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds before a worker looks whether the database is back, the longest again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """A job that was taken, and what came of it, in words: a verdict, or why nothing was played."""
+
+    job: TurnJob
+    outcome: str
+
+
+class OtherVersion(ArenaError):
+    """Who wants a turn played is of another version than this worker."""
+
+    def __init__(self, theirs: str):
+        words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays nothing"
+        super().__init__(
+            "other_version", words, "install the same version on both, then start the worker again"
+        )
+
+
+OnJob = Callable[[JobOutcome | str], None]
+"""Is told of each job, and in words of what happens to the worker itself."""
+
+
+async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.Event, told: OnJob) -> None:
+    """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
+    server(config.database)  # before the record, for opening one that is a file would make it
+    record = Record.join(config.database)
+    try:
+        async with open_queue(config.database) as app, open_world(config, record) as world:
+            other: list[ArenaError] = []
+            played = once_at_a_time(lambda job: play_job(job, world, record))
+            told(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
+
+            async def play(job: TurnJob) -> None:
+                try:
+                    told(JobOutcome(job, await played(job)))
+                except OtherVersion as error:
+                    other.append(error)
+                    stop.set()
+                except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
+                    told(JobOutcome(job, f"broken off: {error_text(error)}"))
+
+            failures = 0
+            while not stop.is_set():
+                try:
+                    await _until(stop, work(app, play, at_once, grace))
+                    failures = 0
+                except ArenaError as error:
+                    told(error.message)
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(
+                            stop.wait(), DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
+                        )
+                    failures += 1
+            if other:
+                raise other[0]
+    finally:
+        record.close()
+
+
+def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJob], Awaitable[str]]:
+    """`play`, but a turn that this process plays already is left alone, though it was delivered anew.
+
+    Whoever was not heard of for a while gets its own jobs again, and its own claims would not stop it.
+    """
+    in_hand = set[str]()
+
+    async def played(job: TurnJob) -> str:
+        if job.lock in in_hand:
+            return "not played: this worker has it in hand"
+        in_hand.add(job.lock)
+        try:
+            return await play(job)
+        finally:
+            in_hand.discard(job.lock)
+
+    return played
+
+
+async def _until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
+    """Work until told to stop, or until it ends by itself."""
+    at_work, told = asyncio.create_task(working), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({at_work, told}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        told.cancel()
+        if not at_work.done():
+            at_work.cancel()
+    with suppress(asyncio.CancelledError):
+        await at_work
+
+
+async def play_job(job: TurnJob, world: World, record: Record) -> str:
+    """Play the turn that was delivered, if it is still to be played; what came of it."""
+    if job.version != code_version():
+        raise OtherVersion(job.version)
+    stored = next((each for each in record.cohorts() if each.cohort.number == job.cohort), None)
+    rounds = record.rounds(stored.id) if stored else []
+    round = next((each for each in rounds if each.number == job.round), None)
+    if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
+        return "not played: it is not in this record, or over"
+    if is_late(stored.cohort, record.seen_at(stored.id, round.at) or round.at, world.now()):
+        return "not played: it is too late"
+    turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
+    return turns[0].decision.verdict if turns else "not played: it is in, or another worker has it"

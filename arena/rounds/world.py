@@ -1,0 +1,64 @@
+"""What a round needs from outside the record: venues, minds, evidence, the clock, a name for its claims."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from agents.evidence import Found, Research
+from agents.model import Agent, Ask, Prompt
+from agents.research import none
+from arena.calls.rate_limit import RunningCalls
+from arena.calls.reservations import CallReservations
+from arena.record.model.model import Cohort, Entrant
+from arena.record.queries.read import StoredCohort, StoredRound
+from markets.model import Listing, MarketId
+from markets.venue import QuarantinedRecord, Venue
+
+SearchResults = dict[MarketId, tuple[list[Found], datetime]]
+"""What a source of evidence said on markets, and when."""
+MissingTurns = Callable[[], Collection[str]]
+"""Those whose turns the record doesn't have."""
+Dispatch = Callable[[StoredCohort, StoredRound, Sequence[str], MissingTurns], Awaitable[Collection[str]]]
+"""Has turns of a round played by workers; once they are in, or no worker is there, those that none played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An agent ready to play: its function, its model and where that is, what a question can cost at most."""
+
+    agent: Agent
+    ask: Ask
+    worst_case: Callable[[Prompt], int | None]
+    provider: str = ""
+
+
+def no_evidence(_cohort: Cohort) -> Research:
+    """The source of a world without evidence."""
+    return none.research(none.Settings())
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The doors, as the composition root has opened them.
+
+    `under_way` are the calls to models that are, and whether more may be made. `asides` is where venues
+    report to, `catalogues` what was on offer at the last decision time, by venue, and `searches` what was
+    found then, by source. With a `crew` turns are played by workers, not here.
+    """
+
+    venue: Callable[[Cohort], Venue]
+    mind: Callable[[Cohort, Entrant], Player]
+    now: Callable[[], datetime]
+    holder: str
+    code_version: str
+    desk: CallReservations = field(default_factory=CallReservations)
+    research: Callable[[Cohort], Research] = no_evidence
+    asides: list[QuarantinedRecord] = field(default_factory=list)
+    catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
+    searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
+    crew: Dispatch | None = None
+
+    @property
+    def under_way(self) -> RunningCalls:
+        """The calls to models that are being made, and whether more may be."""
+        return self.desk.calls

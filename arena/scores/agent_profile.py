@@ -1,0 +1,153 @@
+"""One agent in depth: how calibrated, how lucky and how coherent it is, and where its money came from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.record.model.belief import stated as probability
+from arena.record.model.columns import Stated, evidence, take
+from arena.record.model.columns import of_agent as rows_of
+from arena.record.model.trades import MarketEnd, Trade
+from arena.record.queries.chosen import numbered, of_agent
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import cohorts
+from arena.record.queries.stated import read_stated
+from arena.record.queries.trades import read_pages
+from arena.scores.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
+from arena.scores.comparisons import gains
+from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.money.drawdown import Drawdown, drawdown
+from arena.scores.rules.money.edge import ProvenEdge, edge_elsewhere, proven_edge
+from arena.scores.rules.money.event_exposure import EventExposure, event_exposure
+from arena.scores.rules.money.luck import Luck, luck
+from arena.scores.rules.money.profit_split import ProfitSplit, split_profit
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
+from arena.scores.rules.statements.blind_forecasts import BlindEffect
+from arena.scores.rules.statements.coherence import CoherenceScore
+from markets.ladders import MarketFamily, families
+
+
+@dataclass(frozen=True, slots=True)
+class ProfitOrigin:
+    """Where the profit came from, how much of it luck may be, and the deepest fall in any cohort.
+
+    `proven_edge` is how much of the edge that it claimed came true; the split counts the edge for as much.
+    """
+
+    split: ProfitSplit
+    luck: Luck
+    proven: ProvenEdge
+    drawdown: Drawdown | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProfile:
+    """An agent over all its cohorts, or in one. `gain` is None before it was shown anything.
+
+    `coherence_trades` are the trades that would make the worst of the sure profits that its statements
+    give away, and
+    `event_exposure` what each event can still do to the accounts that are open, the worst first.
+    """
+
+    agent: str
+    gain: Gain | None
+    calibration: ReliabilityDiagram
+    coherence: CoherenceScore
+    bargains: tuple[CoherenceTrade, ...]
+    blind: BlindEffect
+    money: ProfitOrigin | None
+    at_stake: tuple[EventExposure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInputs:
+    """What a portrait is drawn from: what an agent said, its accounts, and the families of all markets."""
+
+    agent: str
+    rows: Stated
+    accounts: Sequence[AccountTrades]
+    families: Sequence[MarketFamily]
+    blind: BlindEffect
+
+
+def compute_agent_profile(
+    connection: Connection, agent: str, cohort: int | None = None, seed: int = 0
+) -> AgentProfile:
+    """All of it, worked out now; the same seed gives the same digits."""
+    chosen = of_agent(numbered(cohorts(connection), cohort), agent)
+    sitting = ProfileInputs(
+        agent=agent,
+        rows=rows_of(read_stated(connection, cohort), agent),
+        accounts=[one for stored in chosen for one in read_account_trades(connection, stored, agent)],
+        families=families(read_pages(connection)),
+        blind=blind_of(connection, agent, cohort),
+    )
+    return build_profile(sitting, seed)
+
+
+def build_profile(sitting: ProfileInputs, seed: int = 0) -> AgentProfile:
+    """The portrait that comes of a sitting."""
+    agent, rows, accounts, found = sitting.agent, sitting.rows, sitting.accounts, sitting.families
+    counted = evidence(rows)
+    coherence = coherence_of(rows, agent, found)
+    return AgentProfile(
+        agent=agent,
+        gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None),
+        calibration=calibration_diagram(counted, seed),
+        coherence=coherence,
+        bargains=tuple(coherence_trades(rows, agent, found, coherence.worst_event)),
+        blind=sitting.blind,
+        money=_profit_origin(accounts, counted, found, seed) if accounts else None,
+        at_stake=_at_stake(accounts, found),
+    )
+
+
+def calibration_diagram(rows: Stated, seed: int) -> ReliabilityDiagram:
+    """The reliability diagram of what was stated."""
+    rng = np.random.default_rng([seed, 1])
+    return diagram(probability(rows.forecast), rows.outcome, rng, rows.market)
+
+
+def _at_stake(accounts: Sequence[AccountTrades], found: Sequence[MarketFamily]) -> tuple[EventExposure, ...]:
+    lots = [lot for account in accounts for lot in account.lots]
+    held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
+    return tuple(
+        event_exposure(lots, event_ties(found, held), sum(account.values[-1] for account in accounts))
+    )
+
+
+def _profit_origin(
+    accounts: Sequence[AccountTrades], rows: Stated, found: Sequence[MarketFamily], seed: int
+) -> ProfitOrigin:
+    trades, ends = merge_trades(accounts)
+    claims = _claims(rows)
+    return ProfitOrigin(
+        split=split_profit(trades, ends, edge_elsewhere(**claims)),
+        luck=_luck(trades, ends, found, seed),
+        proven=proven_edge(**claims),
+        drawdown=_max_drawdown(accounts),
+    )
+
+
+def _claims(rows: Stated) -> dict[str, np.ndarray]:
+    said = take(rows, rows.stated)
+    return {
+        "belief": probability(said.forecast),
+        "mid": probability(said.mid),
+        "outcome": said.outcome,
+        "event": np.array([said.events[place] for place in said.event], dtype=np.str_),
+        "market": said.market,
+    }
+
+
+def _luck(
+    trades: list[Trade], ends: Mapping[str, MarketEnd], found: Iterable[MarketFamily], seed: int
+) -> Luck:
+    return luck(trades, ends, event_ties(found, ends), np.random.default_rng([seed, 2]))
+
+
+def _max_drawdown(accounts: Iterable[AccountTrades]) -> Drawdown | None:
+    falls = [fall for fall in (drawdown(account.values) for account in accounts) if fall is not None]
+    return max(falls, key=lambda fall: fall.share, default=None)

@@ -1,0 +1,193 @@
+"""What the record says of agents: a line for each, or all of one."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+
+from arena.cohorts.diff import AgentSetup, agent_setup
+from arena.record.model.columns import Account
+from arena.record.model.model import Cohort
+from arena.record.model.model_version import Change, changes
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.asked import (
+    Asked,
+    Served,
+    count_forecasts,
+    read_asked,
+    read_latencies,
+    read_reported,
+    read_served,
+)
+from arena.record.queries.frame import Connection
+from arena.record.queries.overview import Played, read_turns_of, versions
+from arena.record.queries.read import cohorts
+
+LATE = 95
+"""So many of a hundred answers take no longer than the latency that is called the 95th percentile."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSummary:
+    """What an agent has played, all cohorts together, and which models the provider says that it is.
+
+    `cost` is None where that of a call is unknown. `setup` is how it was set up last.
+    """
+
+    name: str
+    setup: AgentSetup
+    cohorts: tuple[int, ...]
+    turns: int
+    malformed: int
+    failed: int
+    cost: int | None
+    models: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInCohort:
+    """An agent in a cohort: how it is set up there, how its turns ended, and which code played them.
+
+    A version of the code stands under the round from which it played.
+    """
+
+    cohort: int
+    starts_at: datetime
+    setup: AgentSetup
+    verdicts: dict[str, int]
+    versions: dict[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetails:
+    """All that the record says of an agent; times in milliseconds, of answers only."""
+
+    name: str
+    stays: tuple[AgentInCohort, ...]
+    asked: tuple[Asked, ...]
+    forecasts: int
+    median_ms: float | None
+    late_ms: int | None
+    served: tuple[Served, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def rungs(self) -> dict[str, int]:
+        """How many calls asked for the form of the answer in which way."""
+        return _sums((each.rung, each.calls) for each in self.asked)
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """How many calls brought which error in place of an answer."""
+        return _sums((each.error, each.calls) for each in self.asked if each.error is not None)
+
+    @property
+    def unknown(self) -> int:
+        """Of how many calls the cost is unknown."""
+        return sum(each.unknown for each in self.asked)
+
+    @property
+    def cost(self) -> int:
+        """What all calls cost together, as far as that is known."""
+        return sum(each.cost for each in self.asked)
+
+
+def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dict[str, AgentSummary]:
+    """Every agent that has ever played, in line-up order, the oldest cohort first.
+
+    Kinds are also looked for in the extra folders.
+    """
+    accounts: dict[str, list[Account]] = {}
+    for account in read_accounts(connection):
+        accounts.setdefault(account.agent, []).append(account)
+    setups = _setups((stored.cohort for stored in cohorts(connection)), extra)
+    served, changed = read_served(connection), changes(read_reported(connection))
+    return {
+        name: _agent_summary(
+            name,
+            setups[name],
+            rows,
+            [each.model for each in served if each.name == name],
+            [change for change in changed if change.name == name],
+        )
+        for name, rows in accounts.items()
+    }
+
+
+def _agent_summary(
+    name: str, setup: AgentSetup, rows: Sequence[Account], models: Sequence[str], changed: Sequence[Change]
+) -> AgentSummary:
+    costs = [row.cost for row in rows if row.cost is not None]
+    return AgentSummary(
+        name,
+        setup,
+        tuple(row.cohort for row in rows),
+        sum(row.turns for row in rows),
+        sum(row.malformed for row in rows),
+        sum(row.failed for row in rows),
+        sum(costs) if len(costs) == len(rows) else None,
+        tuple(dict.fromkeys(models)),
+        tuple(changed),
+    )
+
+
+def agent_details(connection: Connection, name: str, extra: Collection[Path] = ()) -> AgentDetails | None:
+    """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
+    turns = read_turns_of(connection, name)
+    stays = tuple(
+        _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra)
+        for stored in cohorts(connection)
+        if name in stored.entrant_ids
+    )
+    if not stays:
+        return None
+    took = read_latencies(connection, name)
+    return AgentDetails(
+        name,
+        stays,
+        tuple(read_asked(connection, name)),
+        count_forecasts(connection, name),
+        median(took) if took else None,
+        percentile(took, LATE) if took else None,
+        tuple(read_served(connection, name)),
+        tuple(change for change in changes(read_reported(connection)) if change.name == name),
+    )
+
+
+def _agent_in_cohort(
+    cohort: Cohort, name: str, turns: Sequence[Played], extra: Collection[Path]
+) -> AgentInCohort:
+    entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
+    ended = dict(sorted(Counter(turn.verdict for turn in turns).items()))
+    setup = agent_setup(cohort, entrant, extra)
+    return AgentInCohort(cohort.number, cohort.starts_at, setup, ended, versions(turns))
+
+
+def changed_since(connection: Connection, since: datetime) -> list[Change]:
+    """What has changed in what models report themselves as, in answers from an instant on."""
+    return [change for change in changes(read_reported(connection)) if change.last_at >= since]
+
+
+def percentile(ordered: Sequence[int], percent: int) -> int:
+    """The smallest of these that so many of a hundred are no larger than.
+
+    >>> percentile([10, 20, 30, 40], 50), percentile([10, 20, 30, 40], 95)
+    (20, 40)
+    """
+    return ordered[-(-len(ordered) * percent // 100) - 1]
+
+
+def _setups(every: Iterable[Cohort], extra: Collection[Path]) -> dict[str, AgentSetup]:
+    """How each agent was set up in the newest cohort that it is in."""
+    newest = {entrant.name: (cohort, entrant) for cohort in every for entrant in cohort.entrants}
+    return {name: agent_setup(*place, extra) for name, place in newest.items()}
+
+
+def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for key, count in counts:
+        found[key] += count
+    return dict(sorted(found.items()))

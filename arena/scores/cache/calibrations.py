@@ -1,0 +1,125 @@
+"""How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from arena.record.model.belief import stated as probability
+from arena.record.model.columns import Floats, Ints, Stated, evidence, of_agent, take
+from arena.record.queries.bets import read_bets
+from arena.record.queries.chosen import numbered
+from arena.record.queries.ends import count_ends
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import cohorts
+from arena.record.queries.stated import read_stated
+from arena.record.write.rollups import Rollup, read_basis
+from arena.scores.cache.entry import CacheEntry, read_entry, to_rollup
+from arena.scores.leaderboard import MARKET
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
+
+METHOD = "cohort calibration 1"
+WORLDS = 250
+"""The draws behind a band: an arena has many cohorts, with many agents each, in three readings."""
+POINTS = 24
+"""The most points of a diagram: more can't be told apart on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecasterCalibration:
+    """A forecaster in one reading: of `made` forecasts `scored` have an outcome, and are in the diagram."""
+
+    agent: str
+    made: int
+    scored: int
+    diagram: ReliabilityDiagram
+
+
+@dataclass(frozen=True, slots=True)
+class CohortCalibrations:
+    """A cohort's agents in line-up order in each reading, and the price of every market once a round."""
+
+    stated: tuple[ForecasterCalibration, ...]
+    anchored: tuple[ForecasterCalibration, ...]
+    implied: tuple[ForecasterCalibration, ...]
+    market: ForecasterCalibration
+
+
+FORM = TypeAdapter(CohortCalibrations)
+
+
+def cached_calibrations(connection: Connection, number: int) -> CacheEntry[CohortCalibrations] | None:
+    """A cohort's calibrations as they were worked out last."""
+    return read_entry(connection, calibrations_name(number), _basis(connection, number), FORM)
+
+
+def stale_calibrations(connection: Connection) -> list[int]:
+    """The cohorts that have begun a round, or seen one of their markets end, since."""
+    numbers = [stored.cohort.number for stored in cohorts(connection)]
+    return [n for n in numbers if read_basis(connection, calibrations_name(n)) != _basis(connection, n)]
+
+
+def compute_calibrations(connection: Connection, stale: list[int], at: datetime) -> Iterator[Rollup]:
+    """The calibrations of these cohorts, worked out anew, one after the other."""
+    for number in stale:
+        found = cohort_calibrations(connection, number)
+        yield to_rollup(calibrations_name(number), _basis(connection, number), at, FORM, found)
+
+
+def cohort_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
+    """A cohort's calibrations, worked out now; the same seed gives the same digits."""
+    [stored] = numbered(cohorts(connection), number)
+    names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
+    shown, bets = read_stated(connection, number), read_bets(connection, number)
+    placed = [of_agent(bets, name) for name in names]
+    return CohortCalibrations(
+        stated=agent_calibrations(shown, names, seed),
+        anchored=tuple(
+            _forecaster_calibration(name, rows.anchored, rows.outcome, rows.market, [seed, 2, place])
+            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
+        ),
+        implied=tuple(
+            _forecaster_calibration(name, rows.implied, rows.outcome, rows.market, [seed, 3, place])
+            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
+        ),
+        market=price_calibration(shown, seed),
+    )
+
+
+def agent_calibrations(
+    shown: Stated, names: Sequence[str], seed: int = 0
+) -> tuple[ForecasterCalibration, ...]:
+    """These agents' calibrations as they stated their probabilities."""
+    said = [of_agent(shown, name) for name in names]
+    counted = [evidence(rows) for rows in said]
+    return tuple(
+        _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
+        for place, (name, rows) in enumerate(zip(names, counted, strict=True))
+    )
+
+
+def price_calibration(shown: Stated, seed: int = 0) -> ForecasterCalibration:
+    """The price of every market shown, once a round whoever saw it."""
+    rounds = shown.cohort * (shown.round.max(initial=0) + 1) + shown.round
+    _, first = np.unique(rounds * len(shown.markets) + shown.market, return_index=True)
+    once = take(shown, first)
+    return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
+
+
+def _forecaster_calibration(
+    agent: str, forecast: Floats, outcome: Ints, market: Ints, seed: list[int]
+) -> ForecasterCalibration:
+    scored = int(np.count_nonzero(outcome >= 0))
+    found = diagram(forecast, outcome, np.random.default_rng(seed), market, draws=WORLDS, most=POINTS)
+    return ForecasterCalibration(agent, int(outcome.size), scored, found)
+
+
+def calibrations_name(number: int) -> str:
+    """Under which name a cohort's calibrations are kept."""
+    return f"calibration/cohort {number}"
+
+
+def _basis(connection: Connection, number: int) -> str:
+    return f"{METHOD}: {count_ends(connection, number)}"

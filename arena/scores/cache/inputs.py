@@ -1,0 +1,70 @@
+"""All that is worked out from, read once for all agents."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.record.model.columns import Account, Bets, Stated
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.bets import read_bets
+from arena.record.queries.ended import read_learnt
+from arena.record.queries.frame import Connection
+from arena.record.queries.read import StoredCohort, cohorts
+from arena.record.queries.stated import read_line_ups, read_stated
+from arena.record.queries.trades import read_pages
+from arena.scores.comparisons import twin_families
+from arena.scores.positions import AccountTrades, read_account_trades
+from markets.ladders import MarketFamily, families
+from markets.model import Market
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInputs:
+    """A record as scores are worked out from it.
+
+    `pages` are the newest of every market that was on offer, `traded` every agent's accounts, the oldest
+    cohort first, `twins` the agents with the same settings, and `learnt` when each end became known.
+    """
+
+    cohorts: tuple[StoredCohort, ...]
+    stated: Stated
+    bets: Bets
+    accounts: tuple[Account, ...]
+    twins: tuple[tuple[str, ...], ...]
+    pages: Mapping[str, Market]
+    families: tuple[MarketFamily, ...]
+    traded: Mapping[str, tuple[AccountTrades, ...]]
+    learnt: Mapping[str, datetime]
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everyone who has ever played, in line-up order, the oldest cohort first."""
+        return tuple(dict.fromkeys(account.agent for account in self.accounts))
+
+
+def read_inputs(connection: Connection) -> CacheInputs:
+    """All of it."""
+    stored = tuple(cohorts(connection))
+    pages = read_pages(connection)
+    return CacheInputs(
+        cohorts=stored,
+        stated=read_stated(connection),
+        bets=read_bets(connection),
+        accounts=tuple(read_accounts(connection)),
+        twins=tuple(twin_families(read_line_ups(connection))),
+        pages={page.id: page for page in pages},
+        families=tuple(families(pages)),
+        traded=_read_trades(connection, stored),
+        learnt=read_learnt(connection),
+    )
+
+
+def _read_trades(
+    connection: Connection, stored: tuple[StoredCohort, ...]
+) -> dict[str, tuple[AccountTrades, ...]]:
+    found: dict[str, list[AccountTrades]] = defaultdict(list)
+    for one in stored:
+        for account in read_account_trades(connection, one):
+            found[account.agent].append(account)
+    return {agent: tuple(accounts) for agent, accounts in found.items()}

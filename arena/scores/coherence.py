@@ -1,0 +1,95 @@
+"""What an agent's statements show by themselves: whether they contradict each other, and whose they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.record.model.belief import stated as probability
+from arena.record.model.columns import Ints, Stated, of_agent, take
+from arena.record.queries.answers import read_answers
+from arena.record.queries.frame import Connection
+from arena.scores.rules.statements.blind_forecasts import BlindEffect, blind_effect
+from arena.scores.rules.statements.coherence import CoherenceScore, coherence, dutch_book
+from markets.ladders import MarketFamily
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceTrade:
+    """One trade of a sure profit: a share of YES bought from the agent, or sold to it, at its price."""
+
+    market_id: str
+    buy: bool
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class _FamilyStatements:
+    """An agent's statements on families of markets: what was stated together, and how it hangs together."""
+
+    rows: Stated
+    labels: list[str]
+    shape: NDArray[np.str_]
+    rung: Ints
+
+
+def coherence_of(stated: Stated, agent: str, found: Sequence[MarketFamily]) -> CoherenceScore:
+    """The sure profit against what an agent stated in each round, and against the prices that it saw.
+
+    What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
+    as such where it stated all of them, and as some among others where it did not.
+    """
+    x = _family_statements(stated, agent, found)
+    return coherence(probability(x.rows.forecast), x.labels, x.shape, x.rung, probability(x.rows.mid))
+
+
+def coherence_trades(
+    stated: Stated, agent: str, found: Sequence[MarketFamily], worst: str | None
+) -> list[CoherenceTrade]:
+    """The trades that make the sure profit of one event, as `worst_event` of its coherence names it."""
+    x = _family_statements(stated, agent, found)
+    mine = np.array([place for place, label in enumerate(x.labels) if label == worst], dtype=np.int64)
+    mine = mine[np.argsort(x.rung[mine], kind="stable")]
+    if not mine.size:
+        return []
+    shape: Any = str(x.shape[mine[0]])
+    deals = dutch_book(probability(x.rows.forecast[mine]).tolist(), shape).deals
+    names = [x.rows.markets[x.rows.market[place]] for place in mine]
+    return [CoherenceTrade(names[deal.row], deal.buy, deal.price) for deal in deals]
+
+
+def _family_statements(stated: Stated, agent: str, found: Sequence[MarketFamily]) -> _FamilyStatements:
+    mine = of_agent(stated, agent)
+    places = {market: place for place, market in enumerate(mine.markets)}
+    family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
+    for number, one in enumerate(found):
+        known = [(places[market], step) for step, market in enumerate(one.market_ids) if market in places]
+        for place, step in known:
+            family[place], rung[place] = number, step
+    rows = take(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
+    return _label_statements(rows, family[rows.market], rung[rows.market], found)
+
+
+def _label_statements(
+    rows: Stated, family: Ints, rung: Ints, found: Sequence[MarketFamily]
+) -> _FamilyStatements:
+    shapes = np.array([*(one.shape for one in found), "none"], np.str_)
+    sizes = np.array([*(len(one.market_ids) for one in found), 0])
+    labels = [
+        f"cohort {cohort}, round {number}: {found[one].event_id} ({found[one].market_ids[0]} …)"
+        for cohort, number, one in zip(rows.cohort, rows.round, family, strict=True)
+    ]
+    _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
+    shape, missing = shapes[family], counts[group] < sizes[family]
+    shape = np.where((shape == "exhaustive") & missing, "exclusive", shape)
+    return _FamilyStatements(rows, labels, shape, rung)
+
+
+def blind_of(connection: Connection, agent: str, cohort: int | None = None) -> BlindEffect:
+    """An agent's answers before and after it was shown the prices, over all its cohorts or in one."""
+    rows = read_answers(connection, agent, cohort)
+    return blind_effect(
+        probability(rows.before), probability(rows.after), probability(rows.price), rows.outcome, rows.market
+    )

@@ -1,0 +1,189 @@
+"""A file of forecasts as a table that is right in itself: every question has one end and one life."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from arena.scores.files.cells import (
+    Cells,
+    Flags,
+    Floats,
+    Ints,
+    number_texts,
+    parse_cells,
+    read_names,
+    read_shares,
+    read_times,
+)
+
+NEEDED = ("question", "forecaster", "probability", "outcome")
+TIMES = ("time", "open", "close", "scheduled_close")
+COLUMNS = (*NEEDED, *TIMES, "event", "market_probability", "category")
+
+ORDER = (("open", "scheduled_close"), ("open", "close"), ("open", "time"), ("time", "close"))
+"""What comes no later than what."""
+
+CHANCE = "write a probability of YES from 0 to 1, such as 0.35"
+OUTCOME = "write 1 for yes, 0 for no, a fraction for a part; leave it empty while the question is open"
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastTable:
+    """Forecasts as columns; questions, forecasters, events and categories as places among their names.
+
+    `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
+    has no such column. `event_column` says whether events come from the file: else a question is its own.
+    """
+
+    name: str
+    questions: tuple[str, ...]
+    question: Ints
+    forecasters: tuple[str, ...]
+    forecaster: Ints
+    probability: Floats
+    outcome: Floats
+    events: tuple[str, ...]
+    event: Ints
+    event_column: bool
+    categories: tuple[str, ...]
+    category: Ints | None
+    market: Floats | None
+    time: Floats | None
+    open: Floats | None
+    close: Floats | None
+    scheduled_close: Floats | None
+
+    def take(self, rows: Ints) -> "ForecastTable":
+        """Some of the rows; the names stay."""
+        columns = ("question", "forecaster", "probability", "outcome", "event", "category", "market", *TIMES)
+        taken: dict[str, Any] = {}
+        for name in columns:
+            values = getattr(self, name)
+            taken[name] = None if values is None else values[rows]
+        return replace(self, **taken)
+
+
+def read_forecasts(name: str, text: str) -> ForecastTable:
+    """The table of a CSV text, by the name of its file. Raises `ArenaError` with line, column and mend."""
+    given = parse_cells(name, text, NEEDED, COLUMNS)
+    question, questions = read_names(given, "question")
+    forecaster, forecasters = read_names(given, "forecaster")
+    has = given.columns.keys()
+    outcome = read_shares(given, "outcome", OUTCOME, blank=True)
+    probability = read_shares(given, "probability", CHANCE)
+    market = (
+        read_shares(given, "market_probability", CHANCE, blank=True) if "market_probability" in has else None
+    )
+    event, events = _events(given, question, questions)
+    category, categories = number_texts(given.columns["category"]) if "category" in has else (None, ())
+    found = read_times(given, [column for column in TIMES if column in has], blank=TIMES[1:])
+    own = {
+        "outcome": outcome,
+        "event": event,
+        "category": category,
+        **{key: found.get(key) for key in TIMES[1:]},
+    }
+    for column, values in own.items():
+        if values is not None:
+            one_of_each(given, question, column, values)
+    question_lives(given, found, question, ~np.isnan(outcome))
+    refuse_doubles(given, question, forecaster, found.get("time"))
+    return ForecastTable(
+        name=name,
+        questions=questions,
+        question=question,
+        forecasters=forecasters,
+        forecaster=forecaster,
+        probability=probability,
+        outcome=outcome,
+        events=events,
+        event=event,
+        event_column="event" in has,
+        categories=categories,
+        category=category,
+        market=market,
+        **{column: found.get(column) for column in TIMES},
+    )
+
+
+def _events(given: Cells, question: Ints, questions: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
+    """The event of each row; a question without one is an event of its own."""
+    if "event" not in given.columns:
+        return question, questions
+    texts = given.columns["event"]
+    return number_texts([text or f"question {questions[q]}" for text, q in zip(texts, question, strict=True)])
+
+
+def one_of_each(given: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
+    """A question says the same in all its rows."""
+    _, first = np.unique(question, return_index=True)
+    before = values[first[question]]
+    both_empty = (values != values) & (before != before)
+    torn = np.flatnonzero((values != before) & ~both_empty)
+    if torn.size:
+        row = int(torn[0])
+        other = int(first[question[row]])
+        what = f"{given.shown(column, row)}, but the same question has {given.shown(column, other)} in line "
+        mend = f"give a question one {column} in all its lines"
+        raise given.wrong(column, torn, f"{what}{given.lines[other]}", mend)
+
+
+def question_lives(given: Cells, found: dict[str, Floats], question: Ints, ended: Flags) -> None:
+    """Times follow each other, and a question that has ended has all of them."""
+    for column in [column for column in TIMES[1:] if column in found]:
+        missing = np.flatnonzero(np.isnan(found[column]) & ended)
+        if missing.size:
+            raise given.wrong(
+                column, missing, "it is empty, and the question has an outcome", "say when it was"
+            )
+    for early, late in ORDER:
+        if early in found and late in found:
+            _in_order(given, found, early, late)
+    end = next((column for column in ("scheduled_close", "close") if column in found), None)
+    if end is not None and ("open" in found or "time" in found):
+        _some_life(given, found, question, end)
+
+
+def _in_order(given: Cells, found: dict[str, Floats], early: str, late: str) -> None:
+    wrong = np.flatnonzero(found[early] > found[late])
+    if wrong.size:
+        row = int(wrong[0])
+        column, how, other = (early, "after", late) if early == "time" else (late, "before", early)
+        what = f"{given.shown(column, row)} is {how} its {other}, {given.shown(other, row)}"
+        raise given.wrong(column, wrong, what, "correct one of the two, or leave the line out")
+
+
+def _some_life(given: Cells, found: dict[str, Floats], question: Ints, end: str) -> None:
+    """A question is to be open for some time, from its opening or else its first forecast on."""
+    begins, column = found.get("open"), "open"
+    if begins is None:
+        first, column = np.full(int(question.max()) + 1, np.inf), "time"
+        np.minimum.at(first, question, found["time"])
+        begins = first[question]
+    wrong = np.flatnonzero(begins >= found[end])
+    if wrong.size:
+        what = f"{given.shown(end, int(wrong[0]))} leaves the question no time, for it opens "
+        what += (
+            "at that instant"
+            if column == "open"
+            else "with its first forecast unless a column open says when"
+        )
+        raise given.wrong(end, wrong, what, f"correct {end} or {column}")
+
+
+def refuse_doubles(given: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> None:
+    """Nobody forecasts a question twice at the same time."""
+    at = np.zeros(question.size) if time is None else time
+    order = np.lexsort((at, forecaster, question))
+    same = np.ones(max(order.size - 1, 0), dtype=np.bool_)
+    for column in (question, forecaster, at):
+        same &= column[order][1:] == column[order][:-1]
+    twice = np.flatnonzero(same)
+    if twice.size:
+        pairs = sorted((int(order[place + 1]), int(order[place])) for place in twice)
+        row, first = pairs[0]
+        who = given.columns["forecaster"][row][:40]
+        what = f"{who!r} has forecast the same question {'' if time is None else 'at the same time '}in line "
+        mend = "take one of them out" + ("; updates need a column time" if time is None else "")
+        raise given.wrong("forecaster", [row for row, _ in pairs], f"{what}{given.lines[first]}", mend)

@@ -1,0 +1,249 @@
+"""What agents hold and what it made, lot by lot; and the same by market, by agent, and in all.
+
+What an agent traded in a cohort, as the rules on money take it; all of it adds up to its P/L.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from arena.errors import ArenaError
+from arena.record.model.trades import EventTie, MarketEnd, Trade
+from arena.record.queries.frame import Connection
+from arena.record.queries.positions import Marked, read_marked
+from arena.record.queries.read import StoredCohort
+from arena.record.queries.trades import Timed, read_pages, read_payouts, read_trades, read_values
+from arena.scores.rules.money.event_exposure import HeldShares
+from markets.ladders import MarketFamily
+from markets.model import MarketId
+from portfolio.ledger import LedgerError, fold
+from portfolio.model import Entry, Holdings, Side
+from portfolio.value import LotProfit, Profit, StaleReason, lot_values, profit_by_lot
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A lot of an agent, held or closed. `price`, `age` (in seconds) and `stale` are of what is held.
+
+    Without any price a lot that is held is valued at its cost, and `price` is None.
+    """
+
+    agent: str
+    market_id: MarketId
+    question: str
+    side: Side
+    lot: LotProfit
+    price: int | None = None
+    age: int | None = None
+    stale: StaleReason = ""
+
+    @property
+    def money(self) -> Profit:
+        """What went in, came out, and is still there."""
+        return self.lot.money
+
+
+@dataclass(frozen=True, slots=True)
+class PositionGroup:
+    """Positions of an agent or a market taken together: how many they are, and their profit."""
+
+    name: str
+    question: str
+    agents: int
+    lots: int
+    held: int
+    stale: int
+    money: Profit
+
+
+def positions(marked: Marked, max_age: timedelta) -> list[Position]:
+    """Every lot of every agent: agents in line-up order, what is held first, the largest first."""
+    return [
+        found
+        for name in marked.ledgers
+        for found in sorted(_agent_positions(name, marked, max_age), key=_position_order)
+    ]
+
+
+def _agent_positions(agent: str, marked: Marked, max_age: timedelta) -> Iterator[Position]:
+    seen = {
+        (lot.market_id, lot.side): lot
+        for lot in lot_values(_agent_holdings(agent, marked), marked.snapshot, max_age)
+    }
+    lots = profit_by_lot(marked.ledgers[agent], {key: lot.value for key, lot in seen.items()})
+    for key, lot in lots.items():
+        question, now = marked.questions.get(key[0], key[0]), seen.get(key)
+        if now is None:
+            yield Position(agent, key[0], question, key[1], lot)
+        else:
+            yield Position(agent, key[0], question, key[1], lot, now.price, now.age, now.stale)
+
+
+def _agent_holdings(agent: str, marked: Marked) -> Holdings:
+    try:
+        return fold(marked.ledgers[agent])
+    except LedgerError as error:
+        message = f"{agent}'s ledger doesn't add up: {error}"
+        raise ArenaError("broken_ledger", message, "arena verify tells all that is wrong") from error
+
+
+def _position_order(position: Position) -> tuple[bool, int, str, str]:
+    lot = position.lot
+    size = lot.money.value if lot.shares else lot.money.realised
+    return not lot.shares, -size, position.market_id, position.side
+
+
+def by_market(found: Iterable[Position]) -> list[PositionGroup]:
+    """Market by market, both sides and all agents together, the most profitable first."""
+    markets: dict[MarketId, list[Position]] = {}
+    for position in found:
+        markets.setdefault(position.market_id, []).append(position)
+    groups = [merge_positions(name, rows, rows[0].question) for name, rows in markets.items()]
+    return sorted(groups, key=lambda group: (-group.money.total, group.name))
+
+
+def by_agent(found: Iterable[Position], names: Sequence[str]) -> list[PositionGroup]:
+    """Agent by agent, those without a position too, the most profitable first."""
+    agents: dict[str, list[Position]] = {name: [] for name in names}
+    for position in found:
+        agents[position.agent].append(position)
+    groups = [merge_positions(name, rows) for name, rows in agents.items()]
+    return sorted(groups, key=lambda group: (-group.money.total, group.name))
+
+
+def merge_positions(name: str, found: Sequence[Position], question: str = "") -> PositionGroup:
+    """All of these positions as one."""
+    return PositionGroup(
+        name=name,
+        question=question,
+        agents=len({position.agent for position in found}),
+        lots=len(found),
+        held=sum(position.lot.shares > 0 for position in found),
+        stale=sum(position.stale != "" for position in found),
+        money=sum((position.money for position in found), Profit()),
+    )
+
+
+RESOLUTION_PREFIX = "resolution:"
+"""How entries that a market's end has made refer to it."""
+
+Payouts = Mapping[tuple[str, int], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTrades:
+    """An account at its newest mark: its trades and how their markets stand, the lots that it holds, and
+    what it was worth from the bankroll on. `pnl` is that of the leaderboard.
+    """
+
+    agent: str
+    trades: tuple[Timed, ...]
+    ends: Mapping[str, MarketEnd]
+    lots: tuple[HeldShares, ...]
+    values: tuple[int, ...]
+
+    @property
+    def pnl(self) -> int:
+        """Cash and open lots at mid, less the bankroll."""
+        return self.values[-1] - self.values[0]
+
+
+def read_account_trades(
+    connection: Connection, stored: StoredCohort, agent: str | None = None
+) -> list[AccountTrades]:
+    """The accounts of a cohort, or one agent's; none before the first mark."""
+    marked = read_marked(connection, stored.id, agent)
+    if marked is None:
+        return []
+    found = positions(marked, stored.cohort.rules.quote_age)
+    markets = sorted({position.market_id for position in found})
+    events = {page.id: page.event_id for page in read_pages(connection, markets)}
+    payouts = read_payouts(connection, markets)
+    trades = read_trades(connection, stored.id, marked.at)
+    values = read_values(connection, stored.id)
+    mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
+    accounts = []
+    for name, entries in marked.ledgers.items():
+        mine = [position for position in found if position.agent == name]
+        world = _MarketEnds(events, payouts, mids, trades.get(name, []), entries)
+        worth = (entries[0].cash, *values[name])
+        accounts.append(AccountTrades(name, tuple(world.trades), world.ends(mine), world.lots(mine), worth))
+    return accounts
+
+
+@dataclass(frozen=True, slots=True)
+class _MarketEnds:
+    """What an account's ends are worked out from. `mids` are those at the newest mark."""
+
+    events: Mapping[MarketId, str]
+    payouts: Payouts
+    mids: Mapping[MarketId, int | None]
+    trades: Sequence[Timed]
+    entries: Sequence[Entry]
+
+    def ends(self, found: Sequence[Position]) -> dict[str, MarketEnd]:
+        """How the market of each position ended: paid is all that trades alone don't explain."""
+        made: dict[MarketId, int] = defaultdict(int)
+        held = {position.market_id for position in found if position.lot.shares}
+        for position in found:
+            made[position.market_id] += position.money.total
+        for _, trade in self.trades:
+            made[MarketId(trade.market)] -= trade.flow
+        return {market: self._end(market, market in held, paid) for market, paid in sorted(made.items())}
+
+    def _end(self, market: MarketId, held: bool, paid: int) -> MarketEnd:
+        version = None if held else self._version(market)
+        if version is None:
+            return MarketEnd(self.events[market], "open", self._mid(market), paid)
+        payout = self.payouts[market, version]
+        if payout is None:
+            return MarketEnd(self.events[market], "refunded", 0, paid)
+        return MarketEnd(self.events[market], "settled", payout, paid)
+
+    def _version(self, market: MarketId) -> int | None:
+        """The version that was paid by; of what was sold before, the newest one there is."""
+        paid = [
+            entry
+            for entry in self.entries
+            if entry.market_id == market and entry.ref.startswith(RESOLUTION_PREFIX)
+        ]
+        if paid and paid[-1].kind != "reverse":
+            return int(paid[-1].ref.removeprefix(RESOLUTION_PREFIX))
+        return max((version for name, version in self.payouts if name == market), default=None)
+
+    def _mid(self, market: MarketId) -> int:
+        """The mid at the newest mark; where there is none, that of the last trade."""
+        known = self.mids.get(market)
+        return next(t.mid for _, t in reversed(self.trades) if t.market == market) if known is None else known
+
+    def lots(self, found: Sequence[Position]) -> tuple[HeldShares, ...]:
+        """What is still held."""
+        return tuple(
+            HeldShares(
+                p.market_id, self.events[p.market_id], p.side == "YES", p.lot.shares, self._mid(p.market_id)
+            )
+            for p in found
+            if p.lot.shares
+        )
+
+
+def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[str, MarketEnd]]:
+    """The accounts of an agent, oldest cohort first, as one: trades in order of time, and what came back."""
+    trades: list[Timed] = []
+    ends: dict[str, MarketEnd] = {}
+    for account in accounts:
+        trades += account.trades
+        for market, end in account.ends.items():
+            before = ends[market].paid if market in ends else 0
+            ends[market] = MarketEnd(end.event, end.state, end.value, before + end.paid)
+    return [trade for _, trade in sorted(trades, key=lambda timed: timed[0])], ends
+
+
+def event_ties(found: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) -> dict[str, EventTie]:
+    """How the events of these markets hang together, where one family has all of them; else nobody knows."""
+    traded: dict[str, set[str]] = defaultdict(set)
+    for market, end in ends.items():
+        traded[end.event].add(market)
+    whole = [family for family in found if traded[family.event_id] <= set(family.market_ids)]
+    return {family.event_id: "nested" if family.shape == "nested" else "exclusive" for family in whole}

@@ -1,0 +1,54 @@
+"""Autocast's score of true-false and multiple-choice questions: half the Brier score over all options.
+
+- Formula: ½ · Σ over options of (p − a)², a = 1 for the option that is the answer and 0 for the others;
+  the metric is the mean over questions. With two options this is (f − o)², as in `brier`.
+- Direction: lower is better.
+- Range: 0 to 1; N equal probabilities score (1 − 1/N) / 2.
+- Edge cases: questions may have different numbers of options; probabilities that do not add up to 1 are
+  an error, because the score would reward them. No question gives NaN.
+- Source: seed 003, "Evaluation"; Zou et al. (2022).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats, check_probabilities, mean
+
+TITLE = "Autocast choice"
+DIRECTION = "lower"
+RANGE = (0.0, 1.0)
+
+SLACK = 0.001
+"""How far a question's probabilities may be from adding up to 1: files round."""
+
+
+def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
+    """The score of each question; `answer` counts its options from 0.
+
+    >>> each([[0.5, 0.5], [0.7, 0.1, 0.1, 0.1]], answer=[1, 3]).round(2)
+    array([0.25, 0.66])
+    """
+    return np.array([_one(row, p, a) for row, (p, a) in enumerate(zip(options, answer, strict=True))])
+
+
+def _one(row: int, options: ArrayLike, answer: int) -> float:
+    try:
+        p = check_probabilities(options)
+    except ValueError as error:
+        raise ValueError(f"question {row}, {error}") from None
+    if abs(p.sum() - 1) > SLACK:
+        raise ValueError(f"question {row}: probabilities add up to {p.sum():.4g}, not to 1")
+    if not 0 <= answer < p.size:
+        raise ValueError(f"question {row}: no option {answer} among {p.size}")
+    return float(((p - (np.arange(p.size) == answer)) ** 2).sum() / 2)
+
+
+def score(options: Sequence[ArrayLike], answer: Sequence[int]) -> float:
+    """The mean over questions.
+
+    >>> round(score([[0.2, 0.8], [0.2, 0.8]], answer=[0, 1]), 2)
+    0.34
+    """
+    return mean(each(options, answer))

@@ -1,0 +1,68 @@
+"""Brier score: how far a probability lay from what happened, squared.
+
+- Formula: BS = (f − o)², f the forecast probability of YES, o = 1 if YES happened and 0 if not; the
+  score is the mean over rows, or over markets of each market's mean.
+- Direction: lower is better.
+- Range: 0 (certain and right) to 1 (certain and wrong); a forecast of 0.5 always scores 0.25.
+- Edge cases: rows without an outcome of 0 or 1 are left out; no row at all gives NaN; a forecast
+  outside [0, 1] is an error.
+- Source: seed 002 sections 1.1 and 1.4, bands from its appendix B; Brier (1950), in the one-sided form.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import (
+    Floats,
+    above_floor,
+    band_name,
+    check_probabilities,
+    is_scored,
+    mean,
+    select_rows,
+)
+
+TITLE = "Brier score"
+DIRECTION = "lower"
+RANGE = (0.0, 1.0)
+
+BANDS = (
+    (0.0, "Perfect"),
+    (above_floor(0.0), "Excellent"),
+    (0.10, "Good"),
+    (0.20, "Fair"),
+    (0.25, "Poor"),
+    (0.40, "Very Poor"),
+)
+
+
+def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
+    """(f − o)² row by row; NaN where the outcome is neither 0 nor 1.
+
+    >>> each([0.5, 0.5, 1.0, 0.5], [1, 0, 0, -1])
+    array([0.25, 0.25, 1.  ,  nan])
+    """
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    return np.where(is_scored(o), (check_probabilities(forecast) - o) ** 2, np.nan)
+
+
+def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> float:
+    """The mean of (f − o)²; with markets, within each market first.
+
+    >>> score([0.5, 0.5, 1.0], [1, 0, 0])
+    0.5
+    """
+    counted = is_scored(outcome)
+    apart = select_rows(check_probabilities(forecast), counted) - select_rows(
+        np.atleast_1d(np.asarray(outcome)), counted
+    )
+    return mean(np.square(apart, out=apart), None if market is None else np.asarray(market)[counted])
+
+
+def band(brier: float) -> str | None:
+    """What the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor.
+
+    >>> band(0.15)
+    'Good'
+    """
+    return band_name(brier, BANDS)

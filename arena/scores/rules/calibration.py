@@ -1,0 +1,90 @@
+"""Calibration: of all that was called 70% likely, did 70% happen?
+
+- Formula: the forecasts fall into ten half-open bins [0, .1), [.1, .2) … [.9, 1]; each shows its count,
+  mean forecast and observed share of YES, with Wilson's 95% interval of that share. The score is the
+  mean over rows of (mean forecast − observed share)² of the row's bin.
+- Direction: lower is better; it says nothing of how far the forecasts dared to go.
+- Range: 0 to 1.
+- Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at
+  all gives no bins and a score of NaN. Few rows give a bad score by chance alone: look at the intervals.
+- Source: Murphy (1973) for the term, Wilson (1927) for the interval.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import add
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats, check_probabilities, is_scored, mean, select_rows
+
+TITLE = "Calibration error"
+DIRECTION = "lower"
+RANGE = (0.0, 1.0)
+
+BINS = 10
+EDGES = tuple(edge / BINS for edge in range(BINS + 1))
+DUST = 5e-9
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came, from – to."""
+
+    low: float
+    high: float
+    count: int
+    forecast: float
+    observed: float
+    observed_low: float
+    observed_high: float
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The 95% interval of a share seen in `count` trials.
+
+    >>> low, high = wilson(0.5, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.2366, 0.7634)
+    """
+    spread = Z95**2 / count
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
+    """The bins that hold a resolved forecast, lowest first.
+
+    >>> [(b.low, b.count, b.forecast, b.observed) for b in bins([0.7, 0.75, 1.0], [1, 0, 1])]
+    [(0.7, 2, 0.725, 0.5), (0.9, 1, 1.0, 1.0)]
+    """
+    counted = is_scored(outcome)
+    f = select_rows(check_probabilities(forecast), counted)
+    o = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
+    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
+    place = np.minimum((f * BINS + DUST).astype(np.uint8), BINS - 1)
+    no, yes = np.bincount(place + np.uint8(BINS) * (o == 1), minlength=2 * BINS).reshape(2, BINS).tolist()
+    in_order = f[np.argsort(place, kind="stable")]
+    ends = list(accumulate(map(add, no, yes), initial=0))
+    return [_bin(k, in_order[a:b], yes[k]) for k, (a, b) in enumerate(pairwise(ends)) if b > a]
+
+
+def _bin(place: int, f: Floats, yes: int) -> Bin:
+    share = yes / f.size
+    return Bin(EDGES[place], EDGES[place + 1], f.size, mean(f), share, *wilson(share, f.size))
+
+
+def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
+    """The mean squared gap between what the bins forecast and what they saw.
+
+    >>> score([0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0])
+    0.0
+    """
+    found = bins(forecast, outcome)
+    total = sum(b.count for b in found)
+    gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in found)
+    return gaps / total if total else math.nan

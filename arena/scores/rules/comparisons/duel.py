@@ -1,0 +1,143 @@
+"""Duels: which of two agents forecasts better, on the rows that both have.
+
+- Formula: on each market and instant that both forecast, d = (f_b − o)² − (f_a − o)², so that a is ahead
+  where d is above 0; averaged within markets, then over markets. p-value (null: no difference) and 95%
+  interval come from `wild_bootstrap`, with the markets of one event as one. Over all pairs `holm_adjusted`
+  is p by Holm.
+- Direction: higher is better for the first of the two, lower for the second.
+- Range: −1 to 1.
+- Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
+  common row there is nothing, and `apart` can still compare the two by way of the market. Agents that always
+  said the same have a gap of exactly 0 and p = 1.
+- Source: Diebold and Mariano (1995) for the paired difference of two forecasters; Holm (1979).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules.comparisons import interval, wild_bootstrap
+from arena.scores.rules.comparisons.events import EventSums, Ints, effective_events, sum_by_event
+from arena.scores.rules.comparisons.gain import none_for_nan, reason_of
+from arena.scores.rules.comparisons.holm import holm_adjusted
+from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
+
+    `by` says how: on common rows, or each against the market on rows of its own, as `apart` does. `low` and
+    `high` are worked out where they are asked for, and `holm_adjusted` only among many.
+    """
+
+    a: str
+    b: str
+    rows: int
+    markets: int
+    events: int
+    effective: float
+    gap: float | None
+    error: float | None
+    p: float | None
+    reason: str | None
+    by: Literal["rows", "market"] = "rows"
+    adjusted: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether both always said the same, as far as scores can tell."""
+        return self.gap == 0 and not self.error
+
+    def winner(self, level: float = wild_bootstrap.LEVEL) -> str | None:
+        """Who is ahead by more than chance, after Holm where there are many duels."""
+        p = self.p if self.adjusted is None else self.adjusted
+        if p is None or self.gap is None or p > level:
+            return None
+        return self.a if self.gap > 0 else self.b
+
+
+def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
+    """One duel, with the interval of its gap."""
+    rows, sums = _common(season, season.of(a), season.of(b))
+    drawn = wild_bootstrap.signed_sums(season.events, [sums], seed)
+    found = _duel(a, b, rows, sums, float(wild_bootstrap.p_values(drawn)[0]))
+    return _spanned([found], drawn)[0]
+
+
+def duels(
+    season: SeasonForecasts, agents: Sequence[str] | None = None, seed: int = 0, *, spans: bool = False
+) -> list[Duel]:
+    """Every pair of the agents, all of them unless named, with p-values adjusted for their number.
+
+    With `spans` each has the interval of its gap too, which takes longer.
+    """
+    pairs = list(combinations(season.agents if agents is None else agents, 2))
+    parts = wild_bootstrap.blocks(pairs, len(season.events))
+    found = [one for part in parts for one in _duels(season, part, seed, spans)]
+    held = holm_adjusted([np.nan if one.p is None else one.p for one in found])
+    return [replace(one, adjusted=none_for_nan(float(p))) for one, p in zip(found, held, strict=True)]
+
+
+def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
+    """The gap alone; None without a common row."""
+    return none_for_nan(_common(season, season.of(a), season.of(b))[1].mean)
+
+
+def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
+    common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
+    drawn = wild_bootstrap.signed_sums(season.events, [x for _, x in common], seed, shifts=spans)
+    ps = wild_bootstrap.p_values(drawn)
+    found = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+    return _spanned(found, drawn) if spans else found
+
+
+def _spanned(found: Sequence[Duel], drawn: wild_bootstrap.SignedSums) -> list[Duel]:
+    """Those of which something can be inferred, with the intervals of their gaps."""
+    spans = interval.intervals(drawn, [one.reason is None for one in found])
+    both = zip(found, spans, strict=True)
+    return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
+
+
+def _common(season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts) -> tuple[int, EventSums]:
+    """How many rows both have, and their differences by event."""
+    gap, market = _gap(a, b, season.cells)
+    return gap.size, sum_by_event(gap, market, season.event_of, len(season.events))
+
+
+def _gap(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Floats, Ints]:
+    """How much further off b was, on the rows that both have."""
+    if np.array_equal(a.cell, b.cell):
+        return b.error - a.error, a.market
+    mine, yours = (_in(one.cell, other.cell, cells) for one, other in ((a, b), (b, a)))
+    return b.error[yours] - a.error[mine], a.market[mine]
+
+
+def _in(one: Ints, other: Ints, cells: int) -> Flags:
+    """Which of one's cells are among the other's."""
+    there = np.zeros(cells, dtype=np.bool_)
+    there[other] = True
+    return there[one]
+
+
+def _duel(a: str, b: str, rows: int, sums: EventSums, p: float) -> Duel:
+    count = effective_events(sums.count)
+    reason = reason_of(count)
+    return Duel(
+        a=a,
+        b=b,
+        rows=rows,
+        markets=int(sums.count.sum()),
+        events=int(np.count_nonzero(sums.count)),
+        effective=count,
+        gap=none_for_nan(sums.mean),
+        error=none_for_nan(wild_bootstrap.error(sums)),
+        p=p if reason is None else None,
+        reason=reason if rows else "no common rows",
+    )

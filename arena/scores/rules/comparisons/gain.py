@@ -1,0 +1,105 @@
+"""Gain: how much closer to what happened than the market an agent lay, and how far chance may account for it.
+
+- Formula: on each row of the agent the market's error less the agent's, d = (r − o)² − (f − o)²; the gain
+  (the leaderboard's skill) is the mean over markets of each market's mean d. Its error, p-value (null: 0)
+  and 95% interval come from `wild_bootstrap`, with the markets of one event as one.
+- Direction: higher is better; 0 is the market itself.
+- Range: −1 to 1.
+- Edge cases: nothing resolved gives None for everything, with the reason. Under 20 effective events there is
+  a gain, and no interval or p-value: "not enough events". Who always says the price has a gain of exactly 0,
+  an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once.
+- Source: seed 002 section 1.5 for skill against a reference; the paired difference on identical rows is the
+  comparison of Diebold and Mariano (1995), clustered by event.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+
+from arena.scores.rules.comparisons import interval, wild_bootstrap
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums, effective_events, sum_by_event
+from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
+
+NOTHING = "nothing resolved"
+TOO_FEW = "not enough events"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What an agent gains on the market. None where nothing can be said, and `reason` says why."""
+
+    agent: str
+    rows: int
+    markets: int
+    events: int
+    effective: float
+    skill: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    reason: str | None
+
+    @property
+    def is_market(self) -> bool:
+        """Whether it always said what the market says, as far as scores can tell."""
+        return self.skill == 0 and not self.error
+
+
+def sums_of(season: SeasonForecasts, said: AgentForecasts) -> EventSums:
+    """An agent's differences from the market by event."""
+    return sum_by_event(said.reference - said.error, said.market, season.event_of, len(season.events))
+
+
+def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
+    """Every agent against the market, in the season's order."""
+    parts = wild_bootstrap.blocks(season.agents, len(season.events))
+    return [gain for agents in parts for gain in _gains(season, agents, seed)]
+
+
+def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
+    said = [season.of(agent) for agent in agents]
+    sums = [sums_of(season, rows) for rows in said]
+    drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
+    told = [reason_of(effective_events(x.count)) is None for x in sums]
+    parts = zip(
+        agents, said, sums, wild_bootstrap.p_values(drawn), interval.intervals(drawn, told), strict=True
+    )
+    return [_gain(agent, rows.cell.size, x, float(p), span) for agent, rows, x, p, span in parts]
+
+
+def reason_of(count: float, enough: float = ENOUGH_EVENTS) -> str | None:
+    """Why nothing can be inferred from so many effective events, if nothing can.
+
+    >>> reason_of(0), reason_of(19.9), reason_of(20)
+    ('nothing resolved', 'not enough events', None)
+    """
+    if count >= enough:
+        return None
+    return TOO_FEW if count else NOTHING
+
+
+def none_for_nan(value: float) -> float | None:
+    """A number, or None for NaN."""
+    return None if isnan(value) else value
+
+
+def _gain(agent: str, rows: int, sums: EventSums, p: float, span: interval.Interval) -> Gain:
+    count = effective_events(sums.count)
+    reason = reason_of(count)
+    told = reason is None
+    return Gain(
+        agent=agent,
+        rows=rows,
+        markets=int(sums.count.sum()),
+        events=int(np.count_nonzero(sums.count)),
+        effective=count,
+        skill=none_for_nan(sums.mean),
+        error=none_for_nan(wild_bootstrap.error(sums)),
+        low=span.low if told else None,
+        high=span.high if told else None,
+        p=p if told else None,
+        reason=reason,
+    )

@@ -1,0 +1,56 @@
+"""The interval of a mean over markets: every value that the wild event bootstrap-t does not refuse.
+
+- Formula: the 95% interval is every m₀ for which `wild` has p > 0.05; its ends are found by bisection,
+  outward from the mean, with the same coins for every m₀.
+- Direction: narrower is better known.
+- Range: within −1 and 1, as differences of Brier scores are.
+- Edge cases: values that are all the same give an interval of no length; no market gives NaN. It need not be
+  as long on both sides of the mean.
+- Source: inverting a test, as Davidson and MacKinnon do with the wild bootstrap. docs/evidence.md shows how
+  often it holds the true value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, SignedSums, p_at, select_columns
+
+HALVINGS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From `low` to `high`; NaN where nothing can be said."""
+
+    low: float
+    high: float
+
+
+def intervals(given: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
+    """The 95% interval of each mean that is wanted; NaN of the others, and without a market."""
+    low, high = np.full((2, len(wanted)), nan)
+    which = np.array(wanted, dtype=np.bool_)
+    if which.any():
+        part = select_columns(given, which)
+        with np.errstate(invalid="ignore"):
+            low[which], high[which] = _end(part, -1.0), _end(part, 1.0)
+    return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+
+
+def _end(given: SignedSums, side: float) -> Floats:
+    """The last value on one side of the mean that is held."""
+    middle = given.plain.s / given.plain.n
+    step = side * 4 * np.sqrt(given.plain.v) / given.plain.n
+    inside, outside = middle, middle + step
+    while (wide := (p_at(outside, given) > LEVEL) & (np.abs(outside) < 2) & (step != 0)).any():
+        step = np.where(wide, 2 * step, step)
+        outside = middle + step
+    for _ in range(HALVINGS):
+        between = (inside + outside) / 2
+        held = p_at(between, given) > LEVEL
+        inside, outside = np.where(held, between, inside), np.where(held, outside, between)
+    return np.clip(inside, -1.0, 1.0)

@@ -1,0 +1,197 @@
+"""Who leads, and whether that means anything yet: one sentence over the board.
+
+- Formula: an agent leads if its gain on the market is above 0 with p ≤ 0.05, and it is ahead of every other
+  agent that can be judged, each with p ≤ 0.05: by their duel, or by way of the market (`indirect_duel`)
+  where they have too few common events. These p-values are not adjusted for their number, because all must
+  be small at once. Events still needed are those of `power` for every gap that is open, the largest of
+  them, each found with a chance of 1 − 0.1/k where k gaps must all be found: then all are, with one of 90%.
+- Direction: higher is better, of gains and gaps alike.
+- Range: nobody, or one agent with those that say the same; in a season without skill somebody is named
+  with a chance of at most 5%.
+- Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Agents that always say
+  the market's price, or the leader's forecast, are no rivals, and neither are the leader's twins. Who is
+  first without leading is named as such: the first on the board whom nobody beats. A gap that goes the
+  wrong way gives no number of events.
+- Source: Gutmann and Maymin (1987): to say that the best one of a sample is the best of all, each comparison
+  with the others at its plain level is enough.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+from typing import Literal
+
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.power import still_needed
+from arena.scores.rules.comparisons.ranks import order
+from arena.scores.rules.comparisons.wild_bootstrap import LEVEL
+
+_NAMED = 3
+
+
+def list_names(of: Sequence[str]) -> str:
+    """Some of the names, and how many more.
+
+    >>> list_names(["ann", "bob"]), list_names(["ann", "bob", "cho", "dan", "eve"])
+    ('ann and bob', 'ann, bob, cho and 2 others')
+    """
+    shown = list(of if len(of) <= _NAMED + 1 else of[:_NAMED])
+    parts = shown if len(shown) == len(of) else [*shown, f"{len(of) - len(shown)} others"]
+    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]])
+
+
+def gain_text(gain: Gain) -> str:
+    """A gain with its interval."""
+    return f"{gain.skill:.4f} ({gain.low:.4f} to {gain.high:.4f})"
+
+
+def rounded_up(number: int) -> str:
+    """Up to two digits that count.
+
+    >>> rounded_up(7), rounded_up(321), rounded_up(12345)
+    ('7', '330', '13,000')
+    """
+    unit: int = 10 ** max(int(log10(max(number, 1))) - 1, 0)
+    return f"{ceil(number / unit) * unit:,}"
+
+
+def unjudged_text(agents: int) -> str:
+    """That so many can't be judged."""
+    if not agents:
+        return ""
+    who = "One agent has" if agents == 1 else f"{agents} agents have"
+    return f" {who} too few events to be judged."
+
+
+LeadState = Literal["nothing", "few", "behind", "open", "leads"]
+"""Nothing is resolved, too little is, nobody is ahead of the market, someone is first, someone leads."""
+
+_SURE = 0.9
+"""The chance with which a leader should be named after as many events as are said to be needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeadStatement:
+    """The sentence, and what it says for programs. `ahead` is first on the board, whether it leads or not."""
+
+    state: LeadState
+    leader: str | None
+    ahead: str | None
+    not_beaten: tuple[str, ...]
+    events_needed: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Contenders:
+    """Those who can be judged, and their duels from either side."""
+
+    gains: dict[str, Gain]
+    duels: dict[tuple[str, str], Duel]
+    families: tuple[frozenset[str], ...]
+
+    def rivals(self, agent: str) -> list[str]:
+        """Whom it must beat to lead."""
+        return [other for other in self.gains if other != agent and not self.alike(agent, other)]
+
+    def alike(self, agent: str, other: str) -> bool:
+        """Whether two are twins, or say the same."""
+        known = self.duels.get((agent, other))
+        twins = any({agent, other} <= family for family in self.families)
+        return twins or (known is not None and known.same)
+
+    def beats(self, agent: str, other: str) -> bool:
+        """Whether it is ahead by more than chance, whatever else is compared."""
+        known = self.duels.get((agent, other))
+        if known is None or known.p is None or known.gap is None or known.p > LEVEL:
+            return False
+        return (known.gap > 0) is (known.a == agent)
+
+    def open(self, agent: str) -> list[str]:
+        """Whom it has not beaten, without the market."""
+        return [other for other in self.rivals(agent) if not self.beats(agent, other)]
+
+
+def lead(
+    gains: Sequence[Gain], duels: Iterable[Duel], families: Iterable[Collection[str]] = ()
+) -> LeadStatement:
+    """Who leads. `families` hold agents with the same settings; every pair has a duel."""
+    players = [gain for gain in order(gains) if not gain.is_market]
+    judged = [gain for gain in players if gain.reason is None]
+    if not judged:
+        return _too_early(players)
+    known = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
+    field = _Contenders({g.agent: g for g in judged}, known, tuple(frozenset(family) for family in families))
+    for gain in judged:
+        if beats_market(gain) and not field.open(gain.agent):
+            return _leads(gain, field, len(players) - len(judged))
+    unbeaten = [g for g in judged if not any(field.beats(other, g.agent) for other in field.gains)]
+    return _first((unbeaten or judged)[0], field, len(players) - len(judged))
+
+
+def chance_each(gaps: int) -> float:
+    """How surely each of some gaps must be found for all of them to be, nine times in ten.
+
+    >>> chance_each(5)
+    0.98
+    """
+    return 1 - (1 - _SURE) / gaps
+
+
+def beats_market(gain: Gain) -> bool:
+    """Whether it is closer to what happened than the market by more than chance."""
+    return gain.skill is not None and gain.skill > 0 and gain.p is not None and gain.p <= LEVEL
+
+
+def _too_early(players: Sequence[Gain]) -> LeadStatement:
+    """Nobody can be judged."""
+    ahead = next((gain for gain in players if gain.skill is not None), None)
+    if ahead is None:
+        return LeadStatement("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
+    most = max(gain.effective for gain in players)
+    said = f"Nobody leads yet: the most that any agent has is {most:.1f} effective events, "
+    said += f"and {ENOUGH_EVENTS:.0f} are the least from which anything follows."
+    return LeadStatement("few", None, ahead.agent, (), None, said)
+
+
+def _leads(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
+    name, rivals = gain.agent, field.rivals(gain.agent)
+    alike = [other for other in field.gains if other != name and field.alike(name, other)]
+    them = "the other agent" if len(rivals) == 1 else f"each of {len(rivals)} others"
+    said = f"{list_names([name, *alike])} {'lead' if alike else 'leads'} by more than chance would explain: "
+    said += f"closer than the market by {gain_text(gain)} over {gain.events} events"
+    said += f", and closer than {them}." if rivals else "."
+    return LeadStatement("leads", name, name, (), None, said + unjudged_text(unjudged))
+
+
+def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
+    """Someone is first on the board, and it isn't clear that this means anything."""
+    unbeaten = (*(() if beats_market(gain) else ("the market",)), *field.open(gain.agent))
+    found = f"{gain_text(gain)} over {gain.events} events"
+    if gain.skill is None or gain.skill <= 0:
+        said = f"Nobody is ahead of the market: {gain.agent} is closest, at {found}."
+        return LeadStatement("behind", None, gain.agent, unbeaten, None, said + unjudged_text(unjudged))
+    needed = _needed(gain, field)
+    said = f"{gain.agent} is first, which says nothing yet: closer than the market by {found}, but not ahead "
+    said += f"of {list_names(unbeaten)} by more than chance."
+    said += "" if needed is None else f" With such gaps about {rounded_up(needed)} more events would tell."
+    return LeadStatement("open", None, gain.agent, unbeaten, needed, said + unjudged_text(unjudged))
+
+
+def _needed(gain: Gain, field: _Contenders) -> int | None:
+    """Events until all that is open is told, with the chance that is wanted."""
+    gaps = [] if beats_market(gain) else [(gain.skill, gain.error, gain.effective, gain.events)]
+    for other in field.open(gain.agent):
+        one = field.duels.get((gain.agent, other))
+        if one is None or one.gap is None:
+            return None
+        gaps.append((one.gap if one.a == gain.agent else -one.gap, one.error, one.effective, one.events))
+    chance = chance_each(len(field.rivals(gain.agent)) + 1)
+    found = [
+        None if not gap or gap < 0 or error is None else still_needed(gap, error, effective, events, chance)
+        for gap, error, effective, events in gaps
+    ]
+    numbers = [number for number in found if number is not None]
+    return max(numbers, default=None) if len(numbers) == len(found) else None

@@ -1,0 +1,49 @@
+"""Twins: what lies between two agents with the same settings is noise, and a measure for other gaps.
+
+- Formula: for each pair of twins the gap g of their duel; the floor is √(mean g²), the widest is max |g|.
+- Direction: lower is better: the models answer alike when asked again.
+- Range: 0 to 1.
+- Edge cases: twins without a common resolved row are left out; without any pair there is no floor (None). A
+  gap under the widest one between twins may be luck of the draw alone, whatever its p-value.
+- Source: ours; the spread between repeated measurements of one thing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum, sqrt
+
+from arena.scores.rules.comparisons.duel import gap_between
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts
+
+
+@dataclass(frozen=True, slots=True)
+class TwinNoise:
+    """How far apart twins lie: so many pairs, their typical gap, and the widest."""
+
+    pairs: int
+    typical: float
+    widest: float
+
+
+def typical_noise(gaps: Iterable[float | None]) -> TwinNoise | None:
+    """The noise floor of gaps between twins.
+
+    >>> typical_noise([0.003, -0.004, None])
+    TwinNoise(pairs=2, typical=0.0035355339059327377, widest=0.004)
+    """
+    found = [gap for gap in gaps if gap is not None]
+    if not found:
+        return None
+    typical = sqrt(fsum(gap * gap for gap in found) / len(found))
+    return TwinNoise(len(found), typical, max(abs(gap) for gap in found))
+
+
+def twin_noise(season: SeasonForecasts, families: Iterable[Iterable[str]]) -> TwinNoise | None:
+    """The noise floor of a season; each family holds agents with the same settings.
+
+    Who has given no answer is in no pair.
+    """
+    known = ([name for name in family if name in season.agents] for family in families)
+    pairs = [pair for family in known for pair in combinations(family, 2)]
+    return typical_noise(gap_between(season, a, b) for a, b in pairs)

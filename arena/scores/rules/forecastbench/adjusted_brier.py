@@ -1,0 +1,181 @@
+"""Difficulty-adjusted Brier: how far off a forecaster was, less how hard its questions were.
+
+- Formula: s(i) = weighted mean over the questions j of forecaster i of (y(i, j) − b(j)), y its Brier
+  score and b the question's difficulty; then s(i) is shifted by a constant, the same for all forecasters,
+  so that one who always says 0.5 has 0.25. Difficulty comes in two modes. `two_way`: b(j) of y(i, j) =
+  a(i) + b(j) + u(i, j) by least squares over the cells that `fits` marks, which `difficulty_sample` chooses.
+  `market_brier`: b(j) is the Brier score of the crowd, the market's own probability on the day that
+  forecasts were due.
+- Direction: lower is better; 0.25 is no knowledge.
+- Range: unbounded, mostly 0 to 1. Below 0 is possible: better than perfect would be on easier questions.
+- Edge cases: the shift is exact and needs no such forecaster on the board: (0.5 − o)² on every question
+  is what it would have scored. A forecaster without a question has NaN. A question that no forecaster of
+  the sample answered, or two groups of the sample that share no question, directly or through others, are
+  errors, since their difficulties can't be compared; in a bootstrap replicate the second gives NaN.
+- Source: seed 004 section 3.4 for the aim; the two modes are those of the benchmark's later leaderboard,
+  whose dataset questions are always adjusted by `two_way`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules.forecastbench.panel import Ints, Panel
+
+CLOSE = 1e-13
+NOISE = 1e-15
+"""Effects closer than this are the same: rounding of Brier scores leaves no more."""
+
+
+def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
+    """The effects a of forecasters, one row a weighting.
+
+    With Brier scores y(i, j) = a(i) + b(j), forecasters i and questions j with weights w(j), least squares
+    take b(j) = mean over i of y(i, j) − a(i), and a solves L a = r, where
+
+        L = Σ_j w(j) (diag m_j − m_j m_jᵀ / n_j),   r = Σ_j w(j) m_j (y_j − mean of y_j),
+
+    m_j marks the n_j forecasters of question j: a graph's Laplacian, linear in w. Questions that the same
+    forecasters answered share a pattern, and L needs no more than the sum of weights of each pattern. It is
+    solved by conjugate gradients, scaled by L's diagonal, for all weightings side by side.
+
+    `counts` has the weight of each pattern, `sample` who is in it. What cancels in differences is left out:
+    the a of a forecaster without weight is 0.
+    """
+    shares = (sample / sample.sum(axis=1, keepdims=True)).T
+    diagonal = counts @ sample
+    scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+    found, rest = np.zeros_like(right), right.copy()
+    step = scale * rest
+    size = (rest * step).sum(axis=1)
+    small = np.maximum(CLOSE**2 * size, NOISE**2 * diagonal.sum(axis=1))
+    for _ in range(4 * sample.shape[1] + 50):
+        going = size > small
+        if not going.any():
+            return found
+        pushed = diagonal * step - (counts * (step @ shares)) @ sample
+        length = _quotient(size, (step * pushed).sum(axis=1), going)
+        found += length * step
+        rest -= length * pushed
+        scaled = scale * rest
+        before, size = size, np.where(going, (rest * scaled).sum(axis=1), 0.0)
+        step = scaled + _quotient(size, before, going) * step
+    raise ArithmeticError("the two-way fixed effects did not settle: too few forecasters share questions")
+
+
+def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
+    """A column of quotients, 0 where there is none to take."""
+    out = np.zeros_like(top)
+    return np.divide(top, bottom, out=out, where=where & (bottom > 0))[:, None]
+
+
+def connected(counts: Floats, sample: Floats) -> Flags:
+    """Whether all forecasters of each weighting hang together by questions that they share."""
+    weight = counts @ sample
+    present = weight > 0
+    reached = np.zeros_like(present)
+    reached[np.arange(len(reached)), weight.argmax(axis=1)] = True
+    going = np.arange(len(reached))
+    while going.size:
+        touched = (reached[going].astype(np.float64) @ sample.T > 0) & (counts[going] > 0)
+        wider = touched.astype(np.float64) @ sample > 0
+        grew = (wider & ~reached[going]).any(axis=1)
+        reached[going] |= wider
+        going = going[grew & (reached[going] != present[going]).any(axis=1)]
+    return np.asarray((reached == present).all(axis=1))
+
+
+HALF = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DifficultyTable:
+    """A panel made ready to be scored under any weights of its questions.
+
+    `above` has each cell less its question's level, 0 where there is none, and at the end a row for always
+    0.5. Questions with the same cells share a pattern: `answered` and `sample` say which cells, `order` and
+    `starts` sort by pattern. `given` says that difficulty isn't to be estimated; if it is, forecasters in
+    `whole` are of the sample on all their questions, those in `parted` on some: their cells are `part`.
+    """
+
+    above: Floats
+    answered: Floats
+    sample: Floats
+    order: Ints
+    starts: Ints
+    given: bool
+    whole: Flags
+    parted: Ints
+    part: Floats
+
+
+def two_way(panel: Panel) -> DifficultyTable:
+    """Ready to be adjusted by two-way fixed effects."""
+    counts = panel.fits.sum(axis=0)
+    lonely = np.flatnonzero(counts == 0)
+    if lonely.size:
+        name = panel.questions[lonely[0]]
+        raise ValueError(f"question {name!r}: nobody of the difficulty sample answered it")
+    level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
+    ready = _difficulty_table(panel, level, given=False)
+    if level.size and not connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
+        raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
+    return ready
+
+
+def market_brier(panel: Panel, crowd: str) -> DifficultyTable:
+    """Ready to be adjusted by the Brier score of the forecaster that says what the market said."""
+    level = panel.row(crowd)
+    absent = np.flatnonzero(np.isnan(level))
+    if absent.size:
+        raise ValueError(f"question {panel.questions[absent[0]]!r}: {crowd!r}, the crowd, didn't answer it")
+    return _difficulty_table(panel, level, given=True)
+
+
+def _difficulty_table(panel: Panel, level: Floats, *, given: bool) -> DifficultyTable:
+    answered = ~np.isnan(panel.brier)
+    half = (0.5 - panel.outcome) ** 2 - level
+    above = np.vstack([np.where(answered, panel.brier - level, 0), half])
+    everybody = np.vstack([answered, np.ones(len(level), dtype=np.bool_)])
+    cells = np.packbits(np.vstack([everybody, panel.fits]), axis=0).T
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    parted = np.flatnonzero(panel.fits.any(axis=1) & (panel.fits != answered).any(axis=1))
+    return DifficultyTable(
+        above=above,
+        answered=everybody[:, first].T.astype(np.float64),
+        sample=panel.fits[:, first].T.astype(np.float64),
+        order=order,
+        starts=np.searchsorted(which.ravel()[order], np.arange(len(first))),
+        given=given,
+        whole=(panel.fits == answered).all(axis=1),
+        parted=parted,
+        part=np.where(panel.fits[parted], above[parted], 0),
+    )
+
+
+def scores(ready: DifficultyTable, weights: Floats) -> Floats:
+    """The scores of all forecasters, one row for each row of weights of the questions."""
+    if not ready.order.size:
+        return np.full((len(weights), len(ready.above) - 1), np.nan)
+    counts = np.add.reduceat(weights[:, ready.order], ready.starts, axis=1)
+    total = weights @ ready.above.T
+    if not ready.given:
+        right = np.where(ready.whole, total[:, :-1], 0)
+        right[:, ready.parted] = weights @ ready.part.T
+        effects = solve(counts, right, ready.sample)
+        shares = (ready.sample / ready.sample.sum(axis=1, keepdims=True)).T
+        total += (counts * (effects @ shares)) @ ready.answered
+    answers = counts @ ready.answered
+    mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
+    if not ready.given:
+        mean[~connected(counts, ready.sample)] = np.nan
+    shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
+    return shifted
+
+
+def score(ready: DifficultyTable) -> Floats:
+    """The score of each forecaster, every question once."""
+    found: Floats = scores(ready, np.ones((1, len(ready.order))))[0]
+    return found

@@ -1,0 +1,93 @@
+"""Bootstrap of the board: the same board on questions drawn anew, as often as wanted.
+
+- Formula: within each stratum as many questions are drawn as there are, with replacement; a question
+  drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws
+  whole clusters (questions of one series, or of one event) within families, such as sources.
+- Direction: none. Questions alone understate chance where questions move together: an interval from
+  clusters is the wider and the more honest one, and stands beside.
+- Range: as the index, percent.
+- Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
+  NaN for it, and is left out of its quantiles. A cluster in two families is an error.
+- Source: the benchmark's leaderboard: 1,999 replicates, strata by due date and source, dataset and market
+  questions drawn independently. Clusters are ours.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, scores
+from arena.scores.rules.forecastbench.brier_index import index
+from arena.scores.rules.forecastbench.panel import Ints, Panel
+
+REPLICATES = 1999
+UNITS = ("question", "cluster")
+DECIMALS = 9
+"""Digits of an index that rounding leaves alone: equal forecasters are equal in every replicate."""
+CHUNK_CELLS = 500_000
+"""So many cells of draws at a time stay in a processor's cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """The Brier Index of each forecaster in each replicate: replicates in rows."""
+
+    dataset: Floats
+    market: Floats
+    overall: Floats
+
+
+def replicates(
+    dataset: tuple[Panel, DifficultyTable],
+    market: tuple[Panel, DifficultyTable],
+    chance: Generator,
+    count: int = REPLICATES,
+    by: str = "question",
+) -> Replicates:
+    """The board's indices on `count` draws of both types of question."""
+    drawn = [scored(*part, chance, count, by) for part in (dataset, market)]
+    parts = (drawn[0], drawn[1], (drawn[0] + drawn[1]) / 2)
+    return Replicates(*(index(part).round(DECIMALS) for part in parts))
+
+
+def scored(
+    panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: str = "question"
+) -> Floats:
+    """The adjusted scores of one type in each replicate."""
+    return np.vstack([scores(ready, weights) for weights in draws(panel, chance, count, by)])
+
+
+def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> Iterator[Floats]:
+    """How often each question was drawn, a row a replicate, some replicates at a time."""
+    if by not in UNITS:
+        raise ValueError(f"draws by {by!r}: it is one of {', '.join(UNITS)}")
+    stratum = panel.stratum if by == "question" else _families(panel)
+    groups = [np.flatnonzero(stratum == one) for one in np.unique(stratum)]
+    rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
+    for start in range(0, count, rows):
+        times = _times(groups, len(stratum), chance, min(rows, count - start))
+        yield times if by == "question" else times[:, panel.cluster]
+
+
+def _families(panel: Panel) -> Ints:
+    """The family of each cluster."""
+    found = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
+    found[panel.cluster] = panel.family
+    wrong = np.flatnonzero(found[panel.cluster] != panel.family)
+    if wrong.size:
+        name = panel.questions[wrong[0]]
+        raise ValueError(f"the cluster of question {name!r} is in two families, it can be in one")
+    return found
+
+
+def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
+    times = np.empty((rows, units))
+    start = np.arange(rows)[:, None]
+    for group in groups:
+        picked = chance.integers(0, group.size, size=(rows, group.size)) + start * group.size
+        drawn = np.bincount(picked.ravel(), minlength=rows * group.size).reshape(rows, group.size)
+        times[:, group if len(groups) > 1 else slice(None)] = drawn
+    return times

@@ -1,0 +1,40 @@
+"""The difficulty sample: whose Brier scores help to say how hard a question was.
+
+- Formula: the benchmark's own runs of models count, on questions due within a year of the model's release
+  (less than 365 days after it). Of the simple forecasters that stand beside them for comparison only the
+  naive one counts: always 0, always 0.5, always 1, random, the imputed forecaster and crowds of models
+  would weigh difficulty toward themselves. What others send in never counts, so nobody can move the
+  yardstick.
+- Direction: none, it chooses.
+- Range: yes or no for each forecast.
+- Edge cases: a comparison has no age. A model whose age isn't known doesn't count.
+- Source: the benchmark's leaderboard. The paper adjusts for nothing and has no such sample.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Flags
+
+OLDEST_DAYS = 365
+NAIVE = "Naive Forecaster"
+IMPUTED = "Imputed Forecaster"
+
+
+def sample(
+    forecaster: Sequence[str], external: ArrayLike, comparison: ArrayLike, age_days: ArrayLike
+) -> Flags:
+    """Whether each forecast is of the sample.
+
+    >>> names = ["m", "m", "Naive Forecaster", "Always 0.5", "theirs"]
+    >>> sample(names, [0, 0, 0, 0, 1], [0, 0, 1, 1, 0], [10, 400, 0, 0, 10]).tolist()
+    [True, False, True, False, False]
+    """
+    naive = np.asarray([name == NAIVE for name in forecaster], dtype=np.bool_)
+    young = np.asarray(age_days, dtype=np.float64) < OLDEST_DAYS
+    chosen: Flags = ~np.asarray(external, dtype=np.bool_) & np.where(
+        np.asarray(comparison, dtype=np.bool_), naive, young
+    )
+    return chosen

@@ -1,0 +1,83 @@
+"""What replicates say: intervals, one-sided p-values, and how often one comes first.
+
+- Formula: the interval is from the 2.5% to the 97.5% quantile, with linear interpolation. p(i) is the
+  share of replicates in which forecaster i's index is at least the reference's: small when the reference
+  is better. First: the share of replicates in which i has the highest index, the first by name where
+  several have; top: in which it is at or above the 95% quantile of all forecasters.
+- Direction: p small speaks for the reference; 1 − p small speaks for i against it.
+- Range: quantiles as the index, shares 0 to 1.
+- Edge cases: NaN replicates are left out of quantiles and shares; a forecaster without any, and the
+  reference against itself, have NaN.
+- Source: the benchmark's leaderboard. Not centred on the null: `paper` has the paper's centred form.
+"""
+
+import numpy as np
+
+from arena.scores.rules._columns import Flags, Floats
+
+TAIL = 0.025
+TOP = 0.95
+
+
+def interval(drawn: Floats) -> tuple[Floats, Floats]:
+    """The ends of the 95% percentile interval of each column.
+
+    >>> [ends.tolist() for ends in interval(np.arange(41.0)[:, None])]
+    [[1.0], [39.0]]
+    """
+    known = ~np.isnan(drawn).all(axis=0)
+    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
+    if known.any():
+        ends = np.sort(drawn[:, known], axis=0)  # NaN last
+        size = (~np.isnan(ends)).sum(axis=0)
+        low[known], high[known] = _quantile(ends, size, TAIL), _quantile(ends, size, 1 - TAIL)
+    return low, high
+
+
+def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
+    """The quantile of each column's first `size` values, between the two next to it by straight line."""
+    place = share * (size - 1)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, size - 1)
+    columns = np.arange(ordered.shape[1])
+    lower, upper = ordered[below, columns], ordered[above, columns]
+    between: Floats = lower + (place - below) * (upper - lower)
+    return between
+
+
+def at_least(drawn: Floats, reference: int) -> Floats:
+    """For each column, in which share of replicates it is at least the reference's.
+
+    >>> at_least(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]]), reference=1).tolist()
+    [0.5, nan]
+    """
+    other = drawn[:, [reference]]
+    both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
+    wins, seen = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
+    share: Floats = np.divide(wins, seen, out=np.full(drawn.shape[1], np.nan), where=seen > 0)
+    share[reference] = np.nan
+    return share
+
+
+def first(drawn: Floats) -> Floats:
+    """In which share of replicates each column has the highest value.
+
+    >>> first(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
+    [0.5, 0.5]
+    """
+    known = drawn[~np.isnan(drawn).all(axis=1)]
+    best = np.where(np.isnan(known), -np.inf, known).argmax(axis=1)
+    share: Floats = np.bincount(best, minlength=drawn.shape[1]) / max(len(known), 1)
+    return share
+
+
+def top(drawn: Floats) -> Floats:
+    """In which share of replicates each column is among the top 5%.
+
+    >>> top(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
+    [0.5, 0.75]
+    """
+    known = drawn[~np.isnan(drawn).all(axis=1)]
+    bar = _quantile(np.sort(known, axis=1).T, (~np.isnan(known)).sum(axis=1), TOP)
+    reached: Floats = (known >= bar[:, None]).sum(axis=0) / max(len(known), 1)
+    return reached

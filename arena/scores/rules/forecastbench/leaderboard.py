@@ -1,0 +1,174 @@
+"""ForecastBench's leaderboard: every score of every forecaster on both types of question, with intervals.
+
+- Formula: the types are scored apart; overall is the mean of the two, dataset and market questions
+  counting half each however many there are. Rows are sorted by the overall index. `difficulty` says how
+  hard market questions were, `two_way` or `market_brier`, as in `adjusted`; dataset questions are always
+  `two_way`.
+- Direction: the index, peer, skill and both shares: higher is better; the score: lower.
+- Range: that of each rule. `n` counts the questions that a forecaster is scored on.
+- Edge cases: a forecaster without questions of one type has None there and overall, and comes last.
+  Intervals and p-values need replicates; with none, they are None. `by="cluster"` draws series or events,
+  see `bootstrap`.
+- Source: seed 004 section 3.4 and its notes on overall scores; columns as on the benchmark's leaderboard.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.forecastbench import intervals
+from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, market_brier, score, two_way
+from arena.scores.rules.forecastbench.bootstrap import REPLICATES, Replicates, replicates
+from arena.scores.rules.forecastbench.brier_index import index
+from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
+from arena.scores.rules.forecastbench.panel import Panel
+from arena.scores.rules.forecastbench.peer import peer
+from arena.scores.rules.forecastbench.skill import skill
+
+DIFFICULTIES = ("two_way", "market_brier")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreByType:
+    """A figure for each type of question, and overall; None where nothing can be said."""
+
+    dataset: float | None
+    market: float | None
+    overall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCounts:
+    """How many questions of each type, and in all."""
+
+    dataset: int
+    market: int
+    overall: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastBenchScores:
+    """A forecaster's figures: `low` and `high` of its index, `p` against each reference by its name."""
+
+    forecaster: str
+    n: QuestionCounts
+    score: ScoreByType
+    index: ScoreByType
+    low: ScoreByType
+    high: ScoreByType
+    peer: ScoreByType
+    skill: ScoreByType
+    first: float | None
+    top: float | None
+    p: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spread:
+    """What replicates say of all forecasters."""
+
+    low: Floats
+    high: Floats
+    first: Floats
+    top: Floats
+    p: dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """All figures of all forecasters, each with a row a type and one overall."""
+
+    sizes: list[list[int]]
+    score: Floats
+    peer: Floats
+    skill: Floats
+    spread: _Spread
+
+
+def forecastbench_leaderboard(
+    dataset: Panel,
+    market: Panel,
+    *,
+    difficulty: str = "two_way",
+    crowd: str = IMPUTED,
+    naive: str = NAIVE,
+    references: Sequence[str] = (),
+    count: int = REPLICATES,
+    seed: int = 0,
+    by: str = "question",
+) -> list[ForecastBenchScores]:
+    """The leaderboard, best overall index first. Both tables need the same forecasters, see `panel`."""
+    if dataset.forecasters != market.forecasters:
+        raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
+    parts = (dataset, two_way(dataset)), (market, prepare(market, difficulty, crowd))
+    drawn = replicates(*parts, np.random.default_rng(seed), count, by) if count else None
+    found = _Columns(
+        sizes=[np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)],
+        score=both(score(parts[0][1]), score(parts[1][1])),
+        peer=both(peer(dataset), peer(market)),
+        skill=both(skill(dataset, naive), skill(market, naive)),
+        spread=_spread(drawn, dataset.forecasters, references),
+    )
+    return sorted((_row(name, i, found) for i, name in enumerate(dataset.forecasters)), key=_place)
+
+
+def _row(name: str, i: int, found: _Columns) -> ForecastBenchScores:
+    dataset, market = (sizes[i] for sizes in found.sizes)
+    spread = found.spread
+    return ForecastBenchScores(
+        forecaster=name,
+        n=QuestionCounts(dataset, market, dataset + market),
+        score=_figures(found.score[:, i]),
+        index=_figures(index(found.score[:, i])),
+        low=_figures(spread.low[:, i]),
+        high=_figures(spread.high[:, i]),
+        peer=_figures(found.peer[:, i]),
+        skill=_figures(found.skill[:, i]),
+        first=_known(spread.first[i]),
+        top=_known(spread.top[i]),
+        p={reference: _known(shares[i]) for reference, shares in spread.p.items()},
+    )
+
+
+def _place(row: ForecastBenchScores) -> tuple[bool, float, str]:
+    return row.index.overall is None, -(row.index.overall or 0), row.forecaster
+
+
+def prepare(market: Panel, difficulty: str, crowd: str = IMPUTED) -> DifficultyTable:
+    """A table of market questions, ready to be adjusted in the mode of that name."""
+    if difficulty not in DIFFICULTIES:
+        raise ValueError(f"difficulty {difficulty!r}: it is one of {', '.join(DIFFICULTIES)}")
+    return two_way(market) if difficulty == "two_way" else market_brier(market, crowd)
+
+
+def both(dataset: Floats, market: Floats) -> Floats:
+    """Three rows: dataset, market, and the mean of the two."""
+    return np.vstack([dataset, market, (dataset + market) / 2])
+
+
+def _spread(drawn: Replicates | None, names: Sequence[str], references: Sequence[str]) -> _Spread:
+    absent = [reference for reference in references if reference not in names]
+    if absent:
+        raise ValueError(f"no forecaster is called {absent[0]!r}, only {', '.join(names)}")
+    unknown = np.full((3, len(names)), np.nan)
+    if drawn is None:
+        return _Spread(unknown, unknown, unknown[0], unknown[0], dict.fromkeys(references, unknown[0]))
+    ends = [intervals.interval(part) for part in (drawn.dataset, drawn.market, drawn.overall)]
+    return _Spread(
+        np.vstack([low for low, _ in ends]),
+        np.vstack([high for _, high in ends]),
+        intervals.first(drawn.overall),
+        intervals.top(drawn.overall),
+        {name: intervals.at_least(drawn.overall, names.index(name)) for name in references},
+    )
+
+
+def _figures(three: Floats) -> ScoreByType:
+    return ScoreByType(*map(_known, three))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

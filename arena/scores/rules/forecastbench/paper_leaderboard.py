@@ -1,0 +1,120 @@
+"""The first paper's leaderboard: plain means, the best forecaster, and how sure it is that it is the best.
+
+- Formula: mean Brier score of each type, overall their mean; its 95% interval is the mean ± t·SE, SE² =
+  (s²/n of datasets + s²/n of markets) / 4, t of min(n) − 1 degrees of freedom. Each is compared with the
+  best, question by question: the differences are centred on 0 within each type, as if the two were alike,
+  questions of each type are drawn with replacement, and p is the share of draws whose overall difference
+  is at least the one seen. `better` is the share of questions on which the forecaster's Brier score is
+  below the best's.
+- Direction: score lower, `better` higher; p small speaks for the best.
+- Range: 0 to 1, all of them.
+- Edge cases: questions that haven't resolved count with the market's price for an outcome. Everybody must
+  have answered every question (see `impute`), else it is an error. The best has neither p nor `better`;
+  of forecasters with the same score the first by name is the best. A type with one question has no
+  interval.
+- Source: seed 004 section 5.2, notes to tables 2 and 3, and appendix G, which says that questions are
+  taken for independent: the wild event bootstrap of `comparing` doesn't.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import stdtrit
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS
+from arena.scores.rules.forecastbench.leaderboard import QuestionCounts, ScoreByType, both
+from arena.scores.rules.forecastbench.panel import Panel
+
+DRAWS = 10_000
+TAIL = 0.975
+
+
+@dataclass(frozen=True, slots=True)
+class PaperScores:
+    """A forecaster on the paper's board."""
+
+    forecaster: str
+    n: QuestionCounts
+    brier: ScoreByType
+    low: float | None
+    high: float | None
+    p: float | None
+    better: float | None
+
+
+def paper_leaderboard(
+    dataset: Panel, market: Panel, *, draws: int = DRAWS, seed: int = 0
+) -> list[PaperScores]:
+    """The leaderboard, lowest overall Brier score first."""
+    if dataset.forecasters != market.forecasters:
+        raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
+    for part in (dataset, market):
+        _complete(part)
+    means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
+    half = _half_width(dataset.brier, market.brier)
+    best = int(means[2].argmin())
+    apart = [part.brier - part.brier[best] for part in (dataset, market)]
+    p = _p_values(apart[0], apart[1], np.random.default_rng(seed), draws)
+    below = (np.hstack(apart) < 0).mean(axis=1)
+    sizes = len(dataset.questions), len(market.questions)
+    rows = [
+        PaperScores(
+            forecaster=name,
+            n=QuestionCounts(*sizes, sum(sizes)),
+            brier=ScoreByType(*means[:, i].tolist()),
+            low=_known(means[2, i] - half[i]),
+            high=_known(means[2, i] + half[i]),
+            p=None if i == best else float(p[i]),
+            better=None if i == best else float(below[i]),
+        )
+        for i, name in enumerate(dataset.forecasters)
+    ]
+    return sorted(rows, key=lambda row: (row.brier.overall, row.forecaster))
+
+
+def _complete(panel: Panel) -> None:
+    if not panel.questions:
+        raise ValueError("there is no question of one of the types, and the paper's board needs both")
+    absent = np.argwhere(np.isnan(panel.brier))
+    if absent.size:
+        who, what = absent[0].tolist()
+        raise ValueError(
+            f"{panel.forecasters[who]!r} has no forecast on {panel.questions[what]!r}, see impute"
+        )
+
+
+def _half_width(dataset: Floats, market: Floats) -> Floats:
+    """Half of each interval's width; NaN where a type has one question."""
+    freedom = min(dataset.shape[1], market.shape[1]) - 1
+    if freedom < 1:
+        return np.full(len(dataset), np.nan)
+    variance = sum(part.var(axis=1, ddof=1) / part.shape[1] for part in (dataset, market))
+    return np.asarray(stdtrit(freedom, TAIL) * np.sqrt(variance) / 2, dtype=np.float64)
+
+
+def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
+    """The share of draws under the null in which each one's difference from the best is as large as seen."""
+    seen = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
+    reached = np.zeros(len(seen))
+    centred = [part - part.mean(axis=1, keepdims=True) for part in (dataset, market)]
+    rows = max(1, CHUNK_CELLS // max(part.shape[1] for part in centred))
+    for start in range(0, draws, rows):
+        shifts = [_means(part, chance, min(rows, draws - start)) for part in centred]
+        reached += ((shifts[0] + shifts[1]) / 2 >= seen).sum(axis=0)
+    return reached / draws
+
+
+def _means(values: Floats, chance: Generator, rows: int) -> Floats:
+    """The mean of each row of values on questions drawn anew, a row a draw."""
+    size = values.shape[1]
+    picked = chance.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
+    times = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+    means: Floats = times @ values.T / size
+    return means
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

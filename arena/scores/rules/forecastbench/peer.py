@@ -1,0 +1,28 @@
+"""ForecastBench's peer score: how much less wrong than everybody's average on the same questions.
+
+- Formula: mean over a forecaster's questions j of (mean over all forecasters of y(·, j) − y(i, j)), y the
+  Brier score. The average is over all that answered the question, the forecaster itself among them.
+- Direction: higher is better; the mean over all cells is 0.
+- Range: −1 to 1.
+- Edge cases: a forecaster without a question has NaN.
+- Source: the benchmark's leaderboard. It shares no more than its name with Metaculus's peer score.
+"""
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.forecastbench.panel import Panel
+
+
+def peer(panel: Panel) -> Floats:
+    """The peer score of each forecaster."""
+    answered = ~np.isnan(panel.brier)
+    known = np.where(answered, panel.brier, 0)
+    everybody = known.sum(axis=0) / answered.sum(axis=0)
+    return over(np.where(answered, everybody - known, 0).sum(axis=1), answered.sum(axis=1))
+
+
+def over(total: Floats, count: Floats) -> Floats:
+    """The mean from a sum and a count, NaN where nothing was counted."""
+    mean: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    return mean

@@ -1,0 +1,45 @@
+"""Log score: the logarithm of the probability given to what happened.
+
+- Formula: LS = ln(P), where P = f if YES happened and 1 − f if not, f the forecast probability of YES;
+  the score is the mean over rows, or over markets of each market's mean.
+- Direction: higher is better.
+- Range: −∞ (certain and wrong) to 0 (certain and right); a forecast of 0.5 always scores ln 0.5 = −0.693.
+- Edge cases: a forecast of 0 for what happened, or of 1 for what did not, scores −∞, and so does any mean
+  with such a row in it: nothing is clipped here (`metaculus.limits` clips as that site does). Rows
+  without an outcome of 0 or 1 are left out; no row at all gives NaN; a forecast outside [0, 1] is an error.
+- Source: seed 000, "What is the log score?"; Good (1952).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats, check_probabilities, is_scored, mean
+
+TITLE = "Log score"
+DIRECTION = "higher"
+RANGE = (-math.inf, 0.0)
+
+
+def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
+    """ln P row by row; NaN where the outcome is neither 0 nor 1. Seed 000's example, 99% and 99.9%:
+
+    >>> each([0.99, 0.999, 0.99, 0.999, 0.5], [1, 1, 0, 0, -1]).round(3).tolist()
+    [-0.01, -0.001, -4.605, -6.908, nan]
+    """
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    f = check_probabilities(forecast)
+    with np.errstate(divide="ignore"):
+        return np.where(is_scored(o), np.log(np.where(o == 1, f, 1 - f)), np.nan)
+
+
+def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> float:
+    """The mean of ln P; with markets, within each market first.
+
+    >>> round(score([0.5, 0.8], [1, 0]), 4)
+    -1.1513
+    """
+    counted = is_scored(outcome)
+    rows = each(forecast, outcome)[counted]
+    return mean(rows, None if market is None else np.asarray(market)[counted])

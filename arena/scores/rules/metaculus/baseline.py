@@ -1,0 +1,66 @@
+"""Baseline score: against somebody who knows nothing.
+
+- Formula: at an instant, 100 · (ln P − ln B) / S, where P is the probability of what happened. Yes/no:
+  B = 1/2, S = ln 2. N options: B = 1/N, S = ln N, N being how many there were then. A number: P is the
+  density at it, where the range is 1 wide, S = 2, and B = 1 between closed ends, 0.95 with one open
+  end, 0.9 with two; beyond an open end P is the whole share beyond it and B = 0.05. The score of a
+  question is the integral over the time that forecasts stood, over its planned life.
+- Direction: higher is better; 0 is knowing nothing.
+- Range: yes/no −897 to +99.9 within the site's limits; N options 100 · ln(0.001 N) / ln N to
+  100 · ln(0.999 N) / ln N; numbers −230 to +183 for densities from 0.01 to 35.
+- Edge cases: after an early close everything scores 0 and still counts as time; a forecast from before
+  the opening counts from the opening, one after the close not at all. With a close later than planned,
+  mode `exact` scores to the planned one; `metaculus` to the real one, so that coverage exceeds 1.
+- Source: seed 000, "What is the Baseline score?", its `baseline` list from the site's code.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus._timeline import scored_spans
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.spot import standing_at
+
+TITLE = "Baseline score"
+DIRECTION = "higher"
+LN_2 = math.log(2)
+
+
+def points(chance: ArrayLike, ignorance: ArrayLike = 0.5, scale: ArrayLike = LN_2) -> Floats:
+    """100 · (ln P − ln B) / S, at an instant; yes/no unless said otherwise.
+
+    >>> points([0.4, 0.7, 0.8, 0.999, 0.001]).round(1)
+    array([ -32.2,   48.5,   67.8,   99.9, -896.6])
+    """
+    p, b = np.asarray(chance, dtype=np.float64), np.asarray(ignorance, dtype=np.float64)
+    return 100 * (np.log(p) - np.log(b)) / np.asarray(scale, dtype=np.float64)
+
+
+def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
+    """The time-averaged score of each forecast. Seed 000's five days: 40%, 70% and then 80%.
+
+    >>> from arena.scores.cache.leaderboards.rules.metaculus.question_types import binary
+    >>> days = binary(["a", "a", "a"], [1, 2, 4], [0.4, 0.7, 0.8], outcome=True)
+    >>> found = score(MetaculusQuestion(0, 5, 5), days)
+    >>> float(found.score.sum().round(2)), float(found.coverage.sum())
+    (26.54, 0.8)
+    """
+    low, high = scored_spans(question, forecasts, mode)
+    share = (high - low) / question.life
+    return ForecastScores(mode, each(forecasts) * share, share, share)
+
+
+def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
+    """The score at the spot of the forecasts that stood then."""
+    stood = standing_at(question, forecasts, mode)
+    share = stood.astype(np.float64)
+    return ForecastScores(mode, np.where(stood, each(forecasts), 0.0), share, share)
+
+
+def each(forecasts: Forecasts) -> Floats:
+    """The score that a forecast earns at every instant that it stands."""
+    return points(forecasts.chance, forecasts.ignorance, 100 / forecasts.own_points)

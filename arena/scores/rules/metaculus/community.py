@@ -1,0 +1,113 @@
+"""The community's forecast: a median of all who stand, at every time that something changes.
+
+- Formula: `median` is the plain one of what the standing forecasts give to what happened.
+  `recency_weighted` is the site's: of n standing forecasts, oldest first, the i-th weighs
+  e^(√i − √n), all the same if they are two or fewer; the value where the sorted weights pass a half,
+  or the mean of two if they meet it exactly. With several options each has its median, and the medians
+  less 0.001 are scaled so that all add up to 1; of numbers it is the weighted mean instead.
+- Direction: none, this is a forecast.
+- Range: that of the forecasts.
+- Edge cases: while nothing stands there is no community (NaN); forecasts of one age count by name.
+  The text of the site calls all of this "the median".
+- Source: seed 000, "What is the Relative score?"; seed 001, the tables; weights from the site's code.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus._timeline import Steps, instants, pieces, row_medians, sorted_standing
+from arena.scores.rules.metaculus.forecasts import Forecasts, rows_of
+from arena.scores.rules.metaculus.limits import LOWEST
+
+
+def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
+    """e^(√i − √n) for the i-th oldest of n, or 1 for each if there are no more than two.
+
+    >>> recency_weights(4, [1, 2, 3, 4]).round(3)
+    array([0.368, 0.557, 0.765, 1.   ])
+    """
+    n, i = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(age, dtype=np.float64))
+    return np.where(n > 2, np.exp(np.sqrt(i) - np.sqrt(n)), 1.0)
+
+
+def recency_weighted_median(oldest_first: ArrayLike) -> float:
+    """The site's median of forecasts that all stand.
+
+    >>> recency_weighted_median([0.1, 0.9, 0.8]), recency_weighted_median([0.25, 0.75])
+    (0.8, 0.5)
+    """
+    values = np.atleast_1d(np.asarray(oldest_first, dtype=np.float64))
+    if not values.size:
+        return np.nan
+    weights = recency_weights(values.size, np.arange(values.size) + 1)
+    return float(_weighted_median(values, weights[None, :])[0])
+
+
+def median(forecasts: Forecasts) -> Steps:
+    """The ln of the plain median of the base, from each change until the next."""
+    base = rows_of(forecasts, forecasts.base)
+    times = instants(base)
+    found = [row_medians(*sorted_standing(base.chance, piece.stands)) for piece in pieces(base, times)]
+    return _steps(times, found)
+
+
+def recency_weighted(forecasts: Forecasts) -> Steps:
+    """The ln of the site's community forecast of what happened, from each change until the next."""
+    base = rows_of(forecasts, forecasts.base)
+    base = rows_of(base, np.lexsort((base.forecaster, base.start)))
+    times = instants(base)
+    found = []
+    for piece in pieces(base, times):
+        count = piece.stands.sum(axis=1, keepdims=True)
+        weights = recency_weights(count, np.cumsum(piece.stands, axis=1)) * piece.stands
+        found.append(_pooled(base, weights))
+    return _steps(times, found)
+
+
+def _pooled(base: Forecasts, weights: Floats) -> Floats:
+    if base.mean:
+        total = weights.sum(axis=1)
+        mean: Floats = np.divide(
+            weights @ base.chance, total, out=np.full(total.size, np.nan), where=total > 0
+        )
+        return mean
+    if base.options is None:
+        return _weighted_median(base.chance, weights)
+    return _normalised(base.options, weights, base.happened)
+
+
+def _weighted_median(values: Floats, weights: Floats) -> Floats:
+    """The median of `values` under each row of weights; NaN where all weights are 0."""
+    order = np.argsort(values, kind="stable")
+    ordered, weights = values[order], weights[:, order]
+    total = weights.sum(axis=1, keepdims=True)
+    share = np.cumsum(weights, axis=1) / np.where(total > 0, total, np.nan)
+    left, right = np.argmax(share >= 0.5, axis=1), np.argmax(share > 0.5, axis=1)
+    return np.where(total[:, 0] > 0, (ordered[left] + ordered[right]) / 2, np.nan)
+
+
+def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
+    """The median of every option over those who had it, less the least allowed, scaled to add up to 1."""
+    medians = np.stack([_of_option(column, weights) for column in options.T], axis=1)
+    above = medians - LOWEST
+    count = (~np.isnan(medians)).sum(axis=1)
+    total = np.nansum(above, axis=1)
+    scale = np.divide(1 - count * LOWEST, total, out=np.full(total.size, np.nan), where=total > 0)
+    found = above * scale[:, None] + LOWEST
+    value: Floats = found[:, happened]
+    return np.where(np.isnan(value), found[:, -1], value)
+
+
+def _of_option(column: Floats, weights: Floats) -> Floats:
+    had = ~np.isnan(column)
+    if not had.any():
+        return np.full(weights.shape[0], np.nan)
+    return _weighted_median(column[had], weights[:, had])
+
+
+def _steps(times: Floats, found: list[Floats]) -> Steps:
+    """As steps; where nobody stands they weigh nothing."""
+    values = np.concatenate(found) if found else np.zeros(0)
+    known = ~np.isnan(values)
+    return Steps(times, np.log(np.where(known, values, 1.0)), known.astype(np.float64))

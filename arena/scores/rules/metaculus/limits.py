@@ -1,0 +1,42 @@
+"""The limits within which Metaculus lets people forecast, and we score.
+
+- Formula: a probability is cut to [0.1%, 99.9%]; with several options so is each of them. A density,
+  in units in which the question's range is 1 wide, has 0.01 added to it everywhere and is then scaled
+  so that it still holds as much as before.
+- Direction: none, these are not scores.
+- Range: a binary baseline score from −897 to +99.9, a peer score from −691 to +691.
+- Edge cases: densities sharper than about 35 can't be entered on the site; we don't cut them. NaN, an
+  option that did not exist yet, stays NaN.
+- Source: seed 000, "What is the Baseline score?" and "What is the log score for continuous questions?".
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats
+
+LOWEST, HIGHEST = 0.001, 0.999
+FLOOR = 0.01
+SHARPEST = 35.0
+
+
+def clip(probability: ArrayLike) -> Floats:
+    """Probabilities as the site would take them.
+
+    >>> clip([0.0, 0.5, 1.0])
+    array([0.001, 0.5  , 0.999])
+    """
+    return np.clip(np.asarray(probability, dtype=np.float64), LOWEST, HIGHEST)
+
+
+def with_floor(cdf: ArrayLike) -> Floats:
+    """Cumulative probabilities with a flat density of 0.01 mixed in; what lies outside stays outside.
+
+    >>> with_floor([0.0, 0.0, 1.0]).round(6)
+    array([0.      , 0.00495, 1.      ])
+    """
+    given = np.asarray(cdf, dtype=np.float64)
+    first, last = given[..., :1], given[..., -1:]
+    inside = last - first
+    even = np.linspace(0.0, 1.0, given.shape[-1])
+    return first + inside * (given - first + FLOOR * even) / (inside + FLOOR)

@@ -1,0 +1,130 @@
+"""Peer score: against all others who forecast the same question.
+
+- Formula: at an instant, 100 · (ln p − mean of ln p_i) over the N others whose forecasts stand, which
+  is 100 · (ln p − ln GM), GM the geometric mean of the others; half of that for numbers. Among N + 1
+  who are compared with one another this is 100 · (N + 1)/N · (ln p − ln GM of all). The score of a
+  question is the integral over the time that the forecast stood, over the planned life.
+- Direction: higher is better; 0 is as good as the others on average.
+- Range: yes/no ±691 within the site's limits, numbers ±408 for densities from 0.01 to 35. At every
+  instant the scores of those who are compared with one another add up to 0.
+- Edge cases: an instant at which nobody else's forecast stands adds 0; who was alone all the time has no
+  score (NaN) in `exact` and 0 in `metaculus`. Those outside the base (`Forecasts.base`) are compared
+  with the base and change nobody's score. An option that did not exist yet is read from "Other", for
+  each forecaster by itself.
+- Mode `metaculus` departs from this: when the last forecast is withdrawn, what it was compared with
+  stays until somebody forecasts again; those outside the base get the factor N/(N − 1) of those
+  inside, are scored by whole steps between changes in the base, and get 0 when the base is one; where
+  one forecast of the base has no such option, everyone is compared with the mean of "Other"; without
+  any base all are the base; a close later than planned counts.
+- Source: seed 000, "What is the Peer score?"; the site's code for the second mode.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus._timeline import (
+    StandingSums,
+    Steps,
+    integrate,
+    integrate_by_step,
+    scored_spans,
+    standing_sums,
+)
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+from arena.scores.rules.metaculus.spot import standing_at
+
+TITLE = "Peer score"
+DIRECTION = "higher"
+
+
+def points(chance: ArrayLike) -> Floats:
+    """The score at an instant of everyone who forecast, from what each gave to what happened.
+
+    >>> points(np.exp([-1, 1, 2])).round(9)
+    array([-250.,   50.,  200.])
+    """
+    logs = np.log(np.asarray(chance, dtype=np.float64))
+    if logs.size < 2:
+        return np.full(logs.shape, np.nan)
+    found: Floats = 100 * (logs - logs.mean()) * logs.size / (logs.size - 1)
+    return found
+
+
+def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
+    """The time-averaged score of each forecast."""
+    return (_site if mode == "metaculus" else _exact)(question, forecasts)
+
+
+def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    low, high = scored_spans(question, forecasts, "exact")
+    stood = standing_sums(forecasts, forecasts.base)
+    inside = integrate(question, _among(stood), low, high)
+    outside = integrate(question, _against(stood), low, high)
+    weight, level = (np.where(forecasts.base, one, other) for one, other in zip(inside, outside, strict=True))
+    found = forecasts.points * (np.log(forecasts.chance) * weight - level)
+    return ForecastScores("exact", found, (high - low) / question.life, weight)
+
+
+def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    low, high = scored_spans(question, forecasts, "metaculus")
+    weight, level, share = integrate_by_step(question, _site_steps(forecasts), low, high, question.life)
+    found = forecasts.points * (np.log(forecasts.chance) * weight - level)
+    return ForecastScores("metaculus", found, share, share)
+
+
+def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
+    """The score at the spot of the forecasts that stood then."""
+    return (_site_spot if mode == "metaculus" else _exact_spot)(question, forecasts)
+
+
+def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    stood = standing_at(question, forecasts, "exact")
+    chosen, logs = stood & forecasts.base, np.log(forecasts.chance)
+    others = np.full(logs.size, chosen.sum()) - chosen
+    rest = np.sort(logs[chosen]).sum() - np.where(chosen, logs, 0.0)
+    compared = stood & (others > 0)
+    found = forecasts.points * (logs - rest / np.maximum(others, 1))
+    shares = stood.astype(np.float64), compared.astype(np.float64)
+    return ForecastScores("exact", np.where(compared, found, 0.0), *shares)
+
+
+def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    steps = _site_steps(forecasts)
+    last = int(np.searchsorted(steps.time, question.instant())) - 1
+    if last < 0:
+        return no_scores(forecasts.start.size, "metaculus")
+    stood = standing_at(question, forecasts, "metaculus")
+    found = forecasts.points * steps.weight[last] * (np.log(forecasts.chance) - steps.level[last])
+    share = stood.astype(np.float64)
+    return ForecastScores("metaculus", np.where(stood, found, 0.0), share, share)
+
+
+def _among(stood: StandingSums) -> Steps:
+    """For one of the base: the mean of all N, and N/(N − 1), which takes the forecaster out of it."""
+    level = stood.chance / np.maximum(stood.count, 1)
+    return Steps(
+        stood.time, level, np.where(stood.count > 1, stood.count / np.maximum(stood.count - 1, 1), 0)
+    )
+
+
+def _against(stood: StandingSums) -> Steps:
+    """For one outside the base: the mean of the base."""
+    level = stood.chance / np.maximum(stood.count, 1)
+    return Steps(stood.time, level, (stood.count > 0).astype(np.float64))
+
+
+def _site_steps(forecasts: Forecasts) -> Steps:
+    """The site's: no step where nothing stands, so that the one before goes on."""
+    base = forecasts.base if forecasts.base.any() else np.ones_like(forecasts.base)
+    stood = standing_sums(forecasts, base)
+    kept = stood.count > 0
+    time, count = stood.time[kept], stood.count[kept]
+    total = np.where(stood.unlisted > 0, stood.other, stood.chance)[kept]
+    return Steps(time, total / count, _without_one(count))
+
+
+def _without_one(count: Floats) -> Floats:
+    """N/(N − 1), and 0 for one alone."""
+    return np.where(count > 1, count / np.maximum(count - 1, 1), 0.0)

@@ -1,0 +1,129 @@
+"""Kinds of questions: forecasts of yes/no, of several options, of a number, read at what happened.
+
+- Formula: yes/no: p if YES happened, else 1 − p. Several options: that of the option which happened; NaN
+  is an option that did not exist yet, and the last option is "Other", which is read in its place. A
+  number: the share of the bucket that it fell into, times the number of buckets, which is a density
+  where the range is 1 wide; beyond an open end of the range, the whole share beyond it.
+- Direction: none, these are not scores.
+- Range: probabilities are cut to the site's limits; densities are taken as they are.
+- Edge cases: a density of 0 at what happened is an error, as the site never takes one.
+- Source: seed 000; the site's code for options that came later and for buckets.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import Floats, check_probabilities
+from arena.scores.rules.metaculus import limits
+from arena.scores.rules.metaculus.forecasts import Forecasts, given
+
+OUTSIDE = 0.05
+"""What somebody who knows nothing gives to each open end of a range."""
+SLACK = 0.001
+"""How far the options of one forecast may be from adding up to 1: files round."""
+
+
+def binary(
+    forecaster: ArrayLike,
+    start: ArrayLike,
+    probability: ArrayLike,
+    outcome: bool,
+    end: ArrayLike | None = None,
+    base: ArrayLike | None = None,
+) -> Forecasts:
+    """Forecasts of yes/no; probabilities are cut to the site's limits.
+
+    >>> binary(["a", "b"], [0, 0], [0.3, 0.0], outcome=False).chance
+    array([0.7  , 0.999])
+    """
+    said = limits.clip(check_probabilities(probability))
+    found = given(forecaster, start, said if outcome else 1 - said, end, base)
+    half, points = np.full(said.size, 0.5), np.full(said.size, 100 / np.log(2))
+    return replace(found, ignorance=half, own_points=points)
+
+
+def multiple_choice(
+    forecaster: ArrayLike,
+    start: ArrayLike,
+    options: ArrayLike,
+    outcome: int,
+    end: ArrayLike | None = None,
+    base: ArrayLike | None = None,
+) -> Forecasts:
+    """Forecasts of several options, one row of probabilities each; `outcome` counts from 0.
+
+    >>> found = multiple_choice(["a", "b"], [0, 0], [[0.5, np.nan, 0.5], [0.2, 0.7, 0.1]], outcome=1)
+    >>> found.chance, found.ignorance.round(3)
+    (array([0.5, 0.7]), array([0.5  , 0.333]))
+    """
+    rows = np.atleast_2d(np.asarray(options, dtype=np.float64))
+    _options(rows, outcome)
+    rows = limits.clip(rows)
+    listed = ~np.isnan(rows[:, outcome])
+    found = given(forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base)
+    count = (~np.isnan(rows)).sum(axis=1)
+    return replace(
+        found,
+        other=rows[:, -1],
+        listed=listed,
+        ignorance=1 / count,
+        own_points=100 / np.log(count),
+        options=rows,
+        happened=outcome,
+    )
+
+
+def continuous(
+    forecaster: ArrayLike,
+    start: ArrayLike,
+    cdf: ArrayLike,
+    bucket: int,
+    open_bounds: int = 0,
+    end: ArrayLike | None = None,
+    base: ArrayLike | None = None,
+) -> Forecasts:
+    """Forecasts of a number, each a row of cumulative probabilities at the edges of N equal buckets.
+
+    `bucket` counts from 1 to N; 0 is below the range and N + 1 above it.
+
+    >>> found = continuous(["a"], [0], [[0.0, 0.25, 1.0]], bucket=2)
+    >>> found.chance, found.ignorance
+    (array([1.5]), array([1.]))
+    """
+    rows = np.atleast_2d(np.asarray(cdf, dtype=np.float64))
+    _rising(rows)
+    count = rows.shape[1] - 1
+    if not 0 <= bucket <= count + 1 or open_bounds not in (0, 1, 2):
+        raise ValueError(f"no bucket {bucket} of {count}, or not 0, 1 or 2 open bounds: {open_bounds}")
+    beyond = bucket in (0, count + 1)
+    if beyond and not open_bounds:
+        raise ValueError(f"bucket {bucket} is beyond a range whose ends are closed")
+    shares = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
+    found = given(forecaster, start, shares if beyond else shares * count, end, base)
+    unknown = OUTSIDE if beyond else 1 - OUTSIDE * open_bounds
+    even, half = np.full(shares.size, unknown), np.full(shares.size, 50.0)
+    return replace(found, ignorance=even, own_points=half, points=50.0, mean=True)
+
+
+def _options(rows: Floats, outcome: int) -> None:
+    if rows.ndim != 2 or rows.shape[1] < 2 or not 0 <= outcome < rows.shape[1]:
+        raise ValueError(f"no option {outcome} in rows of {rows.shape[-1]}; at least two are needed")
+    wrong = np.flatnonzero(((rows < 0) | (rows > 1)).any(axis=1) | np.isnan(rows[:, -1]))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: options must be from 0 to 1, and the last may not be missing")
+    wrong = np.flatnonzero(abs(np.nansum(rows, axis=1) - 1) > SLACK)
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: options add up to {np.nansum(rows[wrong[0]]):.4g}, not to 1")
+    wrong = np.flatnonzero((~np.isnan(rows)).sum(axis=1) < 2)
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: with a single option there is nothing to forecast")
+
+
+def _rising(rows: Floats) -> None:
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise ValueError("a cdf needs a value at both ends of the range")
+    good = (rows >= 0).all(axis=1) & (rows <= 1).all(axis=1) & (np.diff(rows, axis=1) >= 0).all(axis=1)
+    if not good.all():
+        raise ValueError(f"row {np.flatnonzero(~good)[0]}: a cdf rises from 0 to 1 and never falls")

@@ -1,0 +1,103 @@
+"""Relative score (legacy): against the median of the others.
+
+- Formula: at an instant, log2 p − log2 m, where p is what a forecast gives to what happened and m the
+  median of what all other standing forecasts of the base give to it; with an even number of others the
+  mean of the middle two. The score of a question is the integral over the time that the forecast
+  stood, over the planned life.
+- Direction: higher is better; 0 is as good as the median.
+- Range: yes/no ±9.96 within the site's limits.
+- Edge cases: an instant at which nobody else's forecast stands adds 0; who was alone all the time has no
+  score (NaN) in `exact`.
+- Mode `metaculus` departs from this: m is the community's forecast, the median weighted by recency
+  (see `community`) with the forecaster's own in it; it is averaged over the time until the real close,
+  so that nothing is lost by an early one; and when the last forecast is withdrawn the last median stays.
+- Source: seed 000, "What is the Relative score?"; the site's code for the second mode. Tournaments of
+  2022 use a third form, ln p − ln m with the forecaster in the median: see `tournament_2022`.
+"""
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus._timeline import (
+    Counts,
+    Steps,
+    TablePiece,
+    instants,
+    integrate_by_step,
+    pieces,
+    scored_spans,
+    sorted_standing,
+)
+from arena.scores.rules.metaculus.community import recency_weighted
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+
+TITLE = "Relative score"
+DIRECTION = "higher"
+
+
+def score(
+    question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact", history: Steps | None = None
+) -> ForecastScores:
+    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own.
+
+    >>> from arena.scores.cache.leaderboards.rules.metaculus.question_types import binary
+    >>> two = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True)
+    >>> score(MetaculusQuestion(0, 4, 4), two).score
+    array([ 1., -1.])
+    """
+    if not forecasts.start.size:
+        return no_scores(0, mode)
+    if mode == "exact":
+        return _exact(question, forecasts)
+    return _site(question, forecasts, recency_weighted(forecasts) if history is None else history)
+
+
+def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> ForecastScores:
+    low, high = scored_spans(question, forecasts, "metaculus")
+    kept = history.weight > 0
+    steps = Steps(history.time[kept], history.level[kept], history.weight[kept])
+    life = question.closes - question.opens
+    if life <= 0:
+        return no_scores(forecasts.start.size, "metaculus")
+    weight, level, share = integrate_by_step(question, steps, low, high, life)
+    found = (np.log(forecasts.chance) * weight - level) / np.log(2)
+    return ForecastScores("metaculus", found, share, share)
+
+
+def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    low, high = scored_spans(question, forecasts, "exact")
+    times = instants(forecasts)
+    edges = np.clip(np.append(times, np.inf), question.opens, question.ends("exact"))
+    length = np.diff(edges) / question.life
+    total, compared = np.zeros(low.size), np.zeros(low.size)
+    for piece in pieces(forecasts, times):
+        gap = np.log(forecasts.chance) - np.log(others(forecasts, piece))
+        known = ~np.isnan(gap)
+        # not as a product of matrices, whose sums depend on the order of the columns
+        during = length[piece.rows, None]
+        total += (during * np.where(known, gap, 0.0)).sum(axis=0)
+        compared += (during * known).sum(axis=0)
+    return ForecastScores("exact", total / np.log(2), (high - low) / question.life, compared)
+
+
+def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
+    """For each instant and forecast the median of all others of the base; NaN where there is none.
+
+    Among the ranked values of the base, whoever stands above one's own place moves down by one.
+    """
+    packed, count = sorted_standing(forecasts.chance[forecasts.base], piece.stands[:, forecasts.base])
+    packed = np.column_stack([packed, np.full(len(packed), np.nan)])
+    order = np.lexsort((np.arange(forecasts.start.size), forecasts.chance))
+    among = piece.stands & forecasts.base
+    place = np.empty(among.shape, dtype=np.intp)
+    place[:, order] = np.cumsum(among[:, order], axis=1) - 1
+    rest = count[:, None] - among
+    own = np.where(among, place, packed.shape[1])
+
+    def at(rank: Counts) -> Floats:
+        rank = np.clip(rank, 0, None)
+        return np.take_along_axis(packed, rank + (rank >= own), axis=1)
+
+    found = (at((rest - 1) // 2) + at(rest // 2)) / 2
+    return np.where(piece.stands & (rest > 0), found, np.nan)

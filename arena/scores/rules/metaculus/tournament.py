@@ -1,0 +1,158 @@
+"""Tournaments by peer score, as since March 2024.
+
+- Formula: total = Σ over questions of the forecaster's peer score (times the question's weight, 1 unless
+  given); take = max(total, 0)²; share of the prize = take / Σ takes of all who may win. With a minimum
+  share, the smallest takes are struck off, one at a time from the bottom, while their share of what is
+  left is below it; the others then share all of the prize.
+- Direction: higher is better.
+- Range: any total; shares from 0 to 1, adding up to 1, or to 0 if nobody's total is above 0.
+- Edge cases: a question that one did not forecast, or could not be compared on, counts 0. Those who are
+  excluded (staff, bots, the community itself) keep their score, win nothing and take up no rank: they
+  are shown at the rank of the next. Equal totals share a rank.
+- Source: seed 000, "How are my tournament Score, Take, Prize and Rank calculated?"; the minimum and the
+  exclusions from the site's code.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.totals import Totals
+
+TITLE = "Peer tournament"
+DIRECTION = "higher"
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentPlace:
+    """One line of a tournament's board. `share` is of 1, `prize` of the pool."""
+
+    forecaster: str
+    rank: int
+    score: float
+    coverage: float
+    take: float
+    share: float
+    prize: float
+    questions: int
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ForecasterSums:
+    """Everyone by name: sums of scores and of coverages, and how many questions had a forecast."""
+
+    names: list[str]
+    score: Floats
+    coverage: Floats
+    questions: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentBoard:
+    """A tournament's result, best first, and the mode in which its questions were scored."""
+
+    mode: Mode
+    places: tuple[TournamentPlace, ...]
+
+
+def takes(total: ArrayLike) -> Floats:
+    """max(total, 0)².
+
+    >>> takes([3.0, -2.0])
+    array([9., 0.])
+    """
+    return np.maximum(np.asarray(total, dtype=np.float64), 0.0) ** 2
+
+
+def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
+    """Each take's share of the prize; those at the `excluded` places get none.
+
+    >>> shares([6, 3, 1], minimum=0.25).round(4)
+    array([0.6667, 0.3333, 0.    ])
+    """
+    values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
+    values[list(excluded)] = 0.0
+    order = np.argsort(-values, kind="stable")
+    above = np.cumsum(values[order])
+    enough = (values[order] > 0) & (values[order] >= minimum * above)
+    winners = order[: int(np.max(np.flatnonzero(enough) + 1, initial=0))]
+    found = np.zeros(values.size)
+    found[winners] = values[winners] / values[winners].sum()
+    return found
+
+
+def board(
+    questions: Sequence[Totals],
+    pool: float = 0.0,
+    minimum: float = 0.0,
+    excluded: Collection[str] = (),
+    weights: ArrayLike | None = None,
+) -> TournamentBoard:
+    """The board of a tournament from the peer scores of its questions."""
+    weight = np.ones(len(questions)) if weights is None else np.asarray(weights, dtype=np.float64)
+    sums = sum_by_forecaster(questions, weight)
+    out = [place for place, name in enumerate(sums.names) if name in excluded]
+    take = takes(sums.score)
+    return order_places(one_mode(questions), sums, take, shares(take, minimum, out), pool, sums.score, out)
+
+
+def one_mode(questions: Sequence[Totals]) -> Mode:
+    """The mode of all questions; scores of two modes can't be added up."""
+    modes = sorted({question.mode for question in questions})
+    if len(modes) > 1:
+        raise ValueError(f"questions were scored in different modes, {' and '.join(modes)}: choose one")
+    return modes[0] if modes else "exact"
+
+
+def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
+    """The weighted sums of everyone's scores and coverages."""
+    names = sorted({name for question in questions for name in question.forecaster})
+    place = {name: number for number, name in enumerate(names)}
+    score, coverage, forecast = np.zeros((3, len(questions), len(names)))
+    for number, question in enumerate(questions):
+        columns = [place[name] for name in question.forecaster]
+        score[number, columns] = np.nan_to_num(question.score) * weight[number]
+        coverage[number, columns] = question.coverage * weight[number]
+        forecast[number, columns] = 1
+    return ForecasterSums(
+        names, score.sum(axis=0), coverage.sum(axis=0), forecast.sum(axis=0).astype(np.intp)
+    )
+
+
+def order_places(
+    mode: Mode,
+    sums: ForecasterSums,
+    take: Floats,
+    share: Floats,
+    pool: float,
+    by: Floats,
+    out: Collection[int],
+) -> TournamentBoard:
+    """The board, ranked by one of its columns; those who are out have no rank of their own."""
+    ranks = rank_scores(by, out)
+    columns = (ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions)
+    flags = [row in out for row in range(len(sums.names))]
+    rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
+    lines = [TournamentPlace(*row) for row in rows]
+    return TournamentBoard(
+        mode, tuple(sorted(lines, key=lambda line: (line.rank, -line.take, line.forecaster)))
+    )
+
+
+def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
+    """Ranks from 1, best first: one more than the number of those better who are not excluded.
+
+    >>> rank_scores(np.array([5.0, 9.0, 5.0, 1.0]), excluded=[1])
+    array([1, 1, 1, 3])
+    """
+    counted = np.ones(score.size, dtype=np.bool_)
+    counted[list(excluded)] = False
+    values = np.sort(score[counted])
+    # what differs by no more than rounding is equal
+    better = values.size - np.searchsorted(values, score + 1e-9 * np.maximum(abs(score), 1), side="right")
+    return better + 1

@@ -1,0 +1,87 @@
+"""Tournaments as of 2022, by relative log score, coverage and a hidden period.
+
+- Formula: a question's score is the integral of ln f − ln m over the time that the forecast stood, over
+  the planned life; f is what the forecast gives to what happened, m the plain median of what all who
+  stand give to it, the forecaster's own in it. Its coverage is the share of the planned life for which
+  a forecast stood; with a hidden period of weight w, w times the share of the hidden time plus 1 − w
+  times that of the rest. Tournament score = Σ question scores, tournament coverage = mean of question
+  coverages, take = e^score · coverage, prize = pool · take / Σ takes.
+- Direction: higher is better; a score of 0 is the median's.
+- Range: takes from 0 upward; coverage from 0 to 1.
+- Edge cases: while nothing of one's own stands, late, withdrawn or never there, one is taken to say the
+  median: score 0, coverage 0. After an early close everything is 0 and still counts as time, hidden
+  time too. Without coverage there is no prize, whatever the score.
+- Source: seed 001 (April 2022, natural logarithm), and seed 000 for the weight of the hidden period.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus._timeline import integrate, scored_spans
+from arena.scores.rules.metaculus.community import median
+from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.tournament import (
+    TournamentBoard,
+    one_mode,
+    order_places,
+    shares,
+    sum_by_forecaster,
+)
+
+TITLE = "Tournament of 2022"
+DIRECTION = "higher"
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPeriod:
+    """Until when the median is hidden, and the weight of that time in coverage; by length if None."""
+
+    until: float
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.weight is not None and not 0 <= self.weight <= 1:
+            raise ValueError(f"the weight of the hidden period must be from 0 to 1, not {self.weight}")
+
+
+def score(
+    question: MetaculusQuestion, forecasts: Forecasts, hidden: HiddenPeriod | None = None
+) -> ForecastScores:
+    """Each forecast's part of the question's score and coverage. Two who differ by a factor of 4:
+
+    >>> from arena.scores.cache.leaderboards.rules.metaculus.question_types import binary
+    >>> score(MetaculusQuestion(0, 4, 4), binary(["a", "b"], [0, 0], [0.8, 0.2], outcome=True)).score.round(3)
+    array([ 0.47 , -0.916])
+    """
+    low, high = scored_spans(question, forecasts, "exact")
+    weight, level = integrate(question, median(forecasts), low, high)
+    found = np.log(forecasts.chance) * weight - level
+    return ForecastScores("exact", found, coverage(question, low, high, hidden), weight)
+
+
+def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:
+    """How much of the question's life from `low` to `high` counts for."""
+    if hidden is None or hidden.weight is None:
+        return (high - low) / question.life
+    until = float(np.clip(hidden.until, question.opens, question.scheduled))
+    parts = (question.opens, until, hidden.weight), (until, question.scheduled, 1 - hidden.weight)
+    total = np.zeros(low.size)
+    for first, last, weight in parts:
+        if last > first:
+            total += (
+                weight * np.maximum(np.minimum(high, last) - np.maximum(low, first), 0.0) / (last - first)
+            )
+    return total
+
+
+def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
+    """The board of a tournament from the scores of its questions, the greatest take first."""
+    sums = sum_by_forecaster(questions, np.ones(len(questions)))
+    sums = replace(sums, coverage=sums.coverage / max(len(questions), 1))
+    take = np.exp(sums.score) * sums.coverage
+    return order_places(one_mode(questions), sums, take, shares(take), pool, take, ())

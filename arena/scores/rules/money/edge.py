@@ -1,0 +1,102 @@
+"""Proven edge: of every cent that an agent says a price is off, how much was really there?
+
+- Formula: with the stated probability b, the mid m and the outcome o of each row,
+  share = Σ w·(b − m)·(o − m) ÷ Σ w·(b − m)², the slope of what came against what was claimed; w gives each
+  market the same weight, spread over its rows. `error` is its standard error with events as clusters,
+  √(Σ over events of (Σ w·(b − m)·(o − m − share·(b − m)))²) ÷ Σ w·(b − m)². `edge_elsewhere` gives, for
+  each event, the share from all other events alone: so an event's own luck can't pass for proof.
+- Direction: higher is better: 1 is as good as its word, 0 no better than the price, below 0 worse.
+- Range: any; above 1 an agent is too timid.
+- Edge cases: rows without an outcome of 0 or 1 prove nothing. Where no row is off the price the share is
+  NaN; an event that has no other to go by gets 0: nothing is proven yet. Few events make it a guess: hold
+  it against its error.
+- Source: least squares through the origin; the forecast-encompassing regression of Chong and Hendry
+  (1986) with the price as the rival; cluster errors as Liang and Zeger (1986).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import (
+    Floats,
+    Places,
+    check_lengths,
+    check_probabilities,
+    is_scored,
+    number_labels,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenEdge:
+    """The share of claimed edges that was real, its standard error, and of how many events."""
+
+    share: float
+    error: float
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Event by event: Σ w·(b − m)², Σ w·(b − m)·(o − m), and the events' labels."""
+
+    claimed: Floats
+    came: Floats
+    labels: list[str]
+
+
+def proven_edge(
+    belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
+) -> ProvenEdge:
+    """The share over all events.
+
+    >>> found = proven_edge([0.7, 0.7, 0.3, 0.3], [0.5] * 4, [1, 0, 0, 1], ["a", "b", "c", "d"])
+    >>> found.share, found.events
+    (0.0, 4)
+    """
+    sums = _sums(belief, mid, outcome, event, market)
+    whole = float(sums.claimed.sum())
+    if not whole:
+        return ProvenEdge(math.nan, math.nan, 0)
+    share = float(sums.came.sum()) / whole
+    left = sums.came - share * sums.claimed
+    return ProvenEdge(share, math.sqrt(float(left @ left)) / whole, int(np.count_nonzero(sums.claimed)))
+
+
+def edge_elsewhere(
+    belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
+) -> dict[str, float]:
+    """For each event, the share that all others prove.
+
+    >>> edge_elsewhere([0.75, 0.75], [0.5, 0.5], [1, 0], ["a", "b"])
+    {'a': -2.0, 'b': 2.0}
+    """
+    sums = _sums(belief, mid, outcome, event, market)
+    claimed, came = sums.claimed.sum() - sums.claimed, sums.came.sum() - sums.came
+    # What is left of a sum when all of it is taken away again is dust.
+    known = claimed > 1e-9 * sums.claimed.sum()
+    shares = np.divide(came, claimed, out=np.zeros(claimed.size), where=known)
+    return dict(zip(sums.labels, shares.tolist(), strict=True))
+
+
+def _sums(
+    belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None
+) -> _Sums:
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    if not o.size:
+        return _Sums(o, o, [])
+    b, m = check_probabilities(belief), check_probabilities(mid)
+    names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
+    number: Places = number_labels(np.arange(o.size) if market is None else market)
+    check_lengths(o.size, belief=b.size, mid=m.size, event=group.size, market=number.size)
+    there = is_scored(o)
+    count = np.bincount(number, weights=there)[number]
+    weight = np.where(there, 1 / np.maximum(count, 1), 0.0)
+    gap, came = b - m, np.where(there, o, m) - m
+    order = np.lexsort((came, gap, weight))
+    columns = (weight * gap**2)[order], (weight * gap * came)[order]
+    claimed, moved = (np.bincount(group[order], weights=column).astype(np.float64) for column in columns)
+    return _Sums(claimed, moved, names.tolist())

@@ -1,0 +1,84 @@
+"""What is at stake, event by event: the worst and the best that an event can still do to an account.
+
+- Formula: an event's open markets end in one of its states, and worst and best are the least and the
+  most, over the states, that its lots then pay, less what they are worth at the mid now. States are as
+  the markets hang together: `exclusive`, one of them ends in YES or none does; `nested`, the first so
+  many, by price; `alone` and `unknown`, any combination. `share` = (value − what the worst pays) ÷ the
+  account's value.
+- Direction: lower is safer for `share`.
+- Range: share 0 to 1, as long as cash is not below 0.
+- Edge cases: YES and NO of one market are one position. An account worth nothing has no shares (NaN).
+- Source: the arena's own.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.record.model.trades import EventTie, Ties
+from arena.scores.rules._columns import Floats
+from markets.millionths import ONE
+
+
+@dataclass(frozen=True, slots=True)
+class HeldShares:
+    """Shares of one side of an open market, and the mid of its YES."""
+
+    market: str
+    event: str
+    yes: bool
+    shares: int
+    mid: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventExposure:
+    """An event: its markets, the value held in it now, and what the worst and the best end would change."""
+
+    event: str
+    markets: int
+    value: float
+    worst: float
+    best: float
+    share: float
+
+
+def event_exposure(lots: Iterable[HeldShares], ties: Ties, total: int) -> list[EventExposure]:
+    """The events of an account worth `total`, the largest stake first. Money in millionths.
+
+    >>> lots = [HeldShares("a", "e", True, 100, 500_000), HeldShares("b", "e", True, 100, 300_000)]
+    >>> [(x.value, x.worst, x.best, x.share) for x in event_exposure(lots, {"e": "exclusive"}, 1000)]
+    [(80.0, -80.0, 20.0, 0.08)]
+    """
+    events: dict[str, list[HeldShares]] = {}
+    for lot in lots:
+        events.setdefault(lot.event, []).append(lot)
+    found = [_event(name, rows, ties.get(name, "unknown"), total) for name, rows in events.items()]
+    return sorted(found, key=lambda event: (event.worst, event.event))
+
+
+def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
+    held: dict[tuple[int, str], float] = {}
+    for lot in lots:
+        key = (-lot.mid, lot.market)
+        held[key] = held.get(key, 0.0) + (lot.shares if lot.yes else -lot.shares)
+    order = sorted(held)
+    net, price = np.array([held[key] for key in order]), np.array([-mid / ONE for mid, _ in order])
+    least, most = _ends(net, tie)
+    fair = float(net @ price)
+    value = math.fsum(lot.shares * (lot.mid if lot.yes else ONE - lot.mid) / ONE for lot in lots)
+    share = (fair - least) / total if total > 0 else math.nan
+    return EventExposure(name, len(order), value, least - fair, most - fair, share)
+
+
+def _ends(net: Floats, tie: EventTie) -> tuple[float, float]:
+    """The least and the most that the net YES shares pay, over what NO shares always pay."""
+    if tie == "exclusive":
+        pays = np.append(net, 0.0)
+    elif tie == "nested":
+        pays = np.append(np.cumsum(net), 0.0)
+    else:
+        return float(np.minimum(net, 0).sum()), float(np.maximum(net, 0).sum())
+    return float(pays.min()), float(pays.max())

@@ -1,0 +1,43 @@
+"""Fair worlds for bets: outcomes drawn from prices, jointly by event.
+
+- Formula: for each event one uniform number u decides, as its markets hang together. `exclusive`: prices
+  are laid end to end and the market that u falls in ends in YES, or none where they sum to less than 1;
+  prices that sum to more are divided by their sum. `nested`: a market ends in YES where u < its price, so
+  that a narrow one never does without those that contain it. `alone`: each market has a u of its own.
+  `unknown`: all bets of the event win together or lose together, as far as their prices allow: the widest
+  that any dependence can make it.
+- Direction: none.
+- Range: what is won is exposure · (y − price), with y 0 or 1; its mean is 0.
+- Edge cases: no seasons, or nothing exposed, gives zeros.
+- Source: the fair price as null is the efficient market's; the couplings are Fréchet's bounds for
+  `nested` and `unknown`.
+"""
+
+import numpy as np
+
+from arena.record.model.trades import EventTie
+from arena.scores.rules._columns import Flags, Floats
+
+
+def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.random.Generator) -> Floats:
+    """What an event's markets pay over their prices in each season, for what is held of YES in each.
+
+    >>> winnings(np.array([10.0]), np.array([0.25]), "alone", 4, np.random.default_rng(1))
+    array([-2.5, -2.5,  7.5, -2.5])
+    """
+    if tie == "alone":
+        return _over((rng.random((seasons, price.size)) < price), held, price)
+    u = rng.random((seasons, 1))
+    if tie == "exclusive":
+        top = np.cumsum(price / max(float(price.sum()), 1.0))
+        fair = np.diff(top, prepend=0.0)
+        return _over((u < top) & (u >= top - fair), held, fair)
+    if tie == "nested":
+        return _over(u < price, held, price)
+    wins = np.where(held >= 0, price, 1 - price)
+    return _over(u < wins, np.abs(held), wins)
+
+
+def _over(came: Flags, held: Floats, price: Floats) -> Floats:
+    paid: Floats = came @ held - held @ price
+    return paid

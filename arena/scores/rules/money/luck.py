@@ -1,0 +1,116 @@
+"""How much of a profit luck alone could have made: the same bets at fair prices, ten thousand seasons long.
+
+- Formula: prices are taken to be fair: what a share costs at the mid is what it is worth on average. The
+  trades stay as they were, and so do spread, fees and refunds. In each of `seasons` seasons, what was
+  still held after a market's last trade pays y − mid a share, with y drawn at the mid of that trade, jointly
+  by event (`drawing`); what prices moved between a market's trades, or to the mid where it stands open or
+  a fraction was paid, counts as it was or with its sign turned, by the toss of a coin for each event, since a
+  fair price moves up as readily as down. `percentile` = share of seasons with a smaller P/L, and half of
+  those with the same; `low` to `high` holds the middle `level` of them, around `mean` = −costs.
+- Direction: a higher percentile is better; from 0.025 to 0.975 the profit is no news.
+- Range: percentile 0 to 1.
+- Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with
+  the reason. The band is about money only: it says nothing of the forecasts on which no money was put.
+- Source: design of the arena; sign flips by cluster are the wild bootstrap of Liu (1988) with
+  Rademacher weights.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from arena.record.model.trades import MarketEnd, Ties, Trade, by_market, exposure, profit
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.money.fair_draws import winnings
+from markets.millionths import ONE
+
+SEASONS = 10_000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Luck:
+    """A profit among those of skill-less seasons, in millionths; None and a reason where there is none."""
+
+    pnl: int
+    mean: int
+    percentile: float | None
+    low: int | None
+    high: int | None
+    events: int
+    seasons: int
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Event:
+    """What is at risk in an event: YES shares held to the end and their price, and what prices moved."""
+
+    held: list[float] = field(default_factory=list)
+    price: list[float] = field(default_factory=list)
+    moved: float = 0.0
+
+
+def luck(
+    trades: Iterable[Trade],
+    ends: Mapping[str, MarketEnd],
+    ties: Ties,
+    rng: np.random.Generator,
+    seasons: int = SEASONS,
+    level: float = LEVEL,
+) -> Luck:
+    """The luck band of these trades. Events that `ties` leaves out are `unknown`.
+
+    >>> bet = Trade("rain", True, True, 100_000_000, 41_000_000, 1_000_000, 400_000)
+    >>> won = {"rain": MarketEnd("rain", "settled", 1_000_000, 100_000_000)}
+    >>> found = luck([bet], won, {}, np.random.default_rng(1))
+    >>> found.pnl, found.mean, found.low, found.high
+    (58000000, -2000000, -42000000, 58000000)
+    """
+    markets = by_market(trades, ends)
+    pnl = sum(profit(rows, ends[market]) for market, rows in markets.items())
+    events, fair = _events(markets, ends)
+    fixed = pnl - round(fair)
+    if not events:
+        words = "nothing was at risk: no bet was made that was not refunded"
+        return Luck(pnl, fixed, None, None, None, 0, 0, words)
+    drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
+    return Luck(pnl, fixed, float(below / seasons), round(low), round(high), len(events), seasons)
+
+
+def _events(
+    markets: Mapping[str, Sequence[Trade]], ends: Mapping[str, MarketEnd]
+) -> tuple[dict[str, _Event], float]:
+    """What is at risk, event by event, by name; and what it came to at the mids: the profit before costs."""
+    found: dict[str, _Event] = {}
+    fair = 0
+    for market, trades in markets.items():
+        end = ends[market]
+        if end.state == "refunded":
+            continue
+        event, last = found.setdefault(end.event, _Event()), trades[-1].mid
+        moved = sum(exposure(trade) * (last - trade.mid) for trade in trades)
+        held = sum(exposure(trade) for trade in trades)
+        fair += moved + held * (end.value - last)
+        if end.state == "settled" and end.value in (0, ONE):
+            event.held.append(held)
+            event.price.append(last / ONE)
+        else:
+            moved += held * (end.value - last)
+        event.moved += moved / ONE
+    at_risk = {name: event for name, event in sorted(found.items()) if event.moved or any(event.held)}
+    return at_risk, fair / ONE
+
+
+def _seasons(events: Mapping[str, _Event], ties: Ties, seasons: int, rng: np.random.Generator) -> Floats:
+    total = np.zeros(seasons)
+    for name, event in events.items():
+        if any(event.held):
+            held, price = np.array(event.held), np.array(event.price)
+            total += winnings(held, price, ties.get(name, "unknown"), seasons, rng)
+        if event.moved:
+            total += event.moved * (2 * rng.integers(0, 2, seasons) - 1)
+    return total

@@ -1,0 +1,120 @@
+"""The profit and loss split into what made it; the parts add up to it, to the last millionth.
+
+- Formula: for each side's own share let m be its mid, b what the agent believed it to be worth (its
+  stated probability; m where it stated none), v what it paid in the end, or its mid while the market is
+  open, and r how much of a claimed edge is real (`proven`, from events other than this one; 1 takes beliefs
+  at their word). For a purchase of n shares at an average price a, quarter-Kelly would have bought
+  k = ¼ · cash · max(b − a, 0) ÷ (1 − a) ÷ a shares.
+  edge = Σ k·r·(b − m), what quarter-Kelly stakes on these beliefs should earn at the mid;
+  sizing = Σ (n − k)·r·(b − m), what staking more than that, or less, or against its own word should add;
+  spread = −Σ n·(a − m) over purchases and −Σ n·(m − a) over sales; fee = −Σ fees;
+  exit = Σ n·(m − v) over sales: what selling brought beside holding on;
+  luck = P/L − all of these, which is Σ n·(v − m − r·(b − m)) over purchases, and the dust of rounding.
+- Direction: higher is better, and each is in the account's money.
+- Range: any; spread and fee are 0 or below but where a fill was better than the mid.
+- Edge cases: a stake above quarter-Kelly on an edge raises what is expected and the danger with it, so a
+  large positive sizing is no praise. With r = 1 luck is what came against what was believed: an agent that
+  believes too much then shows an edge that luck takes back every time, which is no bad luck. In a refunded
+  market there is no edge, sizing or exit: what the refund gives back of spread and fee is luck.
+- Source: seed 002 for P/L; Kelly (1956) for the stake; the split is ours.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from arena.record.model.trades import MarketEnd, Trade, at, by_market, profit
+from markets.millionths import ONE
+
+AS_SAID: Mapping[str, float] = MappingProxyType({})
+"""Beliefs are taken at their word."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfitSplit:
+    """The parts of a profit, in millionths; they add up to `pnl`."""
+
+    edge: int = 0
+    spread: int = 0
+    fee: int = 0
+    sizing: int = 0
+    exit: int = 0
+    luck: int = 0
+
+    @property
+    def pnl(self) -> int:
+        """All of it."""
+        return sum(astuple(self))
+
+    def __add__(self, other: "ProfitSplit") -> "ProfitSplit":
+        return ProfitSplit(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+def split_profit(
+    trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
+) -> ProfitSplit:
+    """The whole of a profit; `real` has r for each event, 1 for those that it leaves out.
+
+    A bet of $500 on YES at 0.41, where the mid is 0.40, believed to be 0.52:
+
+    >>> bought = {"shares": 1_200_000_000, "gross": 492_000_000, "fee": 8_000_000, "cash": 10_000_000_000}
+    >>> bet = Trade("rain", yes=True, buy=True, mid=400_000, belief=520_000, **bought)
+    >>> won = {"rain": MarketEnd("rain", "settled", 1_000_000, 1_200_000_000)}
+    >>> split_profit([bet], won)
+    ProfitSplit(edge=136420008, spread=-12000000, fee=-8000000, sizing=7579992, exit=0, luck=576000000)
+    >>> split_profit([bet], won).pnl
+    700000000
+    """
+    return sum(each(trades, ends, real).values(), ProfitSplit())
+
+
+def each(
+    trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
+) -> dict[str, ProfitSplit]:
+    """The split of each market's profit."""
+    return {
+        market: _market(rows, ends[market], Fraction(real.get(ends[market].event, 1)))
+        for market, rows in by_market(trades, ends).items()
+    }
+
+
+def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSplit:
+    buys, sales = [t for t in trades if t.buy], [t for t in trades if not t.buy]
+    judged = buys if end.state != "refunded" else []
+    spread = sum(_off_mid(trade) for trade in trades)
+    known = ProfitSplit(
+        edge=round(real * sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
+        spread=round(spread),
+        fee=-sum(trade.fee for trade in trades),
+        sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
+        exit=round(sum((_left_early(t, end) for t in sales), Fraction(0))),
+    )
+    return known + ProfitSplit(luck=profit(trades, end) - known.pnl)
+
+
+def _gain(trade: Trade) -> Fraction:
+    """What a share was believed to be worth over the mid, in dollars."""
+    belief = trade.mid if trade.belief is None else trade.belief
+    return Fraction(trade.own(belief) - trade.own(trade.mid), ONE)
+
+
+def _kelly(trade: Trade) -> Fraction:
+    """The shares of a quarter-Kelly stake at the price paid, in millionths; 0 where there was no edge."""
+    if trade.belief is None or not 0 < trade.gross < trade.shares:
+        return Fraction(0)
+    price = Fraction(trade.gross, trade.shares)
+    edge = max(Fraction(trade.own(trade.belief), ONE) - price, Fraction(0))
+    return Fraction(trade.cash, 4) * edge / (1 - price) / price
+
+
+def _off_mid(trade: Trade) -> Fraction:
+    """What the trade's price was better than the mid by: mostly below 0."""
+    fair = at(trade.shares, trade.own(trade.mid))
+    return fair - trade.gross if trade.buy else trade.gross - fair
+
+
+def _left_early(trade: Trade, end: MarketEnd) -> Fraction:
+    if end.state == "refunded":
+        return Fraction(0)
+    return at(trade.shares, trade.own(trade.mid) - trade.own(end.value))

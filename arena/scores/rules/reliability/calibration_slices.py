@@ -1,0 +1,94 @@
+"""Calibration in parts: by price band, by horizon, by category, by cohort, by anything that labels rows.
+
+- Formula: the decomposition of `corp` and its null (`reliability`), on the rows of each label alone. Price
+  bands are tenths of the market's mid, half-open, [0, .1), [.1, .2) … [.9, 1]; horizons are the time from
+  the forecast to the market's close: under a day, 1 to 7 days, 1 to 4 weeks, 4 to 13 weeks, longer.
+- Direction: as in `corp`.
+- Range: as in `corp`.
+- Edge cases: labels without a resolved row are absent. A market whose rows fall under several labels
+  counts in each, with the rows that it has there. With many labels some have a small p-value by chance:
+  multiply the smallest by the number of labels before believing it.
+- Source: the slices are ours; Bonferroni for the advice.
+"""
+
+import zlib
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import check_lengths, check_probabilities, distinct_forecasts
+from arena.scores.rules.calibration import EDGES
+from arena.scores.rules.reliability.corp import ScoreParts, decompose
+from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null
+
+PRICE_BANDS = tuple(f"{low:.0%} to {high:.0%}" for low, high in pairwise(EDGES))
+HORIZONS = ("under a day", "1 to 7 days", "1 to 4 weeks", "4 to 13 weeks", "longer")
+HORIZON_DAYS = (1.0, 7.0, 28.0, 91.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSlice:
+    """The rows of one label: how many forecasts and markets, the decomposition, and its null."""
+
+    label: str
+    forecasts: int
+    markets: int
+    parts: ScoreParts
+    null: NullCalibration
+
+
+def price_bands(price: ArrayLike) -> list[str]:
+    """The band of each price from 0 to 1.
+
+    >>> price_bands([0.0, 0.1, 1 - 0.8, 1.0])
+    ['0% to 10%', '10% to 20%', '20% to 30%', '90% to 100%']
+    """
+    places = np.searchsorted(EDGES[1:-1], check_probabilities(price).round(9), side="right")
+    return [PRICE_BANDS[place] for place in places]
+
+
+def horizons(days: ArrayLike) -> list[str]:
+    """The horizon of each row, from the days to its market's close.
+
+    >>> horizons([0.5, 1, 30, 365])
+    ['under a day', '1 to 7 days', '4 to 13 weeks', 'longer']
+    """
+    left = np.atleast_1d(np.asarray(days, dtype=np.float64))
+    wrong = np.flatnonzero(~(left >= 0))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: {left[wrong[0]]} is no number of days until a close")
+    return [HORIZONS[place] for place in np.searchsorted(HORIZON_DAYS, left, side="right")]
+
+
+def by(
+    label: ArrayLike,
+    forecast: ArrayLike,
+    outcome: ArrayLike,
+    seed: int,
+    market: ArrayLike | None = None,
+    draws: int = DRAWS,
+) -> list[CalibrationSlice]:
+    """The calibration under each label, labels in the order of their first row.
+
+    What is drawn for a label depends on the seed and its name alone.
+
+    >>> found = by(["a", "a", "b"], [0.5, 0.5, 0.9], [1, 0, -1], seed=1, draws=10)
+    >>> [(one.label, one.forecasts, one.parts.brier) for one in found]
+    [('a', 2, 0.25)]
+    """
+    f, o = check_probabilities(forecast), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    labels = np.atleast_1d(np.asarray(label).astype(str))
+    markets = np.arange(f.size) if market is None else np.asarray(market)
+    check_lengths(f.size, outcome=o.size, label=labels.size, market=markets.size)
+    slices = []
+    for name in dict.fromkeys(labels.tolist()):
+        here = labels == name
+        rows = distinct_forecasts(f[here], o[here], markets[here])
+        if rows.value.size:
+            rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+            split = decompose(f[here], o[here], markets[here])
+            chance = null(f[here], o[here], rng, markets[here], draws=draws)
+            slices.append(CalibrationSlice(name, rows.share.size, rows.markets, split, chance))
+    return slices

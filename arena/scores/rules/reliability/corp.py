@@ -1,0 +1,84 @@
+"""CORP: how reliable probabilities are, from the recalibration that fits the outcomes best.
+
+- Formula: x(f) is the isotonic regression of the outcomes on the forecasts: of all curves that never
+  fall, the one closest to the outcomes in squares, found by pooling adjacent violators after equal
+  forecasts have been pooled. With S̄(·) the mean Brier score and ō the share of YES,
+  miscalibration MCB = S̄(f) − S̄(x), discrimination DSC = S̄(ō) − S̄(x), uncertainty UNC = S̄(ō) =
+  ō·(1 − ō), and S̄(f) = MCB − DSC + UNC, exactly. With markets, each market weighs the same and its rows
+  share that, so that the sum is the Brier score of the leaderboard.
+- Direction: lower is better for MCB, higher for DSC; UNC is the world's.
+- Range: MCB 0 to 1, DSC 0 to UNC, UNC 0 to 0.25.
+- Edge cases: nothing resolved gives NaN. All forecasts equal give DSC 0; all outcomes equal give UNC and
+  DSC 0. Unresolved rows have no recalibrated value (NaN). Chance alone gives an MCB above 0: `reliability`
+  says how much.
+- Source: Dimitriadis, Gneiting and Jordan (2021).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts, is_scored
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """A Brier score and what it is made of: brier = miscalibration − discrimination + uncertainty."""
+
+    brier: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def recalibrated(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
+    """The curve x(f) at each row; NaN where a row is not resolved.
+
+    >>> recalibrated([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
+    array([0. , 0.5, 0.5, 1. ])
+    """
+    rows = distinct_forecasts(forecast, outcome, market)
+    found = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
+    there = np.flatnonzero(is_scored(outcome)) if found.size else np.empty(0, np.intp)
+    own = np.atleast_1d(np.asarray(forecast, dtype=np.float64))[there] if found.size else found
+    found[there] = curve(rows.came, rows.weight)[np.searchsorted(rows.value, own)]
+    return found
+
+
+def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
+    """The parts of a column's Brier score.
+
+    >>> decompose([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 0])
+    ScoreParts(brier=0.1875, miscalibration=0.0625, discrimination=0.0625, uncertainty=0.1875)
+    """
+    rows = distinct_forecasts(forecast, outcome, market)
+    return parts(rows, rows.came)
+
+
+def curve(came: Floats, weight: Floats) -> Floats:
+    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
+
+    >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
+    array([0.25, 0.25, 1.  ])
+    """
+    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
+
+    if not weight.size:
+        return weight
+    return np.asarray(isotonic_regression(came / weight, weights=weight).x, dtype=np.float64)
+
+
+def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
+    """The decomposition for these forecasts, had so much come true on each distinct value."""
+    if not rows.value.size:
+        return ScoreParts(math.nan, math.nan, math.nan, math.nan)
+    base = float(came.sum())
+    whole, best = brier_of(rows, came, rows.value), brier_of(rows, came, curve(came, rows.weight))
+    return ScoreParts(whole, max(whole - best, 0.0), max(base * (1 - base) - best, 0.0), base * (1 - base))
+
+
+def brier_of(rows: DistinctForecasts, came: Floats, forecast: Floats) -> float:
+    """The Brier score of these forecasts, one for each distinct value, had so much come true on each."""
+    return float(came @ (1 - forecast) ** 2 + (rows.weight - came) @ forecast**2)

@@ -1,0 +1,122 @@
+"""The reliability diagram: the curve of `corp`, and what chance alone would draw.
+
+- Formula: the curve x(f) and the decomposition are those of `corp`. The consistency band at a forecast f
+  holds the middle `level` of x(f) over `draws` worlds in which the forecasts are calibrated (`worlds`): a
+  curve outside it is more than chance. `expected` is the mean MCB in those worlds, and `p_value` =
+  (1 + worlds with an MCB at least as large) ÷ (1 + draws).
+- Direction: a curve on the diagonal is best; a small p-value says that it is off by more than chance.
+- Range: 0 to 1.
+- Edge cases: nothing resolved gives no points and NaN. The band is for each forecast alone: of twenty
+  points one or two lie outside a band of 90% by chance, so look at `p_value` first. Where there are more than
+  `most` distinct forecasts, the diagram shows so many of them, evenly by rank, and the parts still use all.
+- Source: Dimitriadis, Gneiting and Jordan (2021), consistency bands by resampling.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts
+from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
+from arena.scores.rules.reliability.null_worlds import p_value, worlds
+
+DRAWS = 1_000
+LEVEL = 0.90
+
+
+@dataclass(frozen=True, slots=True)
+class NullCalibration:
+    """What the miscalibration would be by chance alone, and how often it would be as large as it is."""
+
+    expected: float
+    p_value: float
+    draws: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """A distinct forecast: rows, share of all weight, share of YES, the curve there, and the band."""
+
+    forecast: float
+    rows: int
+    weight: float
+    observed: float
+    recalibrated: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityDiagram:
+    """A reliability diagram: points from the lowest forecast up, the decomposition, and its null."""
+
+    points: tuple[CurvePoint, ...]
+    parts: ScoreParts
+    null: NullCalibration
+    level: float
+
+
+def null(
+    forecast: ArrayLike,
+    outcome: ArrayLike,
+    rng: np.random.Generator,
+    market: ArrayLike | None = None,
+    together: ArrayLike | None = None,
+    draws: int = DRAWS,
+) -> NullCalibration:
+    """What chance alone makes of the miscalibration of a calibrated forecaster with these forecasts."""
+    rows = distinct_forecasts(forecast, outcome, market, together)
+    drawn, _ = _drawn(rows, rng, draws, np.empty(0, np.intp))
+    return _null(rows, drawn)
+
+
+def diagram(
+    forecast: ArrayLike,
+    outcome: ArrayLike,
+    rng: np.random.Generator,
+    market: ArrayLike | None = None,
+    together: ArrayLike | None = None,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    most: int = 512,
+) -> ReliabilityDiagram:
+    """The reliability diagram with its consistency band. Rows with one label in `together`, by default
+    those of one market, are drawn as one.
+    """
+    rows = distinct_forecasts(forecast, outcome, market, together)
+    size = rows.value.size
+    shown = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
+    drawn, fits = _drawn(rows, rng, draws, shown)
+    points = _points(rows, shown, fits, level) if size else ()
+    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), level)
+
+
+def _drawn(
+    rows: DistinctForecasts, rng: np.random.Generator, draws: int, shown: Places
+) -> tuple[Floats, Floats]:
+    """The miscalibration of each world, and its curve at the places shown."""
+    found, fits = np.empty(draws), np.empty((draws, shown.size))
+    each = (came for batch in worlds(rows, draws, rng) for came in batch)
+    for number, came in enumerate(each):
+        fit = curve(came, rows.weight)
+        found[number] = brier_of(rows, came, rows.value) - brier_of(rows, came, fit)
+        fits[number] = fit[shown]
+    return found, fits
+
+
+def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
+    if not rows.value.size or not drawn.size:
+        return NullCalibration(math.nan, math.nan, 0)
+    found = parts(rows, rows.came).miscalibration
+    return NullCalibration(float(drawn.mean()), p_value(found, drawn), drawn.size)
+
+
+def _points(rows: DistinctForecasts, shown: Places, fits: Floats, level: float) -> tuple[CurvePoint, ...]:
+    came, sizes = rows.came, np.diff(np.append(rows.start, rows.share.size))
+    fit, seen = curve(came, rows.weight), came / rows.weight
+    low, high = np.quantile(fits, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    columns = (rows.value, sizes, rows.weight, seen, fit)
+    chosen = [column[shown].tolist() for column in columns]
+    return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))

@@ -1,0 +1,50 @@
+"""Murphy's decomposition: a Brier score as reliability, resolution and uncertainty.
+
+- Formula: over the distinct values v that were forecast, with the share w(v) of all weight on each, the
+  share ō(v) of YES among its outcomes and the share ō of YES in all,
+  reliability = Σ w(v)·(v − ō(v))², resolution = Σ w(v)·(ō(v) − ō)², uncertainty = ō·(1 − ō), and
+  Brier score = reliability − resolution + uncertainty, exactly. With markets, each market weighs the
+  same and its rows share that, so that the sum is the Brier score of the leaderboard.
+- Direction: lower is better for reliability, higher for resolution; uncertainty is the world's.
+- Range: reliability 0 to 1, resolution 0 to uncertainty, uncertainty 0 to 0.25.
+- Edge cases: nothing resolved gives NaN throughout. Where nearly every forecast is a value of its own
+  each value sees one outcome: reliability then grows to the Brier score, resolution to the uncertainty,
+  and neither says anything. `corp` is free of that.
+- Source: Murphy (1973), over distinct values rather than bins, so nothing is left over.
+"""
+
+import math
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from arena.scores.rules._columns import distinct_forecasts
+
+
+@dataclass(frozen=True, slots=True)
+class Murphy:
+    """The three parts and their sum."""
+
+    brier: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+
+
+def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Murphy:
+    """The parts of a column's Brier score.
+
+    >>> decompose([0.75, 0.75, 0.25, 0.25], [1, 1, 0, 1])
+    Murphy(brier=0.1875, reliability=0.0625, resolution=0.0625, uncertainty=0.1875)
+    """
+    rows = distinct_forecasts(forecast, outcome, market)
+    if not rows.value.size:
+        return Murphy(math.nan, math.nan, math.nan, math.nan)
+    came, weight = rows.came, rows.weight
+    seen, base = came / weight, came.sum()
+    return Murphy(
+        brier=float(came @ (1 - rows.value) ** 2 + (weight - came) @ rows.value**2),
+        reliability=float(weight @ (rows.value - seen) ** 2),
+        resolution=float(weight @ (seen - base) ** 2),
+        uncertainty=float(base * (1 - base)),
+    )

@@ -1,0 +1,38 @@
+"""Skill: how much closer than a reference the forecasts lay, on the very same rows.
+
+- Formula: skill = BS_reference − BS, both as in `brier`, on identical rows; the reference of the
+  leaderboard is the market's mid in the snapshot that the agent saw.
+- Direction: higher is better; 0 is the reference itself, exactly.
+- Range: −1 to 1.
+- Edge cases: nothing resolved gives NaN. A difference keeps its meaning where the reference is nearly
+  perfect and the quotient of `skill_ratio` does not.
+- Source: seed 002 section 1.5 names the references; a difference rather than a quotient is ours.
+"""
+
+from numpy.typing import ArrayLike
+
+from arena.scores.rules import brier
+
+TITLE = "Skill"
+DIRECTION = "higher"
+RANGE = (-1.0, 1.0)
+
+
+def difference(score: float, reference: float) -> float:
+    """How much lower a Brier score is than the reference's.
+
+    >>> difference(0.25, reference=0.375)
+    0.125
+    """
+    return reference - score
+
+
+def score(
+    forecast: ArrayLike, outcome: ArrayLike, reference: ArrayLike, market: ArrayLike | None = None
+) -> float:
+    """The reference's Brier score less that of the forecasts.
+
+    >>> score([1.0, 0.5], [1, 0], reference=[0.5, 0.5])
+    0.125
+    """
+    return difference(brier.score(forecast, outcome, market), brier.score(reference, outcome, market))

@@ -1,0 +1,99 @@
+"""Blind against shown: what an agent says before it has seen a price, and what the price then does to it.
+
+- Formula: with the blind probability b, the final one f and the price m of each row,
+  `pull` = Σ w·(f − b)·(m − b) ÷ Σ w·(m − b)², the least-squares share of the way from b to the price that
+  the answer went; `copied` is the share of rows, of those where b was off the price by more than a cent, that
+  ended within half a cent of it.
+  blind skill = Brier score of the price − that of b, final skill = the same with f, both on rows that were
+  resolved; `gain` = their difference, what seeing the price was worth. `blind_price` is Pearson's
+  correlation of b with m, `final_price` that of f. Weights w: each market the same, spread over its rows.
+- Direction: higher is better for the skills and the gain; the others describe.
+- Range: skills −1 to 1; pull 0 (unmoved) to 1 (copied), beyond where answers overshoot or flee;
+  correlations −1 to 1.
+- Edge cases: None where nothing can be said: no rows, b on the price throughout (pull, copied), b, f or m
+  without any spread (correlations), nothing resolved (skills). Only rows with both answers count. Blind
+  skill above 0 is knowledge of one's own; final skill with blind skill far below it was read off the screen.
+- Source: the arena's own; Yaniv and Kleinberger (2000) for the share of the way ("weight of advice").
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arena.scores.rules import brier
+from arena.scores.rules._columns import Floats, check_lengths, check_probabilities, is_scored, number_labels
+
+AWAY, AT = 0.01, 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class BlindEffect:
+    """How far the answers moved, how good they were before and after, and how close to the price."""
+
+    rows: int
+    resolved: int
+    pull: float | None
+    copied: float | None
+    blind_skill: float | None
+    final_skill: float | None
+    gain: float | None
+    blind_price: float | None
+    final_price: float | None
+
+
+def blind_effect(
+    before: ArrayLike, after: ArrayLike, price: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
+) -> BlindEffect:
+    """Answers before and after the price was shown, on the same rows.
+
+    >>> found = blind_effect([0.2, 0.9], [0.35, 0.7], [0.5, 0.5], [0, 1])
+    >>> round(found.pull, 9), found.blind_skill, found.copied
+    (0.5, 0.225, 0.0)
+    """
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    b, f, m = (check_probabilities(column) if o.size else np.empty(0) for column in (before, after, price))
+    number = number_labels(np.arange(o.size) if market is None else market)
+    check_lengths(o.size, before=b.size, after=f.size, price=m.size, market=number.size)
+    weight = 1 / np.bincount(number)[number] if o.size else b
+    own, last, them = (brier.score(column, o, number) if o.size else math.nan for column in (b, f, m))
+    return BlindEffect(
+        rows=o.size,
+        resolved=int(np.count_nonzero(is_scored(o))) if o.size else 0,
+        pull=_known(_pull(b, f, m, weight)),
+        copied=_known(_copied(b, f, m, weight)),
+        blind_skill=_known(them - own),
+        final_skill=_known(them - last),
+        gain=_known(own - last),
+        blind_price=_known(_correlation(b, m, weight)),
+        final_price=_known(_correlation(f, m, weight)),
+    )
+
+
+def _pull(b: Floats, f: Floats, m: Floats, weight: Floats) -> float:
+    way = _sum(weight * (m - b) ** 2)
+    return _sum(weight * (f - b) * (m - b)) / way if way > 0 else math.nan
+
+
+def _copied(b: Floats, f: Floats, m: Floats, weight: Floats) -> float:
+    away = np.abs(b - m) > AWAY
+    whole = _sum(weight[away])
+    return _sum(weight[away & (np.abs(f - m) <= AT)]) / whole if whole > 0 else math.nan
+
+
+def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    total = _sum(weight)
+    dx, dy = x - _sum(weight * x) / total, y - _sum(weight * y) / total
+    spread = math.sqrt(_sum(weight * dx**2) * _sum(weight * dy**2))
+    return max(-1.0, min(_sum(weight * dx * dy) / spread, 1.0)) if spread > 0 else math.nan
+
+
+def _sum(column: Floats) -> float:
+    return math.fsum(column.tolist())
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,153 @@
+"""Coherence: the sure profit that could be made against an agent at its own probabilities.
+
+- Formula: whoever states probabilities pᵢ for the markets of an event offers to buy or to sell, at pᵢ
+  dollars, a share of each that pays $1 if it ends in YES. The score of an event is the largest profit
+  that is sure in every state that it can end in, for a set of shares that itself pays between $0 and $1.
+  Exclusive outcomes that leave no other (`exhaustive`): |Σ pᵢ − 1|; exclusive ones among others
+  (`exclusive`): max(Σ pᵢ − 1, 0). A ladder, each rung of which contains the next (`nested`):
+  Σ max(pᵢ₊₁ − pᵢ, 0), rungs from the widest to the narrowest. These are the solutions of the linear
+  program that maximises the profit of the worst state. The mean is over events stated at one time.
+- Direction: lower is better; 0 is coherent.
+- Range: 0 upward: at most 1 for two markets, and below their number for more.
+- Edge cases: an event of which one market was stated says nothing, but for an exhaustive one; nothing
+  to judge gives None. Rungs or outcomes that were not stated are left out: an event is exhaustive only if
+  all its outcomes were stated. What is within a billionth of 0 is 0. The prices of the market, scored in the
+  same way, are the control: spreads and ticks leave a cent or two there that nobody could cash.
+- Source: de Finetti's Dutch book; the normalisation to a claim of at most $1 is ours.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arena.scores.rules._columns import Floats, Places, check_lengths, check_probabilities, number_labels
+
+Shape = Literal["exhaustive", "exclusive", "nested"]
+DUST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class DutchBookTrade:
+    """One share to buy from the agent (or to sell to it) at its own probability."""
+
+    row: int
+    buy: bool
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class DutchBook:
+    """What could be made of one event: dollars per $1 of claim, and the trades that make it."""
+
+    profit: float
+    deals: tuple[DutchBookTrade, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceScore:
+    """The mean over events in dollars per $1; how many events, how many incoherent; the worst one.
+
+    `market` is the mean of the market's own prices on the same events. None where nothing can be judged.
+    """
+
+    loss: float | None
+    market: float | None
+    events: int
+    incoherent: int
+    worst: float | None
+    worst_event: str | None
+    reason: str = ""
+
+
+def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
+    """The sure profit against one event's probabilities, a ladder's from the widest rung to the narrowest.
+
+    >>> dutch_book([0.5, 0.4, 0.3], "exhaustive").profit
+    0.2
+    >>> dutch_book([0.6, 0.3, 0.5], "nested").deals
+    (DutchBookTrade(row=1, buy=True, price=0.3), DutchBookTrade(row=2, buy=False, price=0.5))
+    """
+    p = check_probabilities(forecast) if len(forecast) else np.empty(0)
+    profit = coherence(p, np.zeros(p.size), shape).worst
+    if not profit:
+        return DutchBook(0.0, ())
+    held = _climbs(p) if shape == "nested" else np.full(p.size, -1 if p.sum() > 1 else 1)
+    deals = [DutchBookTrade(int(row), bool(held[row] > 0), float(p[row])) for row in np.flatnonzero(held)]
+    return DutchBook(round(profit, 12), tuple(deals))
+
+
+def coherence(
+    forecast: ArrayLike,
+    event: ArrayLike,
+    shape: ArrayLike,
+    rung: ArrayLike | None = None,
+    mid: ArrayLike | None = None,
+) -> CoherenceScore:
+    """The score of a column. `event` labels what was stated together: one event at one time, by one agent.
+
+    `shape` is that of the row's event, or one for all; rows of any but the three shapes are left out.
+    `rung` orders the markets of a ladder, the widest first; without it they are in order already.
+
+    >>> coherence([0.6, 0.6, 0.2, 0.3], ["a", "a", "b", "b"], "exclusive").worst_event
+    'a'
+    """
+    p, labels = (
+        (check_probabilities(forecast), np.atleast_1d(np.asarray(event))) if np.size(forecast) else _nothing()
+    )
+    shapes = np.broadcast_to(np.asarray(shape, dtype=np.str_), p.shape) if np.ndim(shape) == 0 else shape
+    kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
+    prices = p if mid is None else check_probabilities(mid)
+    check_lengths(p.size, event=labels.size, shape=kind.size, rung=place.size, mid=prices.size)
+    rows = _judged(labels, kind, np.where(kind == "nested", place, p))
+    if not rows.size:
+        words = "no event had several of its markets stated at one time"
+        return CoherenceScore(None, None, 0, 0, None, None, words)
+    names, group = np.unique(labels[rows], return_inverse=True)
+    losses = _losses(p[rows], group, kind[rows])
+    worst = int(losses.argmax())
+    return CoherenceScore(
+        loss=_mean(losses),
+        market=None if mid is None else _mean(_losses(prices[rows], group, kind[rows])),
+        events=losses.size,
+        incoherent=int(np.count_nonzero(losses)),
+        worst=float(losses[worst]),
+        worst_event=str(names[worst]) if losses[worst] else None,
+    )
+
+
+def _nothing() -> tuple[Floats, NDArray[Any]]:
+    return np.empty(0), np.empty(0)
+
+
+def _judged(labels: NDArray[Any], shape: NDArray[np.str_], rung: NDArray[Any]) -> Places:
+    """The places of the rows that count: event by event, a ladder's rungs in order."""
+    group = number_labels(labels)
+    order = np.lexsort((rung, group))
+    several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)
+    counts = ((shape == "exhaustive") | (np.isin(shape, get_args(Shape)) & several))[order]
+    return np.asarray(order[counts], dtype=np.intp)
+
+
+def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
+    """The sure profit of each group of rows, rungs in order."""
+    first = np.diff(group, prepend=-1) > 0
+    climbs = np.where(first, 0, np.maximum(np.diff(p, prepend=1.0), 0))
+    over = np.bincount(group, weights=p) - 1
+    kind = shape[first]
+    found = np.where(kind == "exhaustive", np.abs(over), np.maximum(over, 0))
+    found = np.where(kind == "nested", np.bincount(group, weights=climbs), found)
+    return np.where(found > DUST, found, 0.0)
+
+
+def _climbs(p: Floats) -> Places:
+    """+1 at the foot of each climb of a ladder's probabilities and −1 at its top."""
+    climbing = np.append(np.diff(p) > 0, False).astype(np.intp)
+    return np.asarray(climbing - np.append(0, climbing[:-1]), dtype=np.intp)
+
+
+def _mean(losses: Floats) -> float:
+    return math.fsum(losses.tolist()) / losses.size

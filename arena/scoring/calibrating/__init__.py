@@ -1,5 +1,0 @@
-"""Whether probabilities mean what they say: curves, decompositions, and what chance alone would show.
-
-`corp` is the curve and what a score is made of, `reliability` adds what chance alone would draw, by way of
-`worlds`, and `slices` does so for parts of a season. `murphy` and `ece` are the older forms.
-"""

@@ -1,6 +1,0 @@
-"""Where a profit came from, how much of it luck could have made, and what is at stake.
-
-`luck` comes first: a profit that luck alone makes as easily needs no other reason. It draws fair worlds by
-`drawing`. `split` says what the rest came from, with an edge as large as it was `proven`; `drawdown` and
-`at_stake` say how bold it was. All of them take `trades`.
-"""

@@ -1,4 +1,0 @@
-"""What statements show by themselves: whether they can all be right at once, and whose they are.
-
-`coherence` asks the one, `blind` the other; neither has to wait for outcomes.
-"""

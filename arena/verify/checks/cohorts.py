@@ -1,0 +1,143 @@
+"""Cohorts against what they froze: line-up, prompts, and when they start and end.
+
+Rounds against their cohort's schedule, their snapshot, and what must be in when they are done.
+
+A cohort from its line-up to its last mark: ledgers first, for turns and marks stand on them.
+"""
+
+from collections.abc import Generator, Iterator
+
+from arena.record.schema.tables import COHORT, PROMPT, ROUND, SNAPSHOT
+from arena.verify.checks.evidence import check_evidence
+from arena.verify.checks.fills import check_depth, check_fills
+from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
+from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots
+from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
+from arena.verify.checks.turns import check_forecasts, check_turn
+from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
+from arena.verify.differences import Difference
+from arena.verify.hashes import json_in
+from arena.verify.ledger import LedgerSums, ledger_sums, read_ledgers
+from arena.verify.reader import RecordReader, Row
+from arena.verify.round import CheckedRound, CheckedTurn, checked_fills, read_round, read_turns
+from arena.verify.row_names import check_fields, differs, key_of
+
+COLUMNS = ("position", "name", "kind", "settings")
+NOBODY = (None,) * len(COLUMNS)
+
+
+def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Iterator[Difference]:
+    """A cohort and entrants that are not as they were frozen."""
+    row, frozen = cohort.row, cohort.frozen
+    if frozen is None:
+        yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
+        return
+    own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
+    yield from check_fields(facts, COHORT, row, own)
+    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PROMPT, hash) is None):
+        yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
+    yield from _line_up(key_of(facts, COHORT, row), frozen, list(cohort.entrants.values()))
+
+
+def check_end(facts: RecordReader, cohort: CheckedCohort, last: str | None) -> Iterator[Difference]:
+    """A cohort that ended at another time than that of its last snapshot."""
+    if cohort.row["ended_at"] not in (None, last):
+        yield differs(facts, COHORT, cohort.row, "ended_at", last, "it ends with its last snapshot")
+
+
+def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Difference]:
+    """The entrants of a cohort, place by place."""
+    expected = {entrant[0]: entrant for entrant in frozen.entrants}
+    found = {row["position"]: tuple(row[name] for name in COLUMNS) for row in rows}
+    for place in sorted({*expected, *found}):
+        there, frozen_ones = found.get(place, NOBODY), expected.get(place, NOBODY)
+        for column, value, wanted in zip(COLUMNS, there, frozen_ones, strict=True):
+            if value != wanted:
+                yield Difference(
+                    "entrant", f"{key}, place {place}", column, value, wanted, "so it was frozen"
+                )
+
+
+def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference]:
+    """A round off its schedule, or with another's snapshot."""
+    row, snapshot = shown.round, shown.snapshot
+    if shown.cohort.frozen is not None:
+        yield from _schedule(facts, row, shown.cohort.frozen)
+    if snapshot is not None and (snapshot["cohort_id"], snapshot["at"]) != (row["cohort_id"], row["at"]):
+        yield differs(facts, ROUND, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}")
+    if snapshot is not None and snapshot["taken_at"] < snapshot["at"]:
+        late = f"{snapshot['at']} or later"
+        yield differs(facts, SNAPSHOT, snapshot, "taken_at", late, "nobody decides before the time")
+
+
+def _schedule(facts: RecordReader, row: Row, frozen: FrozenCohort) -> Iterator[Difference]:
+    if not 1 <= row["number"] <= frozen.rounds:
+        yield differs(facts, ROUND, row, "number", f"1 to {frozen.rounds}", "so many rounds were frozen")
+    if row["at"] != frozen.decides_at(row["number"]):
+        yield differs(facts, ROUND, row, "at", frozen.decides_at(row["number"]), "so the schedule was frozen")
+
+
+def check_done(
+    facts: RecordReader, row: Row, silent: int, unmarked: int, failed: bool
+) -> Iterator[Difference]:
+    """A round that says it is done with something missing, or that it is not with everything there."""
+    if row["done"] not in (0, 1):
+        yield differs(facts, ROUND, row, "done", "0 or 1", "a round is done or it is not")
+    elif row["done"] and (silent or unmarked):
+        yield differs(facts, ROUND, row, "done", 0, f"{silent} turns and {unmarked} marks are missing")
+    elif not row["done"] and not unmarked and not failed:
+        yield differs(facts, ROUND, row, "done", 1, "every mark is in, and no turn can be tried again")
+
+
+DECIDED = ("played", "malformed")
+
+
+def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
+    """All that is a cohort's own."""
+    cohort = read_cohort(facts, row)
+    yield from check_cohort(facts, cohort)
+    books = yield from _books(facts, cohort)
+    marked = yield from check_marks(facts, cohort, books)
+    yield from check_end(facts, cohort, marked.last)
+    yield from check_open_lots(facts, cohort, marked)
+    for round in cohort.rounds:
+        yield from _round(facts, read_round(facts, cohort, round), books, marked)
+
+
+def _books(facts: RecordReader, cohort: CheckedCohort) -> Generator[Difference, None, dict[int, LedgerSums]]:
+    """The ledgers, one after the other."""
+    found = dict[int, LedgerSums]()
+    for entrant, lines, fills in read_ledgers(facts, cohort):
+        yield from check_ledger(facts, entrant, lines, cohort.frozen)
+        yield from check_profits(facts, entrant, lines)
+        yield from check_postings(facts, lines, fills)
+        found[entrant["id"]] = ledger_sums(cohort, lines)
+    return found
+
+
+def _round(
+    facts: RecordReader, shown: CheckedRound, books: dict[int, LedgerSums], marked: MarkProgress
+) -> Iterator[Difference]:
+    """A round, its turns one after the other, and its evidence."""
+    yield from check_round(facts, shown)
+    silent, verdicts = set(shown.cohort.entrants), set[str]()
+    for turn in read_turns(facts, shown.round):
+        yield from _turn(facts, shown, turn, books.get(turn.row["entrant_id"]))
+        silent.discard(turn.row["entrant_id"])
+        verdicts.add(turn.row["verdict"])
+    yield from check_evidence(facts, shown, not verdicts.isdisjoint(DECIDED))
+    unmarked = len(marked.unmarked(shown.round["snapshot_id"]))
+    yield from check_done(facts, shown.round, len(silent), unmarked, "failed" in verdicts)
+
+
+def _turn(
+    facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None
+) -> Iterator[Difference]:
+    wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
+    yield from check_turn(facts, turn, wishes, shown.round["number"], books)
+    yield from check_forecasts(facts, turn.forecasts, shown.by_market)
+    yield from check_fills(facts, together)
+    yield from check_depth(facts, together)
+    yield from check_quotes(facts, together)
+    yield from check_sizes(facts, together)
+    yield from check_orders(facts, together, wishes, books)

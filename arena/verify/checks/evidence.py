@@ -1,0 +1,128 @@
+"""Evidence against the rule over what may be shown: nothing too late, nothing too much.
+
+A gathering's hash is taken over cohort, round, its counts, and of each piece of evidence the market, the
+article's hash and when it was fetched.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from arena.record.schema.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, json_in, without
+from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, moment, rows_of, written
+from arena.verify.round import CheckedRound
+from arena.verify.row_names import check_fields, check_numbers, differs
+
+DATED = Query(
+    select().order_by(ARTICLE.c.hash), RowPart(ARTICLE, "hash", "published_at", "dated"), again=True
+)
+GATHERINGS = rows_of(GATHERING, GATHERING.c.round_id == bindparam("round"))
+PIECES = Query(
+    select()
+    .select_from(EVIDENCE.outerjoin(ARTICLE, ARTICLE.c.hash == EVIDENCE.c.article))
+    .where(EVIDENCE.c.gathering_id == bindparam("gathering"))
+    .order_by(EVIDENCE.c.position),
+    all_columns(EVIDENCE),
+    RowPart(ARTICLE, "hash", "published_at"),
+)
+Piece = tuple[Row, Row | None]
+"""A place of what was gathered, and its article."""
+
+NONE = "none"
+DECIDED = ("played", "malformed")
+TO_THE_MINUTE = 16
+AHEAD = {10: timedelta(days=1), TO_THE_MINUTE: timedelta(hours=12), 20: timedelta()}
+"""How much later than it says a day, a time without a zone and one in UTC may mean, by their lengths."""
+
+
+def check_dates(facts: RecordReader) -> Iterator[Difference]:
+    """Articles that say another time of publishing than their date can mean."""
+    for row in facts.rows(DATED):
+        expected = _latest(row["dated"], row["published_at"])
+        yield from check_fields(facts, ARTICLE, row, {"published_at": (expected, "so it is dated")})
+
+
+def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> Iterator[Difference]:
+    """A round's gathering that its cohort didn't want, that doesn't add up, or that is missing."""
+    wanted = shown.cohort.frozen is not None and shown.cohort.frozen.evidence != NONE
+    gatherings = list(facts.rows(GATHERINGS, round=shown.round["id"]))
+    for row in gatherings:
+        pieces = [(piece, article) for piece, article in facts.read(PIECES, gathering=row["id"])]
+        yield from _gathered(facts, row, shown, [piece for piece, _ in pieces])
+        if shown.cohort.frozen is not None and not wanted:
+            yield differs(facts, GATHERING, row, "round_id", None, "its cohort gathers none")
+        yield from _shown(facts, shown, pieces)
+    if wanted and decided and not gatherings:
+        yield differs(facts, ROUND, shown.round, "id", "that of a gathering", "agents decided on evidence")
+
+
+def _gathered(facts: RecordReader, row: Row, shown: CheckedRound, pieces: list[Row]) -> Iterator[Difference]:
+    """A gathering's number of pieces, and its hash."""
+    yield from check_numbers(facts, EVIDENCE, pieces, "position", 0)
+    found = len(pieces) + _sum(json_in(row["dropped"]))
+    yield from check_fields(facts, GATHERING, row, {"found": (found, "so many were shown or dropped")})
+    place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
+    items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
+    content = without(row, "id", "round_id", "hash") | place | {"items": items}
+    yield from check_hash(
+        facts, GATHERING, row, content, "it seals what was gathered and each evidence in it"
+    )
+
+
+def _sum(dropped: Any) -> int:
+    counts = dropped.values() if isinstance(dropped, dict) else ()
+    return sum(count for count in counts if type(count) is int)
+
+
+def _shown(facts: RecordReader, shown: CheckedRound, pieces: Iterable[Piece]) -> Iterator[Difference]:
+    """Articles from after the round or the cutoff, for strangers, out of order, or too many of them."""
+    markets = defaultdict[str, list[tuple[Row, str]]](list)
+    for row, article in pieces:
+        if article is not None:
+            yield from _timely(facts, row, article["published_at"], shown)
+            markets[row["market_id"]].append((row, article["published_at"]))
+    for rows in markets.values():
+        yield from _in_order(facts, shown, rows)
+
+
+def _timely(facts: RecordReader, row: Row, published: str, shown: CheckedRound) -> Iterator[Difference]:
+    """An article against its round's time, and the day before its market closes."""
+    at, place = shown.round["at"], shown.by_market.get(row["market_id"])
+    if published > at:
+        words = f"one of {at} or before"
+        yield differs(facts, EVIDENCE, row, "article", words, "it was the round's time")
+    if place is None:
+        yield differs(facts, EVIDENCE, row, "market_id", "a market of the snapshot", "nobody saw it")
+    closes = place[1]["closes_at"] if place and place[1] else None
+    if closes is not None and published[:10] >= closes[:10]:
+        words = f"one from before the day of {closes}"
+        yield differs(facts, EVIDENCE, row, "article", words, "its market closes then")
+
+
+def _in_order(facts: RecordReader, shown: CheckedRound, rows: list[tuple[Row, str]]) -> Iterator[Difference]:
+    """The articles of a market: newest first, each once, and no more than was frozen."""
+    frozen = shown.cohort.frozen
+    if frozen is not None and len(rows) > frozen.per_market:
+        most, why = f"among the first {frozen.per_market}", "so many a market were frozen"
+        yield differs(facts, EVIDENCE, rows[-1][0], "position", most, why)
+    for (newer, published), (older, before) in pairwise(rows):
+        if published < before or newer["article"] == older["article"]:
+            yield differs(facts, EVIDENCE, older, "article", "an older one", "the newest comes first")
+
+
+def _latest(dated: str, published: str) -> str | None:
+    """The latest instant that a day or time can mean; seconds, which it doesn't say, are as they are told."""
+    day, clock = dated[:10], dated[11:TO_THE_MINUTE] or "11:59"
+    ahead = AHEAD.get(len(dated))
+    at = None if ahead is None else moment(f"{day}T{clock}:00.000000Z")
+    try:
+        whole = None if at is None or ahead is None else written(at + ahead)
+    except OverflowError:
+        return None
+    return whole and whole[:TO_THE_MINUTE] + published[TO_THE_MINUTE:]

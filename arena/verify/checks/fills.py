@@ -1,0 +1,223 @@
+"""Fills against their levels and the snapshot that they were done on.
+
+The levels of a fill: fee and amount of each, and whether such a price was there to be had.
+
+How much there was at a price is for all fills of a turn together: see `depth`.
+
+What the fills of one turn took out of a book together, and whether they took the best of it first.
+
+A share of NO is the other end of one of YES: who buys YES or sells NO takes the asks, who sells YES or
+buys NO takes the bids, and each level is there once for all fills of a turn. Turns take nothing from
+one another.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from arena.record.schema.tables import FILL, LEVEL
+from arena.verify.cohort import ONE
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, json_in, without
+from arena.verify.reader import RecordReader, Row, moment
+from arena.verify.round import CheckedFill
+from arena.verify.row_names import Expected, check_fields, check_numbers, differs
+
+CENT = 10_000
+ROUNDING = 3
+"""Millionths of a dollar that may be left when an amount is spent to the last."""
+
+Offered = Mapping[int, int | None]
+"""Shares by price; None for as many as are wanted."""
+
+
+def check_levels(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+    """Levels with a wrong fee or amount, or at a price that the quote didn't offer."""
+    yield from check_numbers(facts, LEVEL, list(deal.levels), "position", 0)
+    prices = offered(deal)
+    for level in deal.levels:
+        yield from _money(facts, deal, level)
+        if not _possible(deal, level["price"]):
+            yield differs(facts, LEVEL, level, "price", f"between 0 and {ONE}", "it is the price of a share")
+        elif prices is not None and level["price"] not in prices:
+            expected = " or ".join(map(str, sorted(prices))) or "none"
+            why = "so the quote says under the rule of the fills"
+            yield differs(facts, LEVEL, level, "price", expected, why)
+
+
+def _possible(deal: CheckedFill, price: int) -> bool:
+    """Inside (0, 1); where the rules allow extremes, at 1 too, and a sale at 0."""
+    sure = deal.frozen is not None and deal.frozen.extremes and deal.frozen.fill == "mid"
+    return 0 < price < ONE or (sure and (price == ONE or (price == 0 and not deal.buys)))
+
+
+def _money(facts: RecordReader, deal: CheckedFill, level: Row) -> Iterator[Difference]:
+    price, shares, rate = level["price"], level["shares"], deal.fill["fee_rate"]
+    fee, worth = _up(rate * shares * price * (ONE - price), ONE**3), shares * price // ONE
+    fee = fee if deal.buys else min(fee, worth)
+    if level["fee"] != fee:
+        yield differs(facts, LEVEL, level, "fee", fee, "rate · shares · p · (1 - p), rounded up")
+    expected = _up(shares * price, ONE) + fee if deal.buys else worth - fee
+    rest = level["amount"] - expected
+    if not 0 <= rest <= (ROUNDING if deal.buys else 0):
+        yield differs(facts, LEVEL, level, "amount", expected, "it is the shares' price and the fee")
+
+
+def offered(deal: CheckedFill) -> Offered | None:
+    """What the fill rule reads from the quote, in prices of the side's own share.
+
+    None for a rule that is not one of the four that come with the arena.
+    """
+    _, page, quote = deal.listed or (None, None, None)
+    if deal.frozen is None or page is None or quote is None:
+        return None
+    yes = deal.fill["side"] == "YES"
+    match deal.frozen.fill:
+        case "mid":
+            return _single(quote["mid"], yes)
+        case "quote":
+            return _single(quote["ask" if deal.buys == yes else "bid"], yes)
+        case "spread":
+            half = max(page["tick"], CENT) * (1 if deal.buys else -1)
+            return {price + half: None for price in _single(quote["mid"], yes)}
+        case "book":
+            return _book(json_in(quote["book"]), "asks" if deal.buys == yes else "bids", yes)
+    return None
+
+
+def _single(price: int | None, yes: bool) -> Offered:
+    return {} if price is None else {price if yes else ONE - price: None}
+
+
+def _book(book: Any, side: str, yes: bool) -> Offered:
+    found: dict[int, int | None] = {}
+    levels = book.get(side) if isinstance(book, dict) else None
+    for level in levels if isinstance(levels, list) else ():
+        if isinstance(level, list) and len(level) == 2 and all(type(value) is int for value in level):
+            price = level[0] if yes else ONE - level[0]
+            found[price] = (found.get(price) or 0) + level[1]
+    return found
+
+
+def _up(value: int, by: int) -> int:
+    return -(-value // by)
+
+
+def check_fills(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+    """Fills not as they were sealed, not the sum of their levels, or that their snapshot doesn't allow."""
+    for deal in deals:
+        parts = [without(level, "fill_id", "position") for level in deal.levels]
+        content = without(deal.fill, "id", "turn_id", "position", "hash") | {"levels": parts}
+        yield from check_hash(facts, FILL, deal.fill, content, "it seals the fill and each fill_level of it")
+        yield from check_fields(facts, FILL, deal.fill, _sums(deal) | _on_its_snapshot(deal))
+        yield from _untimely(facts, deal)
+        yield from check_levels(facts, deal)
+
+
+def _sums(deal: CheckedFill) -> Expected:
+    sums = {name: sum(level[name] for level in deal.levels) for name in ("shares", "amount", "fee")}
+    return {name: (total, "it is the sum of its levels") for name, total in sums.items()}
+
+
+def _on_its_snapshot(deal: CheckedFill) -> Expected:
+    """What a fill repeats of the page and the quote that it was done on."""
+    item, page, quote = deal.listed or (None, None, None)
+    if item is None:
+        return {"market_id": ("one of the snapshot", "nothing else can be traded")}
+    if page is None or quote is None:
+        return {"quote_hash": ("the hash of a quote", "without a quote there is no trade")}
+    found: Expected = {
+        "quote_at": (item["quoted_at"], "so says the snapshot"),
+        "quote_hash": (quote["hash"], "so says the snapshot"),
+    }
+    if deal.frozen is not None:
+        rate = page["fee_rate"] if deal.frozen.fee == "venue" else 0
+        found["fee_rate"] = (rate, "so say the market and the cohort's rules")
+    if deal.buys and not item["shown"]:
+        found["action"] = ("sell", "the market was held and not on offer")
+    return found
+
+
+def _untimely(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+    """A fill after the market closed, or on a quote from after the snapshot or too long before."""
+    quoted, at = moment(deal.fill["quote_at"]), moment(deal.seen_at)
+    if quoted is None or at is None:
+        return
+    if quoted > at:
+        latest = f"{deal.seen_at} or before"
+        yield differs(facts, FILL, deal.fill, "quote_at", latest, "nobody can know a price before its time")
+    elif deal.frozen is not None and (at - quoted).total_seconds() > deal.frozen.max_quote_age:
+        newer = f"{deal.frozen.max_quote_age} s before the snapshot at most"
+        yield differs(facts, FILL, deal.fill, "quote_at", newer, "the quote was stale")
+    page = deal.listed[1] if deal.listed else None
+    if page is not None and deal.seen_at >= page["closes_at"]:
+        yield differs(
+            facts, FILL, deal.fill, "market_id", "an open market", f"it closed at {page['closes_at']}"
+        )
+
+
+Place = tuple[str, bool, int]
+"""Market, whether the asks are taken, and the price of a YES share."""
+
+
+def check_depth(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+    """Levels at which a turn had more shares than the book had, or that were not the best there were."""
+    taken: dict[Place, int] = defaultdict(int)
+    for deal in deals:
+        depths = offered(deal) or {}
+        yield from _taken(facts, deal, depths, taken)
+        yield from _best_first(facts, deal, depths, taken)
+        yield from _within_reach(facts, deal, depths)
+
+
+def _place(deal: CheckedFill, price: int) -> Place:
+    yes = deal.fill["side"] == "YES"
+    return deal.fill["market_id"], deal.buys == yes, price if yes else ONE - price
+
+
+def _taken(
+    facts: RecordReader, deal: CheckedFill, depths: Offered, taken: dict[Place, int]
+) -> Iterator[Difference]:
+    for level in deal.levels:
+        depth, place = depths.get(level["price"]), _place(deal, level["price"])
+        before = taken[place]
+        taken[place] += level["shares"]
+        if depth is not None and taken[place] > depth:
+            why = f"{depth} were in the book, and the turn had {before} of them before"
+            yield differs(facts, LEVEL, level, "shares", f"{max(0, depth - before)} or fewer", why)
+
+
+def _best_first(
+    facts: RecordReader, deal: CheckedFill, depths: Offered, taken: Mapping[Place, int]
+) -> Iterator[Difference]:
+    """Levels out of order, and better ones of which something was left."""
+    for one, next in pairwise(deal.levels):
+        if not _is_better(deal, one["price"], next["price"]):
+            worse = f"{'over' if deal.buys else 'under'} {one['price']}"
+            yield differs(facts, LEVEL, next, "price", worse, "the best prices come first")
+    for price, depth in sorted(depths.items()):
+        left = 0 if depth is None else depth - taken[_place(deal, price)]
+        if left > 0 and deal.levels and _is_better(deal, price, deal.levels[-1]["price"]):
+            why = f"{left} shares were left at the better price {price}"
+            yield differs(facts, LEVEL, deal.levels[-1], "price", price, why)
+
+
+def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> Iterator[Difference]:
+    """Levels further from the best price than the rules go, and fills of too few shares."""
+    if not depths or deal.frozen is None:
+        return
+    worst = deal.frozen.worst_price
+    reach = min(depths) + worst if deal.buys else max(depths) - worst
+    for level in deal.levels:
+        if _is_better(deal, reach, level["price"]):
+            within = f"{reach} or {'less' if deal.buys else 'more'}"
+            yield differs(facts, LEVEL, level, "price", within, f"the rules go {worst} past the best price")
+    least = deal.listed[1]["min_shares"] if deal.listed and deal.listed[1] else 0
+    if deal.fill["shares"] < least:
+        why = "the market deals in no fewer"
+        yield differs(facts, FILL, deal.fill, "shares", f"{least} or more", why)
+
+
+def _is_better(deal: CheckedFill, one: int, other: int) -> bool:
+    return one < other if deal.buys else one > other

@@ -1,0 +1,309 @@
+"""Ledgers added up again, entry by entry: numbers, chain, balances, and what each kind may do.
+
+What a market's end pays for a lot, and what a correction takes back.
+
+Fills and the entries that post them: one to one, and of the same money.
+
+Profit by lot, worked out again from shares and cash alone, and the profit of every mark.
+
+What a lot cost is what was paid for it, less the part that each sale released and all that a settlement
+did: costs are at the average. What it realised is the cash that came in less the cost that was released.
+The sums over the lots of a market or of an entrant are right where every lot is: a mark's cost and
+realised are checked to be the sums over the same entries.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from arena.record.schema.tables import ENTRANT, ENTRY, FILL, MARK
+from arena.verify.cohort import ONE, FrozenCohort
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, without
+from arena.verify.ledger import Line
+from arena.verify.reader import RecordReader, Row
+from arena.verify.row_names import Expected, check_fields, differs, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class LotPayment:
+    """What a lot's settlement did."""
+
+    ref: str
+    cash: int
+    shares: int
+    cost: int
+
+
+def payment(row: Row, shares: int, cost: int, resolution: Row | None) -> Expected:
+    """What an entry that settles or refunds a lot must say."""
+    found: Expected = {
+        "shares": (-shares, "a settlement closes the whole lot"),
+        "cost": (-cost, "a settlement closes the whole lot"),
+    }
+    if resolution is None or resolution["known_at"] > row["at"]:
+        return found | {"ref": ("a resolution known by then", "it names how the market ended")}
+    payout = resolution["payout"]
+    if payout is None:
+        return found | {
+            "kind": ("refund", "the resolution is a refund"),
+            "cash": (cost, "a refund returns the cost"),
+        }
+    share = payout if row["side"] == "YES" else ONE - payout
+    paid = shares * share // ONE
+    return found | {
+        "kind": ("settle", "the resolution is a payout"),
+        "cash": (paid, "it is the shares times the payout, rounded down"),
+    }
+
+
+def reversal(row: Row, paid: LotPayment | None, known: bool) -> Expected:
+    """What an entry that takes back a settlement must say."""
+    if paid is None:
+        return {"kind": ("no reverse", "nothing of this lot was settled before")}
+    found: Expected = {
+        "cash": (-paid.cash, f"it takes back {paid.ref}"),
+        "shares": (-paid.shares, f"it takes back {paid.ref}"),
+        "cost": (-paid.cost, f"it takes back {paid.ref}"),
+    }
+    if not known or _version(row["ref"]) <= _version(paid.ref):
+        found["ref"] = (f"a resolution newer than {paid.ref}", "a correction is a newer version")
+    return found
+
+
+def _version(ref: str) -> int:
+    number = ref.rpartition(":")[2]
+    return int(number) if number.isdecimal() and len(number) < 19 else 0
+
+
+KINDS = ("deposit", "buy", "sell", "settle", "refund", "reverse")
+SIGNS = {"buy": 1, "reverse": 1, "sell": -1, "settle": -1, "refund": -1}
+"""Whether shares come or go."""
+
+
+@dataclass
+class CheckedAccount:
+    """An entrant's account while its entries are added up. A lot is its shares and their cost."""
+
+    cash: int = 0
+    number: int = 0
+    head: str = ""
+    at: str = ""
+    lots: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    paid: dict[tuple[str, str], LotPayment] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Go on from an entry as it stands."""
+        key, (shares, cost) = (row["market_id"], row["side"]), self.lot(row)
+        self.lots[key] = shares + row["shares"], cost + row["cost"]
+        self.cash, self.number, self.head, self.at = (
+            self.cash + row["cash"],
+            row["number"],
+            row["hash"],
+            row["at"],
+        )
+        if row["kind"] in ("settle", "refund"):
+            self.paid[key] = LotPayment(row["ref"], row["cash"], row["shares"], row["cost"])
+        elif row["kind"] == "reverse":
+            self.paid.pop(key, None)
+
+    def lot(self, row: Row) -> tuple[int, int]:
+        """Shares and cost of the lot that an entry is about."""
+        return self.lots.get((row["market_id"], row["side"]), (0, 0))
+
+
+def check_ledger(
+    facts: RecordReader, entrant: Row, lines: list[Line], frozen: FrozenCohort | None
+) -> Iterator[Difference]:
+    """Entries that don't follow from those before them, or that are not as they were sealed."""
+    account = CheckedAccount()
+    for row, resolution in lines:
+        content = without(row, "id", "entrant_id", "hash")
+        yield from check_hash(facts, ENTRY, row, content, "it seals what the row says")
+        expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolution)
+        yield from check_fields(facts, ENTRY, row, expected)
+        yield from _impossible(facts, account, row)
+        account.add(row)
+    if not account.number:
+        key = f"{key_of(facts, ENTRANT, entrant)}, entry 1"
+        yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
+
+
+def _follows(account: CheckedAccount, row: Row) -> Expected:
+    gained = 0 if row["kind"] == "deposit" else row["cash"] + row["cost"]
+    return {
+        "number": (account.number + 1, "entries are numbered without a gap"),
+        "previous": (account.head, "it is the hash of the entry before"),
+        "balance": (account.cash + row["cash"], "it is the sum of all cash"),
+        "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
+        "realised": (gained, "it is the cash that no cost stands against"),
+    }
+
+
+def _of_its_kind(
+    account: CheckedAccount, row: Row, frozen: FrozenCohort | None, resolution: Row | None
+) -> Expected:
+    """What an entry of this kind must say."""
+    shares, cost = account.lot(row)
+    if (row["kind"] == "deposit") != (account.number == 0):
+        return {"kind": ("a deposit first and only then", "a ledger starts with the bankroll")}
+    match row["kind"]:
+        case "deposit":
+            return _deposit(frozen)
+        case "buy":
+            return {"cost": (-row["cash"], "shares cost what was paid for them")}
+        case "sell":
+            released = -(-cost * -row["shares"] // shares) if shares else 0
+            return {"cost": (-released, "a sale releases its part of the lot's cost, rounded up")}
+        case "settle" | "refund":
+            return payment(row, shares, cost, resolution) | _once(account, row)
+        case "reverse":
+            paid = account.paid.get((row["market_id"], row["side"]))
+            return reversal(row, paid, resolution is not None)
+    return {"kind": (f"one of {', '.join(KINDS)}", "there is no other")}
+
+
+def _deposit(frozen: FrozenCohort | None) -> Expected:
+    found: Expected = {"ref": ("bankroll", "that is what a deposit is")}
+    found |= dict.fromkeys(("shares", "cost"), (0, "a deposit is cash alone"))
+    found |= dict.fromkeys(("market_id", "side"), ("", "a deposit is cash alone"))
+    if frozen is not None:
+        found["cash"] = (frozen.bankroll, "so the cohort froze its bankroll")
+        found["at"] = (frozen.starts_at, "the cohort starts then")
+    return found
+
+
+def _once(account: CheckedAccount, row: Row) -> Expected:
+    paid = account.paid.get((row["market_id"], row["side"]))
+    return {"kind": ("reverse", f"the lot was settled before, by {paid.ref}")} if paid else {}
+
+
+def _impossible(facts: RecordReader, account: CheckedAccount, row: Row) -> Iterator[Difference]:
+    """What no entry may ever do."""
+    if row["at"] < account.at:
+        yield differs(facts, ENTRY, row, "at", f"{account.at} or later", "a ledger goes on in time")
+    if row["balance"] < 0 and row["cash"] < 0 and row["kind"] != "reverse":
+        yield differs(facts, ENTRY, row, "balance", "0 or more", "only a correction may cause debt")
+    if row["held"] < 0:
+        yield differs(facts, ENTRY, row, "held", "0 or more", "nobody holds less than nothing")
+    if row["kind"] != "deposit" and row["side"] not in ("YES", "NO"):
+        yield differs(facts, ENTRY, row, "side", "YES or NO", "a lot is of one side")
+    sign = SIGNS.get(row["kind"], 0)
+    if sign and row["shares"] * sign <= 0:
+        expected = "above 0" if sign > 0 else "below 0"
+        yield differs(facts, ENTRY, row, "shares", expected, f"such is a {row['kind']}")
+
+
+def check_postings(
+    facts: RecordReader, lines: list[Line], fills: list[tuple[Row, Row]]
+) -> Iterator[Difference]:
+    """Fills without their entry, entries without their fill, and pairs that disagree."""
+    entries: dict[str, list[Row]] = defaultdict(list)
+    for row, _ in lines:
+        if row["kind"] in ("buy", "sell"):
+            entries[row["ref"]].append(row)
+    for fill, round in fills:
+        ref = f"fill:{round['number']}:{fill['position']}"
+        posted = entries.pop(ref, [])
+        if len(posted) != 1:
+            key, why = key_of(facts, FILL, fill), f"it is posted once, as {ref}"
+            yield Difference("fill", key, "turn_id", f"{len(posted)} entries", "1 entry", why)
+        for entry in posted:
+            yield from check_fields(facts, ENTRY, entry, _posted(fill, round))
+    for entry in (entry for rows in entries.values() for entry in rows):
+        yield differs(facts, ENTRY, entry, "ref", "the place of a fill", f"a {entry['kind']} posts a fill")
+
+
+def _posted(fill: Row, round: Row) -> Expected:
+    """What the entry of a fill must say."""
+    sign, why = 1 if fill["action"] == "buy" else -1, "so says the fill that it posts"
+    return {
+        "kind": (fill["action"], why),
+        "market_id": (fill["market_id"], why),
+        "side": (fill["side"], why),
+        "cash": (-sign * fill["amount"], why),
+        "shares": (sign * fill["shares"], why),
+        "at": (round["at"], "its round is decided then"),
+    }
+
+
+WHY = {
+    "cost": "it is what was paid in, less what sales and settlements released",
+    "realised": "it is what came in, less the cost that was released",
+}
+
+
+@dataclass
+class LotProfitSum:
+    """A lot while its entries are added up: `said` by their columns, and as shares and cash have it."""
+
+    shares: int = 0
+    cost: int = 0
+    realised: int = 0
+    said_cost: int = 0
+    said_realised: int = 0
+    closed_at: int = 0
+
+    def add(self, row: Row) -> None:
+        """One more entry; its cost and realised are noted, and not used."""
+        cost = self._moved(row)
+        self.shares, self.cost = self.shares + row["shares"], self.cost + cost
+        self.realised += row["cash"] + cost
+        self.said_cost, self.said_realised = (
+            self.said_cost + row["cost"],
+            self.said_realised + row["realised"],
+        )
+
+    def _moved(self, row: Row) -> int:
+        """The cost that an entry brings, or (below 0) releases."""
+        match row["kind"]:
+            case "buy":
+                return -int(row["cash"])
+            case "sell":
+                return self.cost * row["shares"] // self.shares if self.shares else 0
+            case "settle" | "refund":
+                self.closed_at = self.cost
+                return -self.cost
+            case "reverse":
+                return self.closed_at
+        return 0
+
+    def wrong(self) -> Iterator[tuple[str, int, int]]:
+        """Columns whose sum is not what it must be: name, sum, and what it must be."""
+        if self.said_cost != self.cost:
+            yield "cost", self.said_cost, self.cost
+        if self.said_realised != self.realised:
+            yield "realised", self.said_realised, self.realised
+
+
+def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Iterator[Difference]:
+    """The first time that a lot's cost is not what its shares and cash come to; the same for its profit."""
+    lots, told = defaultdict[tuple[str, str], LotProfitSum](LotProfitSum), set[tuple[str, str, str]]()
+    for row in (row for row, _ in lines if row["kind"] != "deposit"):
+        key = row["market_id"], row["side"]
+        lots[key].add(row)
+        yield from _impossible_profit(facts, row, lots[key])
+        for column, found, expected in lots[key].wrong():
+            if (*key, column) not in told:
+                name = f"{key_of(facts, ENTRANT, entrant)}, {key[0]} {key[1]} after entry {row['number']}"
+                yield Difference("entry", name, column, found, expected, WHY[column])
+            told.add((*key, column))
+
+
+def _impossible_profit(facts: RecordReader, row: Row, lot: LotProfitSum) -> Iterator[Difference]:
+    if lot.said_cost < 0:
+        expected = f"{row['cost'] - lot.said_cost} or more"
+        yield differs(facts, ENTRY, row, "cost", expected, "what a lot cost is never below 0")
+    if row["kind"] == "buy" and row["cash"] > 0:
+        yield differs(facts, ENTRY, row, "cash", "0 or less", "nobody is paid to buy")
+    if row["kind"] in ("sell", "settle", "refund") and row["cash"] < 0:
+        yield differs(facts, ENTRY, row, "cash", "0 or more", "nobody pays to be rid of a lot")
+
+
+def check_total(facts: RecordReader, mark: Row, given: int) -> Iterator[Difference]:
+    """A mark that is not the bankroll and the profit."""
+    total, unrealised = mark["cash"] + mark["value"], mark["value"] - mark["cost"]
+    expected = given + mark["realised"] + unrealised
+    if total != expected:
+        why = "it is the bankroll, what was realised, and what is not"
+        yield Difference("mark", key_of(facts, MARK, mark), "total", total, expected, why)

@@ -1,0 +1,186 @@
+"""Markets, their pages and quotes against the times at which somebody looked.
+
+The database looks for odd ones.
+
+Stored prices one by one. Of nothing else is there as much, so that here a little haste pays.
+
+The hash of a price is taken over JSON with an object for each level of the book. Where the book is stored as
+the arena writes it, that text is made from the stored one; else, and where it doesn't fit, by way of objects.
+
+Snapshots and the places in them, which have to fit together and be as they were sealed.
+
+How markets ended, as far as that can be right or wrong by itself.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import bindparam, exists, func, select
+
+from arena.record.schema.tables import ITEM, MARKET, QUOTE, RESOLUTION, SNAPSHOT, SYNC, VERSION
+from arena.verify.cohort import ONE, CheckedCohort, SnapshotItem
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
+from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, rows_of
+from arena.verify.row_names import check_numbers, differs
+
+SAW = "a snapshot or a sync saw it then"
+PAGE = RowPart(VERSION, "id", "market_id", "version")
+PAGES = Query(select().order_by(VERSION.c.market_id, VERSION.c.version), PAGE, again=True)
+PAGELESS = rows_of(MARKET, ~exists(select(1).where(VERSION.c.market_id == MARKET.c.id)))
+
+
+def _from_then(column: Any, in_it: Any) -> tuple[Any, Query, Query]:
+    """Rows first seen at a time of no snapshot with them and of no sync; and when they may have been."""
+    source, own = ITEM.join(SNAPSHOT, SNAPSHOT.c.id == ITEM.c.snapshot_id), column.table
+    there = exists(select(1).select_from(source).where(in_it, SNAPSHOT.c.taken_at == column).correlate(own))
+    snapshots = select().select_from(source.join(own, in_it)).where(own.c.id == bindparam("id"))
+    first = Query(snapshots.order_by(SNAPSHOT.c.taken_at).limit(1), RowPart(SNAPSHOT, "taken_at"), again=True)
+    unsynced = select().select_from(own.outerjoin(SYNC, SYNC.c.at == column)).where(SYNC.c.id.is_(None))
+    return column, Query(unsynced.where(~there).order_by(own.c.id), all_columns(own)), first
+
+
+FROM_THEN = (
+    _from_then(MARKET.c.first_seen_at, ITEM.c.market_id == MARKET.c.id),
+    _from_then(VERSION.c.at, (ITEM.c.market_id == VERSION.c.market_id) & (ITEM.c.version_id == VERSION.c.id)),
+)
+FIRST = Query(select().order_by(SYNC.c.at).limit(1), RowPart(SYNC, "at"), again=True)
+LAST = select(func.max(SYNC.c.at)).scalar_subquery()
+THERE = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at == QUOTE.c.at))
+EARLIER = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at < QUOTE.c.at))
+FOLLOWED = exists(
+    select(1)
+    .select_from(ITEM.join(MARKET, MARKET.c.id == ITEM.c.market_id))
+    .where(ITEM.c.market_id == QUOTE.c.market_id, MARKET.c.first_seen_at <= QUOTE.c.at)
+)
+"""Of markets in snapshots prices are read in between too, once they were first seen."""
+UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
+"""Quotes newer than the last sync that were in no snapshot when they were true, nor read in between."""
+TRUE = Query(
+    select()
+    .where(ITEM.c.quote_id == bindparam("id"), ITEM.c.quoted_at.is_not(None))
+    .order_by(ITEM.c.quoted_at)
+    .limit(1),
+    RowPart(ITEM, "quoted_at"),
+    again=True,
+)
+
+
+def check_markets(facts: RecordReader) -> Iterator[Difference]:
+    """Markets, pages and quotes from times at which nobody saw them, and pages that were lost."""
+    for column, odd, first in FROM_THEN:
+        for row in facts.rows(odd):
+            seen = [*facts.rows(first, id=row["id"]), *facts.rows(FIRST)]
+            if seen:
+                at = min(at for times in seen for at in times.values())
+                yield differs(facts, column.table, row, column.name, at, SAW)
+    for row in facts.rows(UNSEEN):
+        then = next((item["quoted_at"] for item in facts.rows(TRUE, id=row["id"])), None)
+        why = "a snapshot saw it then" if then else "neither a snapshot nor a sync saw it"
+        yield differs(facts, QUOTE, row, "at", then, why)
+    for _, rows in groupby(facts.rows(PAGES), key=itemgetter("market_id")):
+        yield from check_numbers(facts, VERSION, rows, "version", 1)
+    for row in facts.rows(PAGELESS):
+        yield differs(facts, MARKET, row, "id", "that of a page", "a market was seen because it had one")
+
+
+WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
+LEVELS = rf"((?:\[{WHOLE},{WHOLE}\](?:,\[{WHOLE},{WHOLE}\])*)?)"
+BOOK = re.compile(rf'\{{"asks":\[{LEVELS}\],"bids":\[{LEVELS}\]\}}')
+"""A book of whole numbers without white space."""
+QUOTES = rows_of(QUOTE)
+PRICES = ("bid", "ask", "mid", "last")
+
+
+def check_prices(facts: RecordReader) -> Iterator[Difference]:
+    """Prices whose hash is not theirs."""
+    for row in facts.rows(QUOTES):
+        text = _text(row)
+        if text is None or row["hash"] != hash_of(text):
+            yield from check_hash(facts, QUOTE, row, _content(row), "it seals what the row says")
+
+
+def _text(row: Row) -> str | None:
+    """What the hash is taken over, where the book is as all are."""
+    sides = BOOK.fullmatch(row["book"])
+    if sides is None:
+        return None
+    asks, bids = map(_levels, sides.groups())
+    bid, ask, mid, last = ("null" if row[name] is None else row[name] for name in PRICES)
+    return (
+        f'{{"ask":{ask},"asks":[{asks}],"bid":{bid},"bids":[{bids}],"last":{last},'
+        f'"market_id":{json_of(row["market_id"])},"mid":{mid},"volume":{row["volume"]}}}'
+    )
+
+
+def _levels(side: str) -> str:
+    """Pairs as objects.
+
+    >>> _levels("[1,2],[3,4]"), _levels("")
+    ('{"price":1,"shares":2},{"price":3,"shares":4}', '')
+    """
+    if not side:
+        return ""
+    named = side[1:-1].replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
+    return f'{{"price":{named}}}'
+
+
+def _content(row: Row) -> dict[str, Any]:
+    """The same as an object."""
+    return without(row, "id", "at", "book", "hash") | _book(row["book"])
+
+
+def _book(text: str) -> dict[str, Any]:
+    """Both sides as the hash has them; whatever else the text says, so that it can't fit."""
+    book = json_in(text)
+    try:
+        return {side: [{"price": p, "shares": s} for p, s in book[side]] for side in ("bids", "asks")}
+    except (KeyError, TypeError, ValueError):
+        return {"book": text}
+
+
+def check_snapshot(
+    facts: RecordReader, cohort: CheckedCohort, row: Row, places: Sequence[SnapshotItem]
+) -> Iterator[Difference]:
+    """A snapshot that is not as it was sealed, or with places that don't fit together."""
+    content = without(row, "id", "cohort_id", "hash") | {"cohort": cohort.row["number"]}
+    content["items"] = [_seen(*place) for place in places]
+    yield from check_hash(facts, SNAPSHOT, row, content, "it seals the snapshot and each snapshot_item in it")
+    yield from check_numbers(facts, ITEM, [item for item, _, _ in places], "position", 0)
+    for place in places:
+        yield from _place(facts, *place)
+
+
+def _place(facts: RecordReader, item: Row, page: Row | None, quote: Row | None) -> Iterator[Difference]:
+    for column, other in (("version_id", page), ("quote_id", quote)):
+        if other is not None and other["market_id"] != item["market_id"]:
+            expected = f"one of {item['market_id']}"
+            yield differs(facts, ITEM, item, column, expected, f"that is one of {other['market_id']}")
+    if quote is not None and item["quoted_at"] is not None and item["quoted_at"] < quote["at"]:
+        why = "a price is true from when it was first seen"
+        yield differs(facts, ITEM, item, "quoted_at", f"{quote['at']} or later", why)
+    if (item["quote_id"] is None) != (item["quoted_at"] is None):
+        yield differs(facts, ITEM, item, "quoted_at", "a time for a quote", "each comes with the other")
+    if item["shown"] not in (0, 1):
+        yield differs(facts, ITEM, item, "shown", "0 or 1", "a market is on offer or it is not")
+
+
+def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:
+    hashes = (row["hash"] if row else None for row in (page, quote))
+    return [item["market_id"], *hashes, item["quoted_at"], item["shown"]]
+
+
+RESOLUTIONS = rows_of(RESOLUTION)
+
+
+def check_resolutions(facts: RecordReader) -> Iterator[Difference]:
+    """Payouts that no share can have, and versions that nobody counts."""
+    for row in facts.rows(RESOLUTIONS):
+        if row["payout"] is not None and not 0 <= row["payout"] <= ONE:
+            why = "a share pays 0 to 1"
+            yield differs(facts, RESOLUTION, row, "payout", f"0 to {ONE}, or nothing", why)
+        if row["version"] < 1:
+            yield differs(facts, RESOLUTION, row, "version", "1 or more", "versions are counted from 1")

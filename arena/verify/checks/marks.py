@@ -1,0 +1,269 @@
+"""Marks worked out again, snapshot by snapshot in the order of time, with what everyone held by then.
+
+Marks worked out again from the ledger and the quotes of their snapshot.
+
+A lot is worth its shares at the mid, or at the last trade where there is no mid, or its cost where there
+is neither; sold at once it brings its shares at the bid, or nothing. The price of a NO share is 1 less
+that of a YES share. A lot is stale without a mid, or if its quote is older than the cohort's rules allow. The
+age of a mark is that of the oldest quote that prices a lot.
+
+Lots that should have been settled and were not.
+"""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import lru_cache, partial
+from itertools import chain
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from arena.record.schema.tables import ENTRANT, ENTRY, MARK, RESOLUTION, SNAPSHOT
+from arena.verify.checks.ledgers import check_total
+from arena.verify.checks.markets import check_snapshot
+from arena.verify.cohort import (
+    ONE,
+    SNAPSHOTS,
+    CheckedCohort,
+    FrozenCohort,
+    SnapshotItem,
+    read_items,
+    read_listing,
+)
+from arena.verify.differences import Difference
+from arena.verify.ledger import LedgerSums
+from arena.verify.reader import (
+    Query,
+    RecordReader,
+    Row,
+    RowPart,
+    RowsByParent,
+    RowsByTime,
+    all_columns,
+    moment,
+    rows_of,
+)
+from arena.verify.row_names import check_fields, key_of
+
+Key = tuple[str, str]
+
+
+class SnapshotPrice(NamedTuple):
+    """What a snapshot says of a market: a price, both ends, its age in seconds, whether a mark is stale."""
+
+    price: int | None
+    bid: int | None
+    ask: int | None
+    age: int
+    stale: bool
+
+
+NOTHING = SnapshotPrice(None, None, None, 0, True)
+
+
+@dataclass(slots=True)
+class HoldingsSum:
+    """What a ledger comes to at some time: cash, what was realised, and lots of shares and their cost."""
+
+    cash: int = 0
+    realised: int = 0
+    lots: dict[Key, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """One more entry."""
+        key = row["market_id"], row["side"]
+        shares, cost = self.lots.pop(key, (0, 0))
+        self.cash, self.realised = self.cash + row["cash"], self.realised + row["realised"]
+        if shares + row["shares"]:
+            self.lots[key] = shares + row["shares"], cost + row["cost"]
+
+
+def prices_of(
+    places: Iterable[SnapshotItem], snapshot: Row, frozen: FrozenCohort | None
+) -> dict[str, SnapshotPrice]:
+    """What a snapshot says of each market's price."""
+    found = dict[str, SnapshotPrice]()
+    for item, _, quote in places:
+        if quote is not None:
+            age, mid = _age(item, snapshot), quote["mid"]
+            aged = frozen is not None and age.total_seconds() > frozen.max_quote_age
+            price = quote["last"] if mid is None else mid
+            seconds = age // timedelta(seconds=1)
+            stale = aged or mid is None
+            found[item["market_id"]] = SnapshotPrice(price, quote["bid"], quote["ask"], seconds, stale)
+    return found
+
+
+def _age(item: Row, snapshot: Row) -> timedelta:
+    """How old a quote was at its snapshot."""
+    quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["taken_at"])
+    return at - quoted if quoted and at else timedelta()
+
+
+def expected_mark(held: HoldingsSum, prices: Mapping[str, SnapshotPrice]) -> dict[str, int | str]:
+    """What a mark of these holdings must say."""
+    value = liquidation = costs = stale = age = 0
+    for (market, side), (shares, cost) in held.lots.items():
+        price, bid, ask, past, is_stale = prices.get(market, NOTHING)
+        if side != "YES":
+            price, bid = None if price is None else ONE - price, None if ask is None else ONE - ask
+        if price is None:
+            value += cost
+        else:
+            value += shares * price // ONE
+            age = max(age, past)
+        liquidation += 0 if bid is None else shares * bid // ONE
+        stale += is_stale
+        costs += cost
+    return {
+        "cash": held.cash,
+        "value": value,
+        "liquidation": liquidation,
+        "cost": costs,
+        "realised": held.realised,
+        "stale": stale,
+        "age": age,
+    }
+
+
+OF_A_COHORT = ENTRANT.c.cohort_id == bindparam("cohort")
+ENTRIES = Query(
+    select()
+    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
+    .where(OF_A_COHORT)
+    .order_by(ENTRY.c.at, ENTRY.c.entrant_id, ENTRY.c.number),
+    RowPart(ENTRY, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
+    again=True,
+)
+MARKS = Query(
+    select()
+    .select_from(ENTRANT.join(MARK, MARK.c.entrant_id == ENTRANT.c.id))
+    .where(OF_A_COHORT)
+    .order_by(MARK.c.at, MARK.c.entrant_id),
+    all_columns(MARK),
+)
+ALL = "all of a cohort are marked, and only they"
+
+
+class PricedSnapshot(NamedTuple):
+    """A snapshot, and the prices in it."""
+
+    snapshot: Row
+    prices: Mapping[str, SnapshotPrice]
+
+
+@dataclass
+class MarkProgress:
+    """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
+    order of the line-up), the times of the last two marks of each, and of the last snapshot."""
+
+    bits: dict[int, int]
+    held: dict[int, HoldingsSum]
+    masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
+    last: str | None = None
+
+    def unmarked(self, snapshot_id: int) -> list[int]:
+        """The entrants without a mark at a snapshot."""
+        mask = self.masks.get(snapshot_id, 0)
+        return [entrant for entrant, bit in self.bits.items() if not mask & bit]
+
+
+def check_marks(
+    facts: RecordReader, cohort: CheckedCohort, books: Mapping[int, LedgerSums]
+) -> Generator[Difference, None, MarkProgress]:
+    """A cohort's snapshots, and marks that are not what they and the ledgers come to."""
+    bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
+    marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
+    entries, marks = (RowsByTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
+    elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
+    places = RowsByParent(read_items(facts, cohort))
+    for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id), [None]):
+        here = None
+        if snapshot is not None:
+            marked.last, listing = snapshot["at"], places.of(snapshot["at"])
+            yield from check_snapshot(facts, cohort, snapshot, listing)
+            here = PricedSnapshot(snapshot, prices_of(listing, snapshot, cohort.frozen))
+        for row in marks.until(snapshot["at"] if snapshot else None):
+            _post(entries.until(row["at"]), marked)
+            is_here = here is not None and here.snapshot["id"] == row["snapshot_id"]
+            look = here if is_here else elsewhere(row["snapshot_id"])
+            yield from _mark(facts, cohort, row, look, marked)
+            yield from check_total(facts, row, books[row["entrant_id"]].given)
+    _post(entries.until(None), marked)
+    yield from _all_or_none(facts, cohort, marked)
+    return marked
+
+
+def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: Query) -> Iterator[Row]:
+    return (row for row in facts.rows(query, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
+
+
+def _post(entries: Iterator[Row], marked: MarkProgress) -> None:
+    for entry in entries:
+        marked.held[entry["entrant_id"]].add(entry)
+
+
+def _mark(
+    facts: RecordReader, cohort: CheckedCohort, row: Row, look: PricedSnapshot | None, marked: MarkProgress
+) -> Iterator[Difference]:
+    id = row["entrant_id"]
+    marked.times[id] = marked.times[id][1], row["at"]
+    marked.masks[row["snapshot_id"]] |= marked.bits[id]
+    if look is None:
+        return
+    expected = expected_mark(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
+    if row | expected != row:
+        why = "so say the ledger and the snapshot"
+        yield from check_fields(facts, MARK, row, {name: (value, why) for name, value in expected.items()})
+    if look.snapshot["cohort_id"] != cohort.id:
+        key = f"{key_of(facts, SNAPSHOT, look.snapshot)}, {cohort.entrants[id]['name']}"
+        yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
+
+
+def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+    """Snapshots at which some of a cohort were marked and others were not."""
+    everyone = sum(marked.bits.values())
+    for id in [id for id, mask in marked.masks.items() if mask != everyone]:
+        snapshot = facts.find(SNAPSHOT, id)
+        if snapshot is not None and snapshot["cohort_id"] == cohort.id:
+            for entrant in marked.unmarked(id):
+                key = f"{key_of(facts, SNAPSHOT, snapshot)}, {cohort.entrants[entrant]['name']}"
+                yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
+
+
+def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> PricedSnapshot | None:
+    """A snapshot of another time than a mark's, or of another cohort."""
+    snapshot = facts.find(SNAPSHOT, snapshot_id)
+    if snapshot is None:
+        return None
+    return PricedSnapshot(snapshot, prices_of(read_listing(facts, snapshot_id), snapshot, cohort.frozen))
+
+
+ENDS = rows_of(RESOLUTION, RESOLUTION.c.market_id == bindparam("market"), order=[RESOLUTION.c.known_at])
+MARKETS = 10_000
+"""Of so many the end is remembered."""
+
+
+def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+    """Lots of a market whose end was known at the mark before the last, or of a cohort that is over.
+
+    An end that became known since then has not had its turn yet.
+    """
+    known, is_over = lru_cache(maxsize=MARKETS)(partial(_known, facts)), cohort.row["ended_at"] is not None
+    for id, entrant in cohort.entrants.items():
+        before, _ = marked.times[id]
+        for (market, side), (shares, _) in marked.held[id].lots.items():
+            at = known(market)
+            late = at is not None and at <= before
+            if late or is_over:
+                why = "its market has ended" if late else "its cohort is over"
+                key = f"{key_of(facts, ENTRANT, entrant)}, {market} {side}"
+                yield Difference("entry", key, "held", shares, 0, why)
+
+
+def _known(facts: RecordReader, market: str) -> str | None:
+    """When the end of a market was first known."""
+    return next((row["known_at"] for row in facts.rows(ENDS, market=market)), None)

@@ -1,0 +1,78 @@
+"""Whether every row that a row refers to is there. The database sees to it; a damaged one may not.
+
+Rows that are sealed by themselves: the hash stands beside all that it is taken over.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Table, exists, select
+
+from arena.record.schema.tables import (
+    ARTICLE,
+    CLAIM,
+    COHORT,
+    ENTRY,
+    MARKET,
+    METADATA,
+    PROMPT,
+    PRUNE,
+    RESERVATION,
+    RESOLUTION,
+    VERSION,
+)
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, without
+from arena.verify.reader import Query, RecordReader, Row, rows_of
+from arena.verify.row_names import differs
+
+
+def check_parents(facts: RecordReader) -> Iterator[Difference]:
+    """Rows that refer to one that is not there; the database looks for them."""
+    for column, parent, query in ORPHANS:
+        expected = f"the {parent.name} of a {parent.table.name}"
+        for row in facts.rows(query):
+            yield differs(facts, query.own.table, row, column, expected, "it refers to one")
+    for query in READ_ONLY_HERE:
+        for _ in facts.rows(query):
+            pass
+
+
+def _orphans(column: Any, parent: Any, refers: Any) -> tuple[str, Any, Query]:
+    is_there = exists(select(1).where(parent == column))
+    return column.name, parent, rows_of(column.table, refers, ~is_there)
+
+
+ORPHANS = [
+    *(
+        _orphans(key.parent, key.column, key.parent.is_not(None))
+        for table in METADATA.sorted_tables
+        for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name))
+    ),
+    _orphans(ENTRY.c.market_id, MARKET.c.id, ENTRY.c.market_id != ""),
+]
+"""A column, the one that it refers to, and a query for the rows where that is missing."""
+READ_ONLY_HERE = [rows_of(table) for table in (CLAIM, RESERVATION)]
+"""Of tables that refer to others and that no other check reads: there is no more to say of them."""
+
+
+QUERIES = [rows_of(table) for table in (PROMPT, COHORT, VERSION, RESOLUTION, ARTICLE, PRUNE)]
+WHY = "it seals what the row says"
+
+
+def check_own_hashes(facts: RecordReader) -> Iterator[Difference]:
+    """Hashes that are not those of what their rows say; of prices, see `prices`."""
+    for query in QUERIES:
+        table = query.own.table
+        for row in facts.rows(query):
+            yield from check_hash(facts, table, row, _content(table, row), WHY)
+
+
+def _content(table: Table, row: Row) -> Any:
+    if table is PROMPT:
+        return row["text"]
+    if table is COHORT:
+        return row["frozen"]
+    if table is VERSION:
+        return without(row, "market_id", "version", "at", "hash") | {"id": row["market_id"]}
+    return without(row, "id", "hash")

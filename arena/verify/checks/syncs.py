@@ -1,0 +1,189 @@
+"""Readings of whole catalogues: what they say they saw, and what is stored of it.
+
+A sync's hash is taken over venue, stamp, number, time, how many markets had a price, the hash of those
+prices, the hash of the sync before, and its sightings. The hash of the prices is that of an object with
+the hash of each market's quote: the newest that is stored until the sync's time.
+
+What was let go, and what was set aside.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from sqlalchemy import bindparam, select
+
+from arena.record.schema.tables import PRUNE, QUOTE, SET_ASIDE, SIGHTING, SYNC
+from arena.verify.differences import Difference
+from arena.verify.hashes import hash_of, json_of, sha256_of, without
+from arena.verify.reader import (
+    Query,
+    RecordReader,
+    Row,
+    RowPart,
+    RowsByParent,
+    RowsByTime,
+    all_columns,
+    rows_of,
+)
+from arena.verify.row_names import check_fields, check_numbers, differs
+
+STAMPS = ("live", "replay", "simulated")
+WINDOW = 1_000
+"""So many syncs at a time have the prices until them sorted by the database."""
+HERE = SYNC.c.venue == bindparam("venue")
+VENUES = Query(select().distinct().order_by(SYNC.c.venue), RowPart(SYNC, "venue"), again=True)
+SYNCS = rows_of(SYNC, HERE, order=[SYNC.c.number])
+SIGHTINGS = Query(
+    select()
+    .select_from(SIGHTING.join(SYNC, SYNC.c.id == SIGHTING.c.sync_id))
+    .where(HERE)
+    .order_by(SYNC.c.number, SIGHTING.c.market_id),
+    all_columns(SIGHTING),
+    RowPart(SYNC, "number"),
+)
+MINE = select(SIGHTING.c.market_id).join(SYNC, SYNC.c.id == SIGHTING.c.sync_id).where(HERE)
+PRICES = Query(
+    select()
+    .where(QUOTE.c.market_id.in_(MINE), QUOTE.c.at > bindparam("after"), QUOTE.c.at <= bindparam("until"))
+    .order_by(QUOTE.c.at, QUOTE.c.id),
+    RowPart(QUOTE, "market_id", "at", "hash"),
+    again=True,
+)
+"""The prices of a venue's markets, in the order in which they became known."""
+PRUNES = rows_of(PRUNE)
+BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
+
+
+@dataclass
+class VenuePrices:
+    """The markets that have a price at some time, in order, and every price as JSON."""
+
+    there: list[str] = field(default_factory=list)
+    prices: dict[str, str] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+
+    def price(self, market: str, hash: str) -> None:
+        """A market's newest price."""
+        self.prices[market] = f"{json_of(market)}:{json_of(hash)}"
+        self.lost.discard(market)
+
+    def has(self, market: str) -> bool:
+        """Whether a market is there."""
+        place = bisect_left(self.there, market)
+        return place < len(self.there) and self.there[place] == market
+
+    def turn(self, market: str, quoted: bool) -> None:
+        """A market comes, or goes."""
+        if quoted and not self.has(market):
+            insort(self.there, market)
+            self.lost |= set() if market in self.prices else {market}
+        elif not quoted and self.has(market):
+            del self.there[bisect_left(self.there, market)]
+            self.lost.discard(market)
+
+    @property
+    def seen(self) -> str:
+        """The hash of the prices of all markets that are there."""
+        return hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
+
+
+def check_syncs(facts: RecordReader) -> Iterator[Difference]:
+    """Syncs that are missing, out of order, not as they were sealed, or that saw what isn't there."""
+    for venue in [row["venue"] for row in facts.rows(VENUES)]:
+        yield from check_numbers(facts, SYNC, facts.rows(SYNCS, venue=venue), "number", 1)
+        yield from _sealed(facts, venue)
+        yield from _seen(facts, venue)
+
+
+def _sightings(facts: RecordReader, venue: str) -> RowsByParent:
+    """What each sync of a venue saw come and go, by its number."""
+    read = facts.read(SIGHTINGS, venue=venue)
+    return RowsByParent((sync["number"], row) for row, sync in read if sync is not None)
+
+
+def _sealed(facts: RecordReader, venue: str) -> Iterator[Difference]:
+    """Every sync of a venue against its sightings and the sync before it."""
+    sightings, previous = _sightings(facts, venue), None
+    for row in facts.rows(SYNCS, venue=venue):
+        turned = {seen["market_id"]: seen["quoted"] for seen in sightings.of(row["number"])}
+        before = {"previous": previous["hash"] if previous else "", "sightings": turned}
+        why = "it seals the sync, each sighting in it, and the hash of the one before"
+        yield from check_fields(
+            facts, SYNC, row, {"hash": (sha256_of(without(row, "id", "hash") | before), why)}
+        )
+        if previous is not None and row["at"] <= previous["at"]:
+            yield differs(facts, SYNC, row, "at", f"later than {previous['at']}", "syncs follow one another")
+        if row["stamp"] not in STAMPS:
+            yield differs(facts, SYNC, row, "stamp", " or ".join(STAMPS), "there is no other")
+        previous = row
+
+
+def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
+    """What each sync of a venue saw against the quotes, which are played back beside it."""
+    sightings, edge, board = _sightings(facts, venue), _pruned_until(facts), VenuePrices()
+    for row, quotes in _played_back(facts, venue):
+        for quote in quotes:
+            board.price(quote["market_id"], quote["hash"])
+        for sighting in sightings.of(row["number"]):
+            yield from _turned(facts, sighting, board)
+        yield from check_fields(facts, SYNC, row, {"markets": (len(board.there), "so say the sightings")})
+        if row["at"] < edge:
+            continue
+        if board.lost:
+            first, why = min(board.lost), "a sync saw a price"
+            yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
+        else:
+            yield from check_fields(facts, SYNC, row, {"seen": (board.seen, "so say the quotes until then")})
+
+
+def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[Difference]:
+    """A sighting, by which a market comes to be there, or is no more."""
+    market = sighting["market_id"]
+    expected = int(not board.has(market))
+    if sighting["quoted"] != expected:
+        yield differs(facts, SIGHTING, sighting, "quoted", expected, "it tells of a change")
+    board.turn(market, bool(sighting["quoted"]))
+
+
+def _played_back(facts: RecordReader, venue: str) -> Iterator[tuple[Row, Iterable[Row]]]:
+    """Each sync of a venue with the prices that came between the one before and it."""
+    syncs, after = facts.rows(SYNCS, venue=venue), BEFORE_ALL
+    while some := list(islice(syncs, WINDOW)):
+        until = max(row["at"] for row in some)
+        prices = RowsByTime(facts.rows(PRICES, venue=venue, after=after, until=until))
+        for row in some:
+            yield row, prices.until(row["at"])
+        after = max(after, until)
+
+
+def _pruned_until(facts: RecordReader) -> str:
+    """From when every quote that a sync has seen must be there: those from before may be pruned."""
+    return max((row["older_than"] for row in facts.rows(PRUNES)), default="")
+
+
+PRUNES, ASIDES = rows_of(PRUNE, order=[PRUNE.c.number]), rows_of(SET_ASIDE)
+KINDS = ("article", "market", "page", "quote", "resolution")
+
+
+def check_prunes(facts: RecordReader) -> Iterator[Difference]:
+    """Prunings that are missing, or that let nothing go or what was still to come."""
+    yield from check_numbers(facts, PRUNE, facts.rows(PRUNES), "number", 1)
+    for row in facts.rows(PRUNES):
+        if row["quotes"] < 1:
+            yield differs(facts, PRUNE, row, "quotes", "1 or more", "it is kept when a quote goes")
+        if row["older_than"] > row["at"]:
+            yield differs(facts, PRUNE, row, "older_than", f"{row['at']} or before", "it had passed")
+
+
+def check_rejected(facts: RecordReader) -> Iterator[Difference]:
+    """What was set aside at times or as often as can't be."""
+    for row in facts.rows(ASIDES):
+        if row["kind"] not in KINDS:
+            yield differs(facts, SET_ASIDE, row, "kind", " or ".join(KINDS), "there is no other")
+        if row["times"] < 1:
+            yield differs(facts, SET_ASIDE, row, "times", "1 or more", "it was seen")
+        if row["first_seen_at"] > row["last_seen_at"]:
+            expected = f"{row['last_seen_at']} or before"
+            yield differs(facts, SET_ASIDE, row, "first_seen_at", expected, "it was seen last after that")

@@ -1,0 +1,110 @@
+"""Turns: what they were sealed with, the cash before them, and what may be behind them.
+
+Calls of models: what was asked and answered, for whom, and that no attempt is missing.
+
+Forecasts: probabilities for markets of the round.
+"""
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Table, select
+
+from arena.record.schema.tables import CALL, ENTRANT, FORECAST, REJECTION, ROUND, TURN
+from arena.verify.cohort import ONE
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, json_in, without
+from arena.verify.ledger import LedgerSums
+from arena.verify.reader import Query, RecordReader, Row, RowPart, rows_of
+from arena.verify.round import CheckedTurn
+from arena.verify.row_names import check_fields, check_numbers, differs
+
+QUESTION = ("round_id", "entrant_id", "stage", "sample")
+CALLS, ATTEMPT = rows_of(CALL), RowPart(CALL, *QUESTION, "attempt")
+ATTEMPTS = Query(select().order_by(*(CALL.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True)
+
+
+def check_calls(facts: RecordReader) -> Iterator[Difference]:
+    """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
+    for row in facts.rows(CALLS):
+        content = without(row, "id", "round_id", "entrant_id", "made_at", "hash") | place_of(facts, row)
+        yield from check_hash(facts, CALL, row, content, "it seals what was asked and answered")
+        asked = {"messages": json_in(row["messages"]), "seed": row["seed"]}
+        yield from check_hash(facts, CALL, row, asked, "it is the hash of messages and seed", "prompt_hash")
+        yield from of_the_cohort(facts, CALL, row)
+    for _, rows in groupby(facts.rows(ATTEMPTS), key=itemgetter(*QUESTION)):
+        yield from check_numbers(facts, CALL, rows, "attempt", 1)
+
+
+def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
+    """Cohort, round and entrant as the hashes of calls and turns have them."""
+    cohort, number, name = facts.place(row) or (None, None, None)
+    return {"cohort": cohort, "round": number, "entrant": name}
+
+
+def of_the_cohort(facts: RecordReader, table: Table, row: Row) -> Iterator[Difference]:
+    """A call or a turn of an entrant whose cohort the round isn't of."""
+    round, entrant = facts.find(ROUND, row["round_id"]), facts.find(ENTRANT, row["entrant_id"])
+    if round is not None and entrant is not None and round["cohort_id"] != entrant["cohort_id"]:
+        yield differs(facts, table, row, "entrant_id", "one of the cohort", "nobody else plays its rounds")
+
+
+EMPTY = {
+    "played": (),
+    "malformed": ("fill",),
+    "out": ("fill", "forecast"),
+    "failed": ("fill", "forecast", "rejection"),
+}
+"""Verdicts, and the tables in which turns of that verdict have no row."""
+
+
+def check_turn(
+    facts: RecordReader, turn: CheckedTurn, wishes: Any, number: int, books: LedgerSums | None
+) -> Iterator[Difference]:
+    """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows."""
+    row = turn.row
+    yield from _sealed(facts, turn)
+    yield from of_the_cohort(facts, TURN, row)
+    if books is not None:
+        yield from check_fields(
+            facts, TURN, row, {"cash": (books.cash[number], "it is the balance before its fills")}
+        )
+    if not _are_orders(wishes):
+        yield differs(facts, TURN, row, "wishes", "bets and sales", "it is JSON of two lists")
+    if row["verdict"] not in EMPTY:
+        yield differs(facts, TURN, row, "verdict", " or ".join(EMPTY), "there is no other")
+    behind = {"fill": turn.fills, "forecast": turn.forecasts, "rejection": turn.rejections}
+    for table in EMPTY.get(row["verdict"], ()):
+        if behind[table]:
+            yield differs(facts, TURN, row, "verdict", "played", f"there is a {table} of it")
+    yield from check_numbers(facts, REJECTION, turn.rejections, "position", 0)
+
+
+def _sealed(facts: RecordReader, turn: CheckedTurn) -> Iterator[Difference]:
+    row = turn.row
+    said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
+    refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
+    content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
+    content |= {"forecasts": sorted(said), "rejections": refused}
+    why = "it seals the turn, each forecast and each rejection in it"
+    yield from check_hash(facts, TURN, row, content, why)
+
+
+def _are_orders(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), list) for name in ("bets", "sales"))
+
+
+def check_forecasts(
+    facts: RecordReader, forecasts: list[Row], there: Collection[str]
+) -> Iterator[Difference]:
+    """Forecasts that are no probability, or of a market that was not in the round's snapshot."""
+    for row in forecasts:
+        if not 0 <= row["probability"] <= ONE:
+            yield differs(facts, FORECAST, row, "probability", f"0 to {ONE}", "it is a probability")
+        if row["market_id"] not in there:
+            why = "nobody was asked for others"
+            yield differs(facts, FORECAST, row, "market_id", "one of the snapshot", why)
+        if row["stage"] not in ("blind", "final"):
+            yield differs(facts, FORECAST, row, "stage", "blind or final", "there is no other")

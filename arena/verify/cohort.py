@@ -1,0 +1,169 @@
+"""What cohorts have frozen, read from their text without the code that wrote it.
+
+A cohort while it is checked: what it froze, its line-up, its rounds, and what its snapshots list.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import FromClause, Select, bindparam, select
+
+from arena.record.schema.tables import ENTRANT, ITEM, QUOTE, ROUND, SNAPSHOT, VERSION
+from arena.verify.hashes import json_in
+from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, moment, rows_of, written
+
+ONE = 1_000_000
+
+OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int, "evidence": str}
+PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
+GUARD = {"per_market": int}
+RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
+LIMITS = {
+    "min_bet": int,
+    "max_bet": int,
+    "worst_price": int,
+    "max_spread": int,
+    "max_gap": int,
+    "max_quote_age": int,
+}
+LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenCohort:
+    """A cohort as it was frozen. Limits of bets in millionths, ages and intervals in seconds."""
+
+    number: int
+    starts_at: str
+    rounds: int
+    every: int
+    bankroll: int
+    evidence: str
+    per_market: int
+    prompts: tuple[str, ...]
+    entrants: tuple[tuple[int, str, str, str], ...]
+    fill: str
+    fee: str
+    cap: str
+    base: str
+    merge: bool
+    extremes: bool
+    min_bet: int
+    max_bet: int
+    worst_price: int
+    max_spread: int
+    max_gap: int
+    max_quote_age: int
+
+    def decides_at(self, number: int) -> str | None:
+        """When a round is decided; None where that is no time at all."""
+        start = moment(self.starts_at)
+        try:
+            return written(start + timedelta(seconds=(number - 1) * self.every)) if start else None
+        except OverflowError:
+            return None
+
+    def most(self, base: int) -> int:
+        """The most that one bet may be, or all bets of a decision where those are capped together."""
+        return max(0, min(base, base * self.max_bet // ONE))
+
+
+def frozen_of(text: str) -> FrozenCohort | None:
+    """The cohort behind its frozen text; None when the text is not that of a cohort."""
+    shape = json_in(text)
+    own, parts = _shaped(shape, OWN), _shaped(shape, PARTS)
+    if own is None or parts is None or moment(own["starts_at"]) is None:
+        return None
+    rules, guard = _shaped(parts["rules"], RULES | LIMITS), _shaped(parts["guard"], GUARD)
+    line_up = [_shaped(entrant, LINE_UP) for entrant in parts["entrants"]]
+    prompts = tuple(hash for hash in parts["prompts"].values() if isinstance(hash, str))
+    if rules is None or guard is None or len(prompts) < len(parts["prompts"]):
+        return None
+    entrants = [(e["position"], e["name"], e["kind"], _json(e["settings"])) for e in line_up if e]
+    if not all(line_up):
+        return None
+    return FrozenCohort(**own, **rules, **guard, prompts=prompts, entrants=tuple(entrants))
+
+
+def _shaped(value: Any, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+    """Some fields of an object, where they are all there and of their kinds."""
+    if not isinstance(value, dict) or any(type(value.get(name)) is not kind for name, kind in kinds.items()):
+        return None
+    return {name: value[name] for name in kinds}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+SnapshotItem = tuple[Row, Row | None, Row | None]
+"""A place in a snapshot: the item, the market's page and its quote."""
+
+PAGE = RowPart(VERSION, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash")
+PRICE = RowPart(QUOTE, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
+BOOK = RowPart(QUOTE, *PRICE.names, "book")
+
+
+def _with_what_was_seen(source: FromClause) -> Select[tuple[()]]:
+    """Places in snapshots with their pages and prices."""
+    pages = source.outerjoin(VERSION, VERSION.c.id == ITEM.c.version_id)
+    return select().select_from(pages.outerjoin(QUOTE, QUOTE.c.id == ITEM.c.quote_id))
+
+
+OF_COHORT: Any = bindparam("cohort")
+ENTRANTS = rows_of(ENTRANT, ENTRANT.c.cohort_id == OF_COHORT)
+SNAPSHOTS = rows_of(SNAPSHOT, SNAPSHOT.c.cohort_id == OF_COHORT, order=[SNAPSHOT.c.at])
+ROUNDS = rows_of(ROUND, ROUND.c.cohort_id == OF_COHORT, order=[ROUND.c.number])
+LISTED = Query(
+    _with_what_was_seen(SNAPSHOT.join(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id))
+    .where(SNAPSHOT.c.cohort_id == OF_COHORT)
+    .order_by(SNAPSHOT.c.at, ITEM.c.position),
+    all_columns(ITEM),
+    PAGE,
+    PRICE,
+    RowPart(SNAPSHOT, "at"),
+)
+LISTING = Query(
+    _with_what_was_seen(ITEM).where(ITEM.c.snapshot_id == bindparam("snapshot")).order_by(ITEM.c.position),
+    all_columns(ITEM),
+    PAGE,
+    BOOK,
+    again=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCohort:
+    """A cohort: entrants by id and rounds in order; `frozen` is None where it can't be read."""
+
+    row: Row
+    frozen: FrozenCohort | None
+    entrants: dict[int, Row]
+    rounds: tuple[Row, ...]
+
+    @property
+    def id(self) -> int:
+        """The id of its row."""
+        return int(self.row["id"])
+
+
+def read_cohort(facts: RecordReader, row: Row) -> CheckedCohort:
+    """The cohort of a row."""
+    id = row["id"]
+    entrants = {entrant["id"]: entrant for entrant in facts.rows(ENTRANTS, cohort=id)}
+    return CheckedCohort(row, frozen_of(row["frozen"]), entrants, tuple(facts.rows(ROUNDS, cohort=id)))
+
+
+def read_items(facts: RecordReader, cohort: CheckedCohort) -> Iterator[tuple[str, SnapshotItem]]:
+    """All that a cohort's snapshots list, in the order of time, with that time; books are left out."""
+    for item, page, price, snapshot in facts.read(LISTED, cohort=cohort.id):
+        if snapshot is not None:
+            yield snapshot["at"], (item, page, price)
+
+
+def read_listing(facts: RecordReader, snapshot_id: int) -> tuple[SnapshotItem, ...]:
+    """What one snapshot lists, with the books."""
+    return tuple((item, page, price) for item, page, price in facts.read(LISTING, snapshot=snapshot_id))

@@ -1,0 +1,70 @@
+"""The hashes in the record, taken again.
+
+A hash is the SHA-256 of a JSON text: keys sorted, no white space, instants as UTC text with
+microseconds. It is taken over
+
+- prompt: the text; cohort: the frozen text;
+- market_version: what the page said, and the market's id;
+- quote: market, prices, volume and both sides of the book, but not the time;
+- snapshot: cohort number, its time and when it was looked at, and per place the market, the hashes of
+  its page and its quote, when the quote was true, and whether the market was on offer;
+- resolution: market, version, since when it could be known, when it was learnt, payout, source;
+- article: what it says and when it was published; a gathering: see `arena/verify/checks/evidence.py`;
+- prune: number, time, from before when, how many quotes; a sync: see `arena/verify/checks/syncs.py`;
+- call: cohort, round, entrant, and all columns but ids, `made_at` and the hash itself;
+  its `prompt_hash`: messages and seed;
+- turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections;
+- fill: all columns but ids, and its levels; entry: all but ids, the hash before it included.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Table
+
+from arena.verify.differences import Difference
+from arena.verify.reader import RecordReader, Row
+from arena.verify.row_names import check_fields
+
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def sha256_of(value: Any) -> str:
+    """The hash of a value.
+
+    >>> sha256_of({"b": 1, "a": None}) == hashlib.sha256(b'{"a":null,"b":1}').hexdigest()
+    True
+    """
+    return hash_of(json_of(value))
+
+
+def json_of(value: Any) -> str:
+    """The JSON text of a value."""
+    return ENCODER.encode(value)
+
+
+def hash_of(text: str) -> str:
+    """The hash of a JSON text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def json_in(text: str) -> Any:
+    """The value behind a JSON text; None when it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def without(row: Row, *names: str) -> Row:
+    """The row without some of its columns."""
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def check_hash(
+    facts: RecordReader, table: Table, row: Row, content: Any, why: str, column: str = "hash"
+) -> Iterator[Difference]:
+    """The difference, where a row's hash is not that of what it seals."""
+    return check_fields(facts, table, row, {column: (sha256_of(content), why)})

@@ -1,0 +1,236 @@
+"""Rows as plain values, nothing taken on trust: what is of another type than its column can't be read.
+
+Statements that are made once, with names for what is put in later, and go to the driver as they are.
+
+A small record is verified by many small questions: to make each anew takes longer than to answer it.
+
+Reading a record that may be damaged, a part at a time: rows stream past, and none is kept for the next.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Integer, Select, Table, bindparam, select, type_coerce
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NULLTYPE
+
+from arena.record.schema.tables import COHORT, ENTRANT, ROUND
+from arena.record.schema.types import UtcTime
+from arena.verify.differences import Difference
+
+Row = dict[str, Any]
+
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+class RowPart:
+    """Some columns of a table, or all of them: how values that were read become a row. Instants are text."""
+
+    def __init__(self, table: Table, *names: str):
+        self.table = table
+        self.names = names or tuple(column.name for column in table.c)
+        self.columns = [type_coerce(table.c[name], NULLTYPE) for name in self.names]
+        self._shape = [table.c[name] for name in self.names]
+        self._instants = [place for place, c in enumerate(self._shape) if isinstance(c.type, UtcTime)]
+        self._fitting = dict[tuple[type, ...], bool]()
+
+    def row(self, values: Sequence[Any]) -> Row | None:
+        """The row of these values; None where one of them can't be read."""
+        kinds = tuple(map(type, values))
+        are_dates = self._fitting.get(kinds)
+        if are_dates is None:
+            if not all(map(_fits, self._shape, values)):
+                return None
+            are_dates = self._fitting[kinds] = datetime in kinds
+        if are_dates:
+            values = [written(value) if type(value) is datetime else value for value in values]
+        else:
+            for place in self._instants:
+                if values[place] is not None and moment(values[place]) is None:
+                    return None
+        return dict(zip(self.names, values, strict=True))
+
+    def mistyped(self, values: Sequence[Any]) -> Iterator[Difference]:
+        """What of these values can't be read."""
+        row = dict(zip(self.names, values, strict=True))
+        key = ", ".join(f"{c.name} {row[c.name]}" for c in self.table.primary_key.columns if c.name in row)
+        for column in self._shape:
+            if not _fits(column, row[column.name]):
+                kind = "an instant in UTC" if isinstance(column.type, UtcTime) else "a value of its type"
+                yield Difference(
+                    self.table.name, key, column.name, row[column.name], kind, "it can't be read"
+                )
+
+
+@cache
+def all_columns(table: Table) -> RowPart:
+    """All columns of a table."""
+    return RowPart(table)
+
+
+def _fits(column: Any, value: Any) -> bool:
+    if value is None:
+        return bool(column.nullable)
+    if isinstance(column.type, UtcTime):
+        return isinstance(value, datetime) or (isinstance(value, str) and moment(value) is not None)
+    return type(value) is (int if isinstance(column.type, Integer) else str)
+
+
+@lru_cache(maxsize=1024)
+def moment(text: str) -> datetime | None:
+    """The instant behind its text; None when it is none.
+
+    >>> moment("2026-01-04T00:00:00.000000Z").day, moment("2026-13-04T00:00:00.000000Z"), moment("soon")
+    (4, None, None)
+    """
+    if not INSTANT.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def written(at: datetime) -> str:
+    """An instant as it is written in a record."""
+    at = at.astimezone(UTC)
+    return f"{at.year:04}-{at:%m-%dT%H:%M:%S}.{at.microsecond:06}Z"
+
+
+Made = tuple[str, tuple[str, ...] | None, dict[str, Any]]
+"""A statement's text, the order of its values where they go by place, and those that are always the same."""
+
+
+class Query:
+    """A statement without columns, and what it reads: a row of `own`, and of the others those that are there.
+
+    Where all that is read is read elsewhere too, `again`, what is unreadable is told there.
+    """
+
+    def __init__(self, statement: Select[Any], own: RowPart, *others: RowPart, again: bool = False):
+        parts = own, *others
+        self.own, self.again = own, again
+        self.statement = statement.add_columns(*(c.label(None) for part in parts for c in part.columns))
+        ends = [sum(len(part.names) for part in parts[:count]) for count in range(len(parts) + 1)]
+        self.places = [slice(*pair) for pair in pairwise(ends)]
+        self.others = list(zip(others, self.places[1:], strict=True))
+        self._made = dict[str, Made]()
+
+    def made(self, dialect: Dialect) -> Made:
+        """The statement as a driver takes it."""
+        if dialect.name not in self._made:
+            compiled: Any = self.statement.compile(dialect=dialect)
+            order = tuple(compiled.positiontup) if compiled.positional else None
+            self._made[dialect.name] = str(compiled), order, dict(compiled.params)
+        return self._made[dialect.name]
+
+
+def rows_of(table: Table, *where: Any, order: Iterable[Any] = ()) -> Query:
+    """The rows of a table, or those for which something holds, in the order of its key or another one."""
+    statement = select().where(*where).order_by(*(tuple(order) or table.primary_key.columns))
+    return Query(statement, all_columns(table))
+
+
+BATCH = 500
+KNOWN = 20_000
+"""So many rows that others refer to are remembered."""
+LONG = frozenset({"frozen", "settings", "wishes", "note", "text", "reason", "dropped"})
+"""Columns with long texts, which are left out of rows that are remembered."""
+
+
+class RecordReader:
+    """The tables of a record. What can't be read is left out, and told as a difference."""
+
+    def __init__(self, connection: Connection, tell: Callable[[Difference], None]):
+        self.connection = connection
+        self.tell = tell
+        self._known = lru_cache(maxsize=KNOWN)(self._find)
+
+    def rows(self, query: Query, **values: Any) -> Iterator[Row]:
+        """The rows that a query reads of its first table."""
+        return (row for row, *_ in self.read(query, **values))
+
+    def read(self, query: Query, **values: Any) -> Iterator[tuple[Any, ...]]:
+        """What a query reads: a row of its own, and of the others those that are there."""
+        own, place, others = query.own, query.places[0], query.others
+        for line in self._lines(query, values):
+            row = own.row(line[place])
+            if row is not None:
+                yield row, *(part.row(line[there]) for part, there in others)
+            elif not query.again:
+                for difference in own.mistyped(line[place]):
+                    self.tell(difference)
+
+    def _lines(self, query: Query, values: Mapping[str, Any]) -> Iterator[Any]:
+        """The lines of a query, from the database in batches."""
+        text, order, fixed = query.made(self.connection.dialect)
+        bound = {**fixed, **values}
+        given: Any = bound if order is None else tuple(bound[name] for name in order)
+        options = {"yield_per": BATCH}
+        try:
+            with self.connection.exec_driver_sql(text, given, execution_options=options) as lines:
+                for batch in lines.partitions(BATCH):
+                    yield from batch
+        except DBAPIError as error:
+            name, why = query.own.table.name, "it can't be read"
+            self.tell(Difference(name, "all rows", "text", str(error.orig), "rows", why))
+
+    def find(self, table: Table, key: Any) -> Row | None:
+        """A row that others refer to, without its long texts; None where it is missing or unreadable."""
+        return self._known(table, key)
+
+    def _find(self, table: Table, key: Any) -> Row | None:
+        return next(self.rows(_by_key(table), key=key), None)
+
+    def place(self, row: Row) -> tuple[int, int, str] | None:
+        """Cohort, round and name behind a turn or a call; None when one of them is missing."""
+        round, entrant = self.find(ROUND, row["round_id"]), self.find(ENTRANT, row["entrant_id"])
+        cohort = self.find(COHORT, round["cohort_id"]) if round else None
+        if round is None or entrant is None or cohort is None:
+            return None
+        return cohort["number"], round["number"], entrant["name"]
+
+
+@cache
+def _by_key(table: Table) -> Query:
+    (column,) = table.primary_key.columns
+    short = RowPart(table, *(column.name for column in table.c if column.name not in LONG))
+    return Query(select().where(column == bindparam("key")), short, again=True)
+
+
+class RowsByParent:
+    """Rows that belong to others, taken in the order of those: both streams are sorted by the same key."""
+
+    def __init__(self, keyed: Iterable[tuple[Any, Any]]):
+        self._groups = groupby(keyed, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, key: Any) -> list[Any]:
+        """What has this key; whatever has a smaller one belongs to nobody who asks."""
+        while self._next is not None and self._next[0] < key:
+            self._next = next(self._groups, None)
+        if self._next is None or self._next[0] != key:
+            return []
+        found = [value for _, value in self._next[1]]
+        self._next = next(self._groups, None)
+        return found
+
+
+class RowsByTime:
+    """Rows that are sorted by time, taken as time goes on."""
+
+    def __init__(self, rows: Iterator[Row]):
+        self._rows = rows
+        self._next = next(rows, None)
+
+    def until(self, at: str | None) -> Iterator[Row]:
+        """All that come until an instant and were not taken yet; without one, all that are left."""
+        while self._next is not None and (at is None or self._next["at"] <= at):
+            taken, self._next = self._next, next(self._rows, None)
+            yield taken

@@ -1,0 +1,112 @@
+"""A round with what it was shown, and its turns one at a time.
+
+Fills with all that they stand on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import FromClause, bindparam, select
+
+from arena.record.schema.tables import FILL, FORECAST, LEVEL, REJECTION, SNAPSHOT, TURN
+from arena.verify.cohort import CheckedCohort, FrozenCohort, SnapshotItem, read_listing
+from arena.verify.reader import Query, RecordReader, Row, RowPart, RowsByParent, all_columns, rows_of
+
+OF_FILL = FILL.c.turn_id == TURN.c.id
+TURNS = rows_of(TURN, TURN.c.round_id == bindparam("round"), order=[TURN.c.entrant_id])
+
+
+def _behind(table: Any, source: FromClause, *first: Any) -> Query:
+    """The rows of a table that belong to a round's turns, by entrant."""
+    order = (TURN.c.entrant_id, *first, *table.primary_key.columns)
+    statement = select().select_from(source).where(TURN.c.round_id == bindparam("round")).order_by(*order)
+    return Query(statement, all_columns(table), RowPart(TURN, "entrant_id"))
+
+
+FORECASTS = _behind(FORECAST, TURN.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
+REJECTIONS = _behind(REJECTION, TURN.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
+FILLS = _behind(FILL, TURN.join(FILL, OF_FILL), FILL.c.position)
+LEVELS = _behind(LEVEL, TURN.join(FILL, OF_FILL).join(LEVEL, LEVEL.c.fill_id == FILL.c.id), FILL.c.position)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRound:
+    """A round of a cohort: its snapshot, None where that is missing, and the places in it."""
+
+    cohort: CheckedCohort
+    round: Row
+    snapshot: Row | None
+    places: tuple[SnapshotItem, ...]
+    by_market: dict[str, SnapshotItem]
+
+    @property
+    def seen_at(self) -> str:
+        """When the snapshot was looked at."""
+        return str((self.snapshot and self.snapshot["taken_at"]) or self.round["at"])
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTurn:
+    """A turn and what belongs to it; each fill with its levels."""
+
+    row: Row
+    forecasts: list[Row]
+    rejections: list[Row]
+    fills: list[tuple[Row, tuple[Row, ...]]]
+
+
+def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> CheckedRound:
+    """A round as it was shown."""
+    places = read_listing(facts, round["snapshot_id"])
+    by_market = {place[0]["market_id"]: place for place in places}
+    return CheckedRound(cohort, round, facts.find(SNAPSHOT, round["snapshot_id"]), places, by_market)
+
+
+def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:
+    """The turns of a round, entrant by entrant."""
+    id = round["id"]
+    forecasts, rejections, fills, levels = (
+        RowsByParent(
+            (turn["entrant_id"], row) for row, turn in facts.read(query, round=id) if turn is not None
+        )
+        for query in (FORECASTS, REJECTIONS, FILLS, LEVELS)
+    )
+    for row in facts.rows(TURNS, round=id):
+        who, parts = row["entrant_id"], dict[int, list[Row]]()
+        for level in levels.of(who):
+            parts.setdefault(level["fill_id"], []).append(level)
+        deals = [(fill, tuple(parts.get(fill["id"], ()))) for fill in fills.of(who)]
+        yield CheckedTurn(row, forecasts.of(who), rejections.of(who), deals)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFill:
+    """A fill, its levels, and what it stands on. `listed` and `frozen` are None where they are missing.
+
+    `seen_at` is when the snapshot was looked at.
+    """
+
+    fill: Row
+    levels: tuple[Row, ...]
+    turn: Row
+    round: Row
+    seen_at: str
+    listed: SnapshotItem | None
+    frozen: FrozenCohort | None
+
+    @property
+    def buys(self) -> bool:
+        """Whether it is a purchase."""
+        return bool(self.fill["action"] == "buy")
+
+
+def checked_fills(shown: CheckedRound, turn: CheckedTurn) -> list[CheckedFill]:
+    """The fills of a turn, in order."""
+    frozen, seen_at = shown.cohort.frozen, shown.seen_at
+    return [
+        CheckedFill(
+            fill, levels, turn.row, shown.round, seen_at, shown.by_market.get(fill["market_id"]), frozen
+        )
+        for fill, levels in turn.fills
+    ]

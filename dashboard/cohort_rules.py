@@ -1,0 +1,102 @@
+"""What a cohort has frozen, in plain sentences."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from arena.record.model.model import Cohort, Entrant
+from dashboard.words import cents, code, count, dollars, share, span
+from markets.millionths import ONE
+from markets.universe import Universe
+from portfolio.rules import Rules
+
+FILLS = {
+    "book": "Orders walk the book, best price first, and go no further than {worst} from it.",
+    "quote": "Purchases pay the ask and sales get the bid.",
+    "mid": "Orders are filled at the middle of bid and ask.",
+    "spread": "Orders pay half a spread around the middle.",
+}
+
+
+def rules(cohort: Cohort) -> list[str]:
+    """The frozen rules of a cohort, a sentence each, in Markdown."""
+    drawn = [_universe(cohort.universe), *_narrower(cohort.universe)]
+    found = [_schedule(cohort), *drawn, _caps(cohort.rules), *_orders(cohort.rules)]
+    return [sentence.replace("$", "\\$") for sentence in found]
+
+
+def _schedule(cohort: Cohort) -> str:
+    money, times = dollars(cohort.bankroll), count(cohort.rounds, "time")
+    return f"Every agent starts with {money} and decides {times}, every {span(cohort.every)}."
+
+
+def _universe(rule: Universe) -> str:
+    shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of an event"
+    soon = span(timedelta(seconds=rule.closes_within))
+    traded, apart = dollars(rule.min_volume), cents(rule.max_spread)
+    return f"{shown}. They close within {soon}, have traded {traded} or more, and are quoted within {apart}."
+
+
+def _narrower(rule: Universe) -> list[str]:
+    """What the rule asks for besides, where it does; and by what the draw is spread."""
+    said = {
+        f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least.": rule.closes_after > 0,
+        f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}.": (
+            rule.min_price > 0 or rule.max_price < ONE
+        ),
+        f"Their books offer {dollars(rule.min_depth)} or more on either side.": rule.min_depth > 0,
+        f"They belong to {_named(rule.categories)}.": bool(rule.categories),
+        f"None belongs to {_named(rule.not_categories)}.": bool(rule.not_categories),
+        "Markets with a price alone, without bid and ask, play too.": rule.price_only,
+        f"The draw is spread by {', '.join(rule.strata)}.": bool(rule.strata),
+    }
+    return [sentence for sentence, holds in said.items() if holds]
+
+
+def _named(categories: Sequence[str]) -> str:
+    return ", ".join(map(code, categories))
+
+
+def _caps(frozen: Rules) -> str:
+    base = "at the start of the decision" if frozen.base == "start" else "at the time of the bet"
+    subject = "A bet is" if frozen.cap == "bet" else "The bets of a decision together are"
+    largest, least = share(frozen.max_bet), dollars(frozen.min_bet)
+    cap = f"{subject} at most {largest} of the cash {base}, and each is {least} or more"
+    return f"{cap}. What is over the cap is refused, not clipped."
+
+
+def _orders(frozen: Rules) -> list[str]:
+    fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {code(frozen.fill)}.")
+    fee = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
+    age, gap = span(timedelta(seconds=frozen.max_quote_age)), cents(frozen.max_spread)
+    return [
+        f"{fill.format(worst=cents(frozen.worst_price))} {fee}",
+        f"A quote older than {age}, or wider than {gap}, takes no order.",
+    ]
+
+
+def settings(entrant: Entrant) -> str:
+    """The frozen settings of an agent, those that say something.
+
+    >>> settings(Entrant(0, "ann", "llm", {"model": "x/y", "reasoning": None, "price": {"input": 1.0}}))
+    'model x/y, price input 1'
+    """
+    return settings_of(entrant.settings)
+
+
+def settings_of(found: Mapping[str, Any]) -> str:
+    """The same of settings by themselves."""
+    said = ((key, _value(value)) for key, value in sorted(found.items(), key=_model_first))
+    return ", ".join(f"{key.replace('_', ' ')} {text}" for key, text in said if text)
+
+
+def _model_first(setting: tuple[str, Any]) -> bool:
+    return setting[0] != "model"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

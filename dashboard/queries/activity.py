@@ -1,0 +1,31 @@
+"""What is going on: the newest decisions, and what a week has changed."""
+
+from dataclasses import dataclass
+
+from arena.record.queries.frame import Connection
+from arena.record.queries.newest import Acted, read_busiest
+from arena.scores.cache.entry import CacheEntry
+from arena.scores.cache.rank_moves import RankMoves, cached_moves
+from dashboard.source import RecordSource, ask, cached
+
+NAMED = 3
+"""So many turns of the newest round are named: those with most trades."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Those who traded most in a round, and the moves of a week."""
+
+    turns: tuple[Acted, ...]
+    moves: CacheEntry[RankMoves] | None
+
+
+@cached
+def activity(record: RecordSource, round: int | None) -> Activity:
+    """What is going on in the whole arena, with the turns of the round that has this id in the record."""
+    return ask(record, lambda connection: _read(connection, round))
+
+
+def _read(connection: Connection, round: int | None) -> Activity:
+    turns = () if round is None else tuple(read_busiest(connection, round, NAMED))
+    return Activity(turns, cached_moves(connection))

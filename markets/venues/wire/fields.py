@@ -1,0 +1,226 @@
+"""What a venue sends, read strictly: what looks otherwise is refused with a reason, never guessed at."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from math import inf
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from markets.millionths import ONE, millionths
+from markets.model import MarketId
+from markets.venue import QuarantinedRecord, Report
+
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a market closes for which the venue gives no time, or one beyond the calendar."""
+LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
+LARGEST_NUMBER = 10**12
+"""More of anything than a venue has; in millionths it still fits into the record."""
+RecordKind = Literal["market", "quote", "resolution", "page", "article"]
+T = TypeVar("T")
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
+_EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
+
+
+class RejectedRecord(Exception):
+    """A record of which nothing is made, or not yet: it has to be set aside."""
+
+    def __init__(self, kind: RecordKind, code: str, reason: str):
+        super().__init__(reason)
+        self.kind, self.code, self.reason = kind, code, reason
+
+
+def shown_value(value: object) -> str:
+    """A value in a few plain characters; of lists and objects only that they are such.
+
+    >>> shown_value("x" * 99), shown_value([1, 2])
+    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 'a list')
+    """
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "an object"
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def raw_json(raw: object) -> str:
+    """A record as JSON; nothing if it is nested too deeply to be written down again."""
+    try:
+        return json.dumps(raw)
+    except RecursionError:
+        return ""
+
+
+def amount(value: object) -> int:
+    """A number sent as text, in millionths. Signs, exponents and words are no amounts.
+
+    >>> amount("0.5400"), amount("10160.15")
+    (540000, 10160150000)
+    """
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        raise ValueError(f"{shown_value(value)} is no amount")
+    return millionths(value)
+
+
+def number(value: object) -> int:
+    """A number sent as such, not below 0, in millionths.
+
+    >>> number(0.029390530720346433), number(205)
+    (29391, 205000000)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_NUMBER:
+        raise ValueError(f"{shown_value(value)} is no number from 0 on")
+    return millionths(value)
+
+
+def chance(value: object) -> int:
+    """A probability sent as a number, in millionths; what is over 1 by a hair is 1.
+
+    >>> chance(0.5), chance(1.000000000000004)
+    (500000, 1000000)
+    """
+    found = number(value)
+    if found > ONE:
+        raise ValueError(f"{shown_value(value)} is no probability")
+    return found
+
+
+def instant(value: object) -> datetime:
+    """A time with its zone, in UTC.
+
+    >>> instant("2026-08-07T00:40:00.24501Z").isoformat()
+    '2026-08-07T00:40:00.245010+00:00'
+    """
+    try:
+        at = datetime.fromisoformat(value if isinstance(value, str) else "")
+        if at.tzinfo is not None:
+            return at if at.tzinfo is UTC else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass  # said below, as for a time without a zone
+    raise ValueError(f"{shown_value(value)} is no time with a zone")
+
+
+def moment(value: object) -> datetime:
+    """A time in milliseconds since 1970.
+
+    >>> moment(1787020185249).isoformat()
+    '2026-08-18T02:29:45.249000+00:00'
+    """
+    if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
+        return NEVER
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{shown_value(value)} is no time in milliseconds")
+    return NEVER if value >= (NEVER - _EPOCH) // _MILLISECOND else _EPOCH + value * _MILLISECOND
+
+
+def second(value: object) -> datetime:
+    """A time in seconds since 1970.
+
+    >>> second(1787020185).isoformat()
+    '2026-08-18T02:29:45+00:00'
+    """
+    if type(value) is not int:
+        raise ValueError(f"{shown_value(value)} is no time in seconds")
+    return moment(value * 1_000)
+
+
+def _storable(text: str) -> str:
+    """Text that every database and every file can hold."""
+    if "\0" in text or len(text) > LONGEST_TEXT:
+        raise ValueError(f"{shown_value(text)} is no text to be kept")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{shown_value(text)} is no text to be kept") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+
+
+def is_name(text: str) -> bool:
+    """Whether a venue may call a record so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _name(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(f"{shown_value(text)} is no name of a record")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_name)]
+"""What a venue calls a record; it goes into paths and lists, so it holds no slash and no comma."""
+Amount = Annotated[int, BeforeValidator(amount)]
+MaybeAmount = Annotated[Amount | None, BeforeValidator(lambda value: None if value == "" else value)]
+"""An amount that may be missing; empty text stands for nothing."""
+MaybeText = Annotated[Text, BeforeValidator(lambda value: "" if value is None else value)]
+"""Text that may be missing."""
+Number = Annotated[int, BeforeValidator(number)]
+Chance = Annotated[int, BeforeValidator(chance)]
+Instant = Annotated[datetime, BeforeValidator(instant)]
+Moment = Annotated[datetime, BeforeValidator(moment)]
+Second = Annotated[datetime, BeforeValidator(second)]
+
+
+class WireRecord(BaseModel):
+    """A record as it is sent. Fields that we don't know are welcome; those that we do must be right."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+W = TypeVar("W", bound=WireRecord)
+
+
+def read(model: type[W], raw: object, kind: RecordKind) -> W:
+    """The record, or Unfit with the first thing that is wrong with it."""
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise RejectedRecord(
+            kind, "malformed", f"{place}: {first['msg']}" if place else first["msg"]
+        ) from None
+
+
+def label(raw: object, *keys: str) -> str:
+    """What a record calls itself under the first of these keys that it has; nothing where it doesn't."""
+    if isinstance(raw, dict):
+        for key in keys:
+            name = raw.get(key)
+            if name and isinstance(name, str):
+                return ascii(name)[1:-1][:200]
+    return ""
+
+
+def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:
+    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for.
+
+    >>> own_names("a:", [MarketId("a:2"), MarketId("b:7"), MarketId("a:../x"), MarketId("a:2")])
+    ['2']
+    """
+    names = (market.removeprefix(prefix) for market in markets if market.startswith(prefix))
+    return list(dict.fromkeys(name for name in names if is_name(name)))
+
+
+class RecordSorter:
+    """Sets aside what is unfit, record by record, and tells of it."""
+
+    def __init__(self, venue: str, keys: tuple[str, ...], report: Report):
+        self._venue, self._keys, self._report = venue, keys, report
+
+    def made(self, make: Callable[[], T], raw: object) -> T | None:
+        """What is made of a record; None where it had to be set aside."""
+        try:
+            return make()
+        except RejectedRecord as why:
+            self.tell(why, label(raw, *self._keys) or "(no name)", raw)
+            return None
+
+    def tell(self, why: RejectedRecord, record: str, raw: object = None) -> None:
+        """Tell of a record that was set aside."""
+        text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
+        self._report(QuarantinedRecord(self._venue, record, why.kind, why.code, why.reason, text))

@@ -1,0 +1,227 @@
+"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong.
+
+How long to wait before asking a web service again.
+"""
+
+import asyncio
+import json
+import random
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import Any, NoReturn
+
+import httpx
+import orjson
+
+from markets.venue import VenueError
+
+LONGEST_WAIT = 120.0
+"""Seconds. A service that wants to be left alone for longer is asked another time."""
+
+
+def backoff(attempt: int, rng: random.Random) -> float:
+    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait.
+
+    >>> 0.375 <= backoff(1, random.Random("a")) <= 0.625
+    True
+    """
+    return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a service asks to be left alone for; None where it doesn't say so.
+
+    A date is read against the service's own `date`, so that nobody's clock need be right.
+
+    >>> retry_after({"retry-after": "7"})
+    7.0
+    >>> then, now = "Sun, 04 Jan 2026 12:00:09 GMT", "Sun, 04 Jan 2026 12:00:00 GMT"
+    >>> retry_after({"retry-after": then, "date": now})
+    9.0
+    """
+    asked = headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    then, now = _header_date(asked), _header_date(headers.get("date", ""))
+    return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
+
+
+def _header_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+MOST_BYTES = 64 * 2**20
+"""A page is no longer than this, unpacked."""
+CONNECTIONS = 8
+RETRIED_CODES = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
+"""What may be better the next time."""
+HINTS = {
+    "unreachable": "check this machine's network and the venue's url, or try again later",
+    "timeout": "try again later",
+    "rate_limited": "wait a while; nothing else on this machine should ask the venue at the same time",
+    "server_error": "the venue has trouble of its own: try again later",
+    "refused": "check the venue's url in the config; the venue may have changed its service",
+    "bad_url": "check the venue's url in the config: it begins with https://",
+    "missing": "the venue no longer shows this, or never did",
+    "not_json": "check the venue's url in the config: something else may have answered in its place",
+    "too_large": "check the venue's url in the config; no page of a venue is that long",
+}
+
+Parameter = str | int | Sequence[str] | None
+
+
+class _RequestError(Exception):
+    """One attempt that came to nothing; `wait` is what the service asks for before the next."""
+
+    def __init__(self, code: str, said: str, wait: float | None = None):
+        super().__init__(said)
+        self.code, self.said, self.wait = code, said, wait
+
+
+class HttpClient:
+    """GET and POST of JSON below one address, at most so many times a second.
+
+    What may pass by itself is tried again, a bounded number of times and never sooner than the
+    service asks for; all else is a VenueError with one code a cause. To be used in one event loop;
+    after `close` it may be used again, in another.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        per_second: float,
+        timeout: float = 20.0,
+        attempts: int = 4,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ):
+        self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
+        self._gap, self._sleep = 1 / per_second, sleep
+        self._rng = random.Random(f"{base_url}/backoff")
+        self._free_at = 0.0  # by the event loop's clock, which only runs forward
+        self._seats = asyncio.Semaphore(CONNECTIONS)
+        self._client: httpx.AsyncClient | None = None
+
+    async def get(self, path: str, **params: Parameter) -> Any:
+        """The JSON at a path. Parameters that are None are left out, lists are repeated."""
+        asked = {name: value for name, value in params.items() if value is not None}
+        return await self._asked("GET", path, params=asked)
+
+    async def post(self, path: str, body: Any) -> Any:
+        """The JSON that answers a body. Only for questions: it may be sent more than once."""
+        return await self._asked("POST", path, json=body)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        client, self._client, self._free_at = self._client, None, 0.0
+        if client is not None:
+            await client.aclose()
+
+    async def _asked(self, method: str, path: str, **what: Any) -> Any:
+        attempt = 1
+        while True:
+            try:
+                async with self._seats:  # so that nobody's time runs out while waiting for a connection
+                    await self._pace()
+                    return await self._attempt(method, path, what)
+            except _RequestError as trouble:
+                wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
+                if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
+                    raise self._error(path, trouble) from None
+            attempt += 1
+            self._hold(wait)
+
+    async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> Any:
+        """One request; a limit on the whole of it, since a body may also drip for ever."""
+        try:
+            client = self._open()
+            async with asyncio.timeout(self._timeout), client.stream(method, path, **what) as answer:
+                body = await _read_body(answer)  # also of a refusal: a connection that isn't read out is lost
+                _check_status(answer)
+                return _parse_json(body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise _RequestError("timeout", f"did not answer within {self._timeout:g} s") from None
+        except httpx.DecodingError:
+            raise _RequestError("not_json", "sent what can't be unpacked") from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise _RequestError("bad_url", "is no address of a service") from None
+        except httpx.RequestError as error:
+            raise _RequestError("unreachable", f"could not be reached ({type(error).__name__})") from None
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                base_url=self._base_url,
+                verify=_ssl_context(),
+                timeout=self._timeout,
+                limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+                headers={"User-Agent": "paper-arena", "Accept": "application/json"},
+                follow_redirects=False,
+            )
+        return self._client
+
+    async def _pace(self) -> None:
+        """Waits for this request's turn; the turn after it is taken before anyone waits."""
+        now = asyncio.get_running_loop().time()
+        turn = max(self._free_at, now)
+        self._free_at = turn + self._gap
+        if turn > now:
+            await self._sleep(turn - now)
+
+    def _hold(self, wait: float) -> None:
+        """Nobody asks for so many seconds: trouble for one is trouble for all."""
+        self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
+
+    def _error(self, path: str, trouble: _RequestError) -> VenueError:
+        whom = ascii(self._base_url) if trouble.code == "bad_url" else httpx.URL(self._base_url).host
+        return VenueError(trouble.code, f"{whom} {trouble.said} (asked for {path})", HINTS[trouble.code])
+
+
+def _check_status(answer: httpx.Response) -> None:
+    """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
+    status, wait = answer.status_code, retry_after(answer.headers)
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        raise _RequestError("rate_limited", "wants fewer questions", wait)
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        raise _RequestError("server_error", f"answered {status}", wait)
+    if status == httpx.codes.NOT_FOUND:
+        raise _RequestError("missing", "has no such page")
+    if status != httpx.codes.OK:
+        raise _RequestError("refused", f"answered {status}")
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Whose word counts for who a service is; to read that takes as long as thousands of records."""
+    return httpx.create_ssl_context()
+
+
+async def _read_body(answer: httpx.Response) -> bytearray:
+    body = bytearray()
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise _RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
+    return body
+
+
+def _parse_json(body: bytearray) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        pass  # it is the quicker of the two, but refuses half a character that json lets pass in one record
+    try:
+        return json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise _RequestError("not_json", "sent something that isn't JSON") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")

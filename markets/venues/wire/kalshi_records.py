@@ -1,0 +1,288 @@
+"""What the markets of one of Kalshi's events have in common, and the fees of its series.
+
+Kalshi's records, and what they are to us. All pure: the asking is in `markets/venues/kalshi.py`.
+
+Prices count only as `*_dollars` text and sizes only as `*_fp` text; whole cents are a thing of the past.
+
+Kalshi's order book holds bids only, on YES and on NO: a bid for NO is an offer of YES.
+
+How Kalshi's markets end: paid once their result is final, in dollars.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from markets.millionths import ONE, millionths
+from markets.model import Level, Market, MarketId, Quote, Resolution
+from markets.venues.wire.fields import (
+    Amount,
+    Instant,
+    MaybeAmount,
+    MaybeText,
+    Name,
+    RejectedRecord,
+    WireRecord,
+    amount,
+    read,
+    shown_value,
+)
+from markets.venues.wire.order_books import with_levels
+
+USUAL_FEE = 70_000
+"""0.07 · p · (1 − p) a contract: the general table of the venue's fee schedule, which a series multiplies."""
+
+
+class KalshiEvent(WireRecord):
+    """What the markets of an event have in common."""
+
+    event_ticker: Name
+    series_ticker: Name
+    category: MaybeText = ""
+    fee_type_override: str | None = None
+    fee_multiplier_override: float | None = None
+
+
+class KalshiSeries(WireRecord):
+    """The recurring question that events belong to; its fees are theirs."""
+
+    ticker: Name
+    category: MaybeText = ""
+    fee_type: str
+    fee_multiplier: float
+
+
+def nested_markets(raw: object) -> list[object]:
+    """The markets that come with an event."""
+    inner = raw.get("markets") if isinstance(raw, dict) else None
+    if not isinstance(inner, list | None):
+        raise RejectedRecord("market", "malformed", f"its markets are {shown_value(inner)}")
+    return inner or []
+
+
+def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
+    """The rate of our fee, rate · p · (1 − p), for who takes an offer; what makers pay is left out.
+
+    An event's own fees come before those of its series; without either the general table holds.
+
+    >>> event = KalshiEvent(event_ticker="KXINX-26", series_ticker="KXINX", fee_multiplier_override=0.5)
+    >>> fee_rate(event, None)
+    35000
+    """
+    fee_type = event.fee_type_override or (series.fee_type if series else "quadratic")
+    multiplier = event.fee_multiplier_override
+    if multiplier is None:
+        multiplier = series.fee_multiplier if series else 1.0
+    if not fee_type.startswith("quadratic") or not 0 <= multiplier <= 10:
+        words = f"fees {shown_value(fee_type)} times {multiplier:g} aren't known"
+        raise RejectedRecord("market", "unknown_fee", f"{words}: the general ones are taken")
+    return millionths(Decimal(USUAL_FEE) * Decimal(repr(multiplier)) / ONE)
+
+
+STATUSES = frozenset(
+    ("initialized", "inactive", "active", "closed", "determined", "disputed", "amended", "finalized")
+)
+"""The stations of a market's life, from announced to paid."""
+_TICKS = {"linear_cent": 10_000, "deci_cent": 1_000, "tapered_deci_cent": 1_000}
+_FINEST, _COARSEST = 100, 100_000
+
+
+class KalshiPriceRange(WireRecord):
+    """Between which prices which step holds."""
+
+    step: Amount
+
+
+class KalshiPage(WireRecord):
+    """A market's page."""
+
+    ticker: Name
+    event_ticker: Name
+    market_type: str
+    status: str
+    title: MaybeText = ""
+    yes_sub_title: MaybeText = ""
+    rules_primary: MaybeText = ""
+    rules_secondary: MaybeText = ""
+    opens_at: Instant = Field(validation_alias=AliasChoices("open_time", "created_time"))
+    close_time: Instant
+    notional_value_dollars: Amount = ONE
+    price_level_structure: str = ""
+    price_ranges: list[KalshiPriceRange] | None = None
+
+
+class KalshiPrices(WireRecord):
+    """The best prices on a market's page. A side that nobody offers is sent as a price of 0 or 1."""
+
+    yes_bid_dollars: MaybeAmount = None
+    yes_ask_dollars: MaybeAmount = None
+    yes_bid_size_fp: MaybeAmount = None
+    yes_ask_size_fp: MaybeAmount = None
+    last_price_dollars: MaybeAmount = None
+    volume_fp: MaybeAmount = None
+
+
+def page(raw: object) -> KalshiPage | None:
+    """A market's page; None for combinations of other markets and for what isn't yes or no."""
+    if isinstance(raw, dict) and (raw.get("mve_collection_ticker") or raw.get("market_type") == "scalar"):
+        return None
+    found = read(KalshiPage, raw, "market")
+    if found.market_type != "binary":
+        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(found.market_type)}")
+    if found.status not in STATUSES:
+        raise RejectedRecord("market", "unknown_status", f"its status is {shown_value(found.status)}")
+    if found.notional_value_dollars != ONE:
+        words = f"a contract pays {found.notional_value_dollars / ONE:g} dollars"
+        raise RejectedRecord("market", "not_a_dollar", words)
+    return found
+
+
+def event_unseen(found: KalshiPage) -> KalshiEvent:
+    """What a market's own page tells of its event."""
+    return KalshiEvent(event_ticker=found.event_ticker, series_ticker=found.event_ticker.partition("-")[0])
+
+
+def market(found: KalshiPage, event: KalshiEvent, rate: int) -> Market:
+    """A market of an event. All markets of an event may share a title: the subtitle tells them apart."""
+    subtitle = "" if found.yes_sub_title == found.title else found.yes_sub_title
+    question = " — ".join(part for part in (found.title, subtitle) if part)
+    if not question:
+        raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
+    return Market(
+        id=MarketId(f"kalshi:{found.ticker}"),
+        event_id=f"kalshi:{found.event_ticker}",
+        question=question,
+        rules="\n\n".join(part for part in (found.rules_primary, found.rules_secondary) if part) or question,
+        category=event.category or "other",
+        opens_at=found.opens_at,
+        closes_at=found.close_time,
+        tick=tick(found),
+        fee_rate=rate,
+    )
+
+
+def tick(found: KalshiPage) -> int:
+    """The finest step of a market's prices; near 0 and 1 it may be finer than between."""
+    steps = [step.step for step in found.price_ranges or ()]
+    steps = [step for step in steps if _FINEST <= step <= _COARSEST]
+    return min(steps, default=_TICKS.get(found.price_level_structure, 10_000))
+
+
+def quote(raw: object, ticker: str, at: datetime) -> Quote:
+    """The prices on a market's page."""
+    prices = read(KalshiPrices, raw, "quote")
+    if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
+        raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
+    for price in (prices.yes_bid_dollars, prices.yes_ask_dollars, prices.last_price_dollars):
+        if price is not None and price > ONE:
+            raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
+    bid = _price_offered(prices.yes_bid_dollars, prices.yes_bid_size_fp)
+    ask = _price_offered(prices.yes_ask_dollars, prices.yes_ask_size_fp)
+    if bid is not None and ask is not None and bid > ask:
+        raise RejectedRecord("quote", "crossed", f"its bid {bid / ONE:g} is over its ask {ask / ONE:g}")
+    return Quote(
+        market_id=MarketId(f"kalshi:{ticker}"),
+        at=at,
+        bid=bid,
+        ask=ask,
+        mid=None if bid is None or ask is None else (bid + ask) // 2,
+        last=prices.last_price_dollars or None,
+        volume=prices.volume_fp or 0,
+    )
+
+
+def _price_offered(price: int | None, size: int | None) -> int | None:
+    return None if price is None or price in (0, ONE) or size == 0 else price
+
+
+def is_trading(found: KalshiPage, at: datetime) -> bool:
+    """Whether a market can be traded on: it may be paused, or have closed earlier than was planned."""
+    return found.status == "active" and found.opens_at <= at < found.close_time
+
+
+def quote_with_book(quote: Quote, raw: object) -> Quote:
+    """The quote with the levels of a book, best first: the ask for YES is a dollar less the bid for NO.
+
+    On the wire the worst level comes first. An empty book where the page has prices contradicts
+    it, and isn't believed.
+    """
+    book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
+    bids = _levels(book, "yes_dollars")
+    asks = [Level(ONE - level.price, level.shares) for level in _levels(book, "no_dollars")]
+    if not bids and not asks and (quote.bid is not None or quote.ask is not None):
+        raise RejectedRecord("quote", "empty_book", "its book is empty, though its page has prices")
+    return with_levels(quote, bids, asks)
+
+
+def _levels(book: object, side: str) -> list[Level]:
+    """One side as it is sent; levels of no size are nobody's."""
+    if not isinstance(book, dict) or not isinstance(book.get(side, ""), list | None):
+        raise RejectedRecord("quote", "bad_book", f"its book has no list of {side}")
+    levels = (_level(pair) for pair in book[side] or [])
+    return [level for level in levels if level.shares]
+
+
+def _level(pair: object) -> Level:
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise RejectedRecord("quote", "bad_book", f"a level of its book is {shown_value(pair)}")
+    try:
+        level = Level(amount(pair[0]), amount(pair[1]))
+    except ValueError as error:
+        raise RejectedRecord("quote", "bad_book", f"a level of its book: {error}") from None
+    if not 0 < level.price < ONE:
+        raise RejectedRecord("quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars")
+    return level
+
+
+RESULTS = frozenset(("", "yes", "no", "scalar", "void"))
+"""What a result may be: none yet, a side, a value between them, or none at all with all paid back."""
+
+
+class KalshiEnding(WireRecord):
+    """How far a market is on its way to being paid, and what it paid."""
+
+    ticker: Name
+    status: str
+    result: MaybeText = ""
+    settlement_value_dollars: MaybeAmount = None
+    settlement_ts: Annotated[Instant | None, BeforeValidator(lambda value: value or None)] = None
+
+
+def resolution(raw: object, at: datetime) -> Resolution | None:
+    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+    ending = read(KalshiEnding, raw, "resolution")
+    if ending.status in ("disputed", "amended"):
+        raise RejectedRecord("resolution", "disputed", f"its result is {ending.status}: it waits")
+    if ending.status not in STATUSES:
+        raise RejectedRecord(
+            "resolution", "unknown_status", f"its status is {shown_value(ending.status)}: it waits"
+        )
+    if ending.status != "finalized":
+        return None
+    if ending.result not in RESULTS:
+        raise RejectedRecord(
+            "resolution", "unknown_result", f"its result is {shown_value(ending.result)}: it waits"
+        )
+    settled = ending.settlement_ts
+    return Resolution(
+        market_id=MarketId(f"kalshi:{ending.ticker}"),
+        version=1,
+        known_at=at if settled is None else min(settled, at),
+        payout=_payout(ending),
+        source=f"kalshi: finalized, {ending.result or 'no word'}",
+    )
+
+
+def _payout(ending: KalshiEnding) -> int | None:
+    """What a YES contract paid; None where all were paid back."""
+    value, result = ending.settlement_value_dollars, ending.result
+    if result == "void":
+        return None
+    if value is None:
+        raise RejectedRecord("resolution", "no_value", "it is finalized without a value in dollars: it waits")
+    if value > ONE or {"yes": ONE, "no": 0}.get(result, value) != value:
+        words = f"its result is {shown_value(result)}, its value {value / ONE:g} dollars"
+        raise RejectedRecord("resolution", "contradiction", f"{words}: it waits")
+    return value

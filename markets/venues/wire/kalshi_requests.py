@@ -1,0 +1,190 @@
+"""What Kalshi is asked, and how: in batches where it has them, one by one where it hasn't.
+
+What Kalshi's prices were: candles of an hour or a day, each with the last prices of its time.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from pydantic import AliasChoices, Field
+
+from markets.model import Quote
+from markets.venue import VenueError
+from markets.venues.wire.fields import (
+    RecordSorter,
+    RejectedRecord,
+    Second,
+    WireRecord,
+    label,
+    read,
+    shown_value,
+)
+from markets.venues.wire.http import HttpClient
+from markets.venues.wire.kalshi_records import quote
+from markets.venues.wire.paging import ListPage, all_records, ask_in_parts, gather_all, page_list
+
+EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
+Raw = dict[str, object]
+"""Records by ticker, as they were sent."""
+
+
+async def open_events(http: HttpClient, sorter: RecordSorter, most: int) -> list[object]:
+    """Every event with an open market, its markets nested in it."""
+
+    async def ask(cursor: str | None) -> ListPage:
+        page = await http.get(
+            "/events", status="open", with_nested_markets="true", limit=EVENTS_A_PAGE, cursor=cursor
+        )
+        return page_list(page, "events"), _next_cursor(page, sorter)
+
+    return await all_records(ask, "event_ticker", sorter, most)
+
+
+def _next_cursor(page: object, sorter: RecordSorter) -> str | None:
+    """What to ask the next page with; empty on the last."""
+    after = page.get("cursor") if isinstance(page, dict) else None
+    if after is None or isinstance(after, str):
+        return after or None
+    sorter.tell(
+        RejectedRecord("page", "bad_cursor", f"its cursor is {shown_value(after)}: what follows is lost"),
+        "/events",
+    )
+    return None
+
+
+async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
+    """Every series, on one long page; none, and that is told, where it can't be had."""
+    try:
+        return page_list(await http.get("/series"), "series")
+    except VenueError as error:
+        sorter.tell(RejectedRecord("page", error.code, error.message), "/series")
+        return []
+
+
+async def records_one_by_one(
+    http: HttpClient, sorter: RecordSorter, path: str, key: str, names: Sequence[str]
+) -> list[object]:
+    """The records of these names, each on a page of its own; those that aren't shown are told."""
+    answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
+    for name, answer in zip(names, answers, strict=True):
+        if answer is None:
+            sorter.tell(RejectedRecord("market", "missing", f"the venue doesn't show this {key}"), name)
+    return [answer for answer in answers if answer is not None]
+
+
+async def _one_record(http: HttpClient, path: str, key: str) -> object:
+    answer = await _get_or_none(http, path)
+    return answer.get(key) if isinstance(answer, dict) else None
+
+
+async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
+    """These markets, in the order asked for. Those that ended long ago are on a page of their own."""
+    found = await _markets(http, sorter, "/markets", tickers)
+    old = [ticker for ticker in tickers if ticker not in found]
+    try:
+        found |= await _markets(http, sorter, "/historical/markets", old)
+    except VenueError as error:
+        sorter.tell(RejectedRecord("page", error.code, error.message), "/historical/markets")
+        return found
+    for ticker in old:
+        if ticker not in found:
+            sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), ticker)
+    return {ticker: found[ticker] for ticker in tickers if ticker in found}
+
+
+async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:
+    async def ask(some: Sequence[str]) -> list[object]:
+        """Here a list of tickers is one text with commas."""
+        page = await http.get(path, tickers=",".join(some), limit=MARKETS_A_PAGE, mve_filter="exclude")
+        return page_list(page, "markets")
+
+    batches = [tickers[n : n + MARKETS_A_PAGE] for n in range(0, len(tickers), MARKETS_A_PAGE)]
+    pages = await gather_all(ask_in_parts(ask, batch, sorter) for batch in batches)
+    return _by_ticker([raw for page in pages for raw in page], tickers)
+
+
+async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
+    """The books of these markets. Where the page of many books leaves one out, it is asked for alone."""
+    batches = [tickers[n : n + BOOKS_A_PAGE] for n in range(0, len(tickers), BOOKS_A_PAGE)]
+    # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
+    pages = await gather_all(_get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches)
+    sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
+    found = _by_ticker([raw for some in sent if isinstance(some, list) for raw in some], tickers)
+    alone = [ticker for ticker in tickers if ticker not in found]
+    answers = await gather_all(
+        _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
+    )
+    for ticker, book in zip(alone, answers, strict=True):
+        if book is None:
+            sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
+        else:
+            found[ticker] = {"ticker": ticker, "orderbook_fp": book}
+    return found
+
+
+async def _get_or_none(http: HttpClient, path: str, tickers: Sequence[str] | None = None) -> object:
+    """An answer; None where this venue doesn't give one, though it can be reached."""
+    try:
+        return await http.get(path, tickers=tickers)
+    except VenueError as error:
+        if error.code in ("refused", "missing"):
+            return None
+        raise
+
+
+def _by_ticker(raws: Sequence[object], asked: Sequence[str]) -> Raw:
+    """Records by ticker, of those asked for."""
+    wanted = frozenset(asked)
+    return {name: raw for raw in raws if (name := label(raw, "ticker")) in wanted}
+
+
+MOST = 5_000
+"""Candles that one answer may hold."""
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+class KalshiLastPrices(WireRecord):
+    """The last price of a candle's time; the page of markets that ended long ago calls it otherwise."""
+
+    close: str | None = Field(None, validation_alias=AliasChoices("close_dollars", "close"))
+
+
+class KalshiCandle(WireRecord):
+    """A stretch of time, by its end."""
+
+    end_period_ts: Second
+    yes_bid: KalshiLastPrices
+    yes_ask: KalshiLastPrices
+    price: KalshiLastPrices | None = None
+
+
+async def candles(
+    http: HttpClient, sorter: RecordSorter, ticker: str, start: datetime, end: datetime
+) -> list[object]:
+    """A market's candles, wherever they are kept; none, and that is told, where the venue shows none."""
+    step = HOUR if (end - start) / HOUR < MOST else DAY
+    asked = {
+        "start_ts": int(start.timestamp()),
+        "end_ts": int(end.timestamp()),
+        "period_interval": step // timedelta(minutes=1),
+    }
+    series = ticker.partition("-")[0]
+    for path in (f"/series/{series}/markets/{ticker}", f"/historical/markets/{ticker}"):
+        try:
+            return page_list(await http.get(f"{path}/candlesticks", **asked), "candlesticks")
+        except VenueError as error:
+            if error.code != "missing":
+                raise
+    sorter.tell(RejectedRecord("quote", "missing", "the venue doesn't show its history"), ticker)
+    return []
+
+
+def candle_quote(raw: object, ticker: str) -> Quote:
+    """The prices at the end of a candle's time."""
+    candle = read(KalshiCandle, raw, "quote")
+    prices = {
+        "yes_bid_dollars": candle.yes_bid.close,
+        "yes_ask_dollars": candle.yes_ask.close,
+        "last_price_dollars": candle.price.close if candle.price else None,
+    }
+    return quote(prices, ticker, candle.end_period_ts)

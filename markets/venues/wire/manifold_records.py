@@ -1,0 +1,179 @@
+"""Manifold's records, and what they are to us. All pure: the asking is in `markets/venues/manifold.py`.
+
+Times are milliseconds since 1970; numbers are sent as such.
+"""
+
+from datetime import datetime
+
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+from markets.ladders import event_of
+from markets.millionths import ONE
+from markets.model import Market, MarketId, Quote, Resolution
+from markets.venues.wire.fields import (
+    NEVER,
+    Chance,
+    MaybeText,
+    Moment,
+    Name,
+    Number,
+    RejectedRecord,
+    Text,
+    WireRecord,
+    chance,
+    label,
+    read,
+    shown_value,
+)
+
+OTHER_TYPES = frozenset(
+    (
+        "BOUNTIED_QUESTION",
+        "DATE",
+        "FREE_RESPONSE",
+        "MULTIPLE_CHOICE",
+        "MULTI_NUMERIC",
+        "NUMBER",
+        "NUMERIC",
+        "POLL",
+        "PSEUDO_NUMERIC",
+        "QUADRATIC_FUNDING",
+        "STONK",
+    )
+)
+"""What is no yes/no question; some of these have a probability all the same, and end with YES or MKT."""
+PLAY_MONEY = "MANA"
+_PAYS = {"YES": ONE, "NO": 0, "CANCEL": None}
+
+
+class ManifoldRecord(WireRecord):
+    """A record whose names are written in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class ManifoldPage(ManifoldRecord):
+    """A market's page. On a page of many markets there are no descriptions."""
+
+    id: Name
+    outcome_type: str
+    token: str = PLAY_MONEY
+    question: Text
+    text_description: MaybeText = ""
+    created_time: Moment
+    close_time: Moment = NEVER
+    is_resolved: bool
+
+
+class ManifoldPrice(ManifoldRecord):
+    """What a YES share costs, and how much mana changed hands."""
+
+    probability: Chance
+    volume: Number = 0
+
+
+class ManifoldEnding(ManifoldRecord):
+    """Whether and how a market ended. The probability counts only where it is what was paid."""
+
+    id: Name
+    outcome_type: str
+    is_resolved: bool
+    resolution: str | None = None
+    resolution_time: Moment | None = None
+    resolution_probability: object = None
+
+
+class ManifoldTrade(ManifoldRecord):
+    """A bet, as far as it tells where it left the price."""
+
+    contract_id: Name
+    created_time: Moment
+    prob_after: Chance
+
+
+def page(raw: object) -> ManifoldPage | None:
+    """A market's page; None for what isn't yes or no, and for markets that trade in cash."""
+    if isinstance(raw, dict) and (label(raw, "outcomeType") in OTHER_TYPES or raw.get("token") == "CASH"):
+        return None
+    found = read(ManifoldPage, raw, "market")
+    if found.outcome_type != "BINARY":
+        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(found.outcome_type)}")
+    if found.token != PLAY_MONEY:
+        raise RejectedRecord("market", "not_mana", f"it trades in {shown_value(found.token)}")
+    if not found.question:
+        raise RejectedRecord("market", "no_question", "it has no question")
+    return found
+
+
+def market(found: ManifoldPage) -> Market:
+    """A market; each is an event of its own, since the venue says nothing of what belongs together."""
+    return Market(
+        id=MarketId(f"manifold:{found.id}"),
+        event_id=event_of(MarketId(f"manifold:{found.id}"), found.question),
+        question=found.question,
+        rules=found.text_description or found.question,
+        category="other",
+        opens_at=found.created_time,
+        closes_at=found.close_time,
+    )
+
+
+def is_trading(found: ManifoldPage, at: datetime) -> bool:
+    """Whether a market can be traded on."""
+    return not found.is_resolved and found.created_time <= at < found.close_time
+
+
+def quote(raw: object, name: str, at: datetime) -> Quote:
+    """The probability on a market's page is its price; nobody's offers are shown."""
+    price = read(ManifoldPrice, raw, "quote")
+    return _mid_quote(name, at, price.probability, price.volume)
+
+
+def trade_quote(raw: object, name: str) -> Quote:
+    """The price that a bet left behind it."""
+    trade = read(ManifoldTrade, raw, "quote")
+    if trade.contract_id != name:
+        raise RejectedRecord("quote", "other_market", f"it is a bet on {trade.contract_id}")
+    return _mid_quote(name, trade.created_time, trade.prob_after)
+
+
+def _mid_quote(name: str, at: datetime, price: int, volume: int = 0) -> Quote:
+    return Quote(MarketId(f"manifold:{name}"), at, bid=None, ask=None, mid=price, last=price, volume=volume)
+
+
+def resolution(raw: object, at: datetime) -> Resolution | None:
+    """What a market paid; None while it is open."""
+    ending = read(ManifoldEnding, raw, "resolution")
+    if ending.outcome_type != "BINARY":
+        raise RejectedRecord("resolution", "not_binary", f"its type is {shown_value(ending.outcome_type)}")
+    if not ending.is_resolved:
+        if ending.resolution is not None:
+            words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved: it waits"
+            raise RejectedRecord("resolution", "contradiction", words)
+        return None
+    ended = ending.resolution_time
+    return Resolution(
+        market_id=MarketId(f"manifold:{ending.id}"),
+        version=1,
+        known_at=at if ended is None else min(ended, at),
+        payout=_payout(ending),
+        source=f"manifold: {ending.resolution}",
+    )
+
+
+def _payout(ending: ManifoldEnding) -> int | None:
+    """What a YES share paid; None where the market was cancelled and all was paid back."""
+    if ending.resolution in _PAYS:
+        return _PAYS[ending.resolution]
+    if ending.resolution != "MKT":
+        raise RejectedRecord(
+            "resolution", "unknown", f"its resolution is {shown_value(ending.resolution)}: it waits"
+        )
+    if ending.resolution_probability is None:
+        words = "it paid a probability, and doesn't say which: it waits"
+        raise RejectedRecord("resolution", "no_probability", words)
+    try:
+        return chance(ending.resolution_probability)
+    except ValueError as error:
+        raise RejectedRecord("resolution", "bad_probability", f"what it paid: {error}: it waits") from None

@@ -1,0 +1,289 @@
+"""How Polymarket's Gamma writes things: numbers as text, lists as text, outcomes in any order.
+
+Gamma's records of Polymarket's markets, and what they are to us: their pages.
+
+All pure: the asking is in `markets/venues/wire/polymarket_requests.py`.
+"""
+
+import json
+import re
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, ConfigDict, PlainValidator
+from pydantic.alias_generators import to_camel
+
+from markets.millionths import ONE, decimal, millionths
+from markets.model import Market, MarketId
+from markets.venues.wire.fields import (
+    NEVER,
+    MaybeText,
+    Name,
+    RejectedRecord,
+    Text,
+    WireRecord,
+    instant,
+    is_name,
+    number,
+    shown_value,
+)
+
+LONGEST_LIST = 1_000
+"""Characters of a list of two that is sent as text."""
+_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
+
+
+def figure(value: object) -> int:
+    """A number, sent as such or as text, in millionths.
+
+    >>> figure(0.001), figure("46224362.39541418")
+    (1000, 46224362395414)
+    """
+    return _figure(value) if type(value) in (int, float, str) else number(value)
+
+
+@lru_cache(maxsize=65_536, typed=True)
+def _figure(value: object) -> int:
+    if isinstance(value, str):
+        if not _DECIMAL.fullmatch(value):
+            raise ValueError(f"{shown_value(value)} is no number from 0 on")
+        return millionths(value)
+    return number(value)
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts; on this wire it mostly comes as text itself.
+
+    >>> texts('["Yes", "No"]')
+    ('Yes', 'No')
+    """
+    return _parse_list(value) if isinstance(value, str) else _check_texts(value)
+
+
+@lru_cache(maxsize=4096)
+def _parse_list(text: str) -> tuple[str, ...]:
+    try:
+        return _check_texts(json.loads(text) if len(text) <= LONGEST_LIST else None)
+    except (ValueError, RecursionError):
+        raise ValueError(f"{shown_value(text)} is no list of texts") from None
+
+
+def _check_texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"{shown_value(value)} is no list of texts")
+    return tuple(value)
+
+
+def slugs(value: object) -> tuple[str, ...]:
+    """What the tags of a market are called."""
+    return tuple([slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str)])
+
+
+class PolymarketEvent(NamedTuple):
+    """What a market is about; an augmented event may get more outcomes later, and holds places for them."""
+
+    event: str
+    augmented: bool
+
+
+def event_of_market(value: object) -> PolymarketEvent | None:
+    """The event of a market; the first of them, if it has several."""
+    events = _records(value)
+    if not events:
+        return None
+    name = events[0].get("id")
+    if not isinstance(name, str) or not is_name(name):
+        raise ValueError(f"{shown_value(name)} is no name of an event")
+    return PolymarketEvent(name, any(event.get("negRiskAugmented") is True for event in events))
+
+
+class PolymarketFees(NamedTuple):
+    """What who takes an offer pays: rate · (p · (1 − p)) ^ exponent a share."""
+
+    rate: int | None
+    exponent: int | None
+
+
+def fees(value: object) -> PolymarketFees | None:
+    """The fees of a market, where it says them."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise ValueError(f"{shown_value(value)} is no record")
+    return PolymarketFees(_maybe_figure(value.get("rate")), _maybe_figure(value.get("exponent")))
+
+
+def _records(value: object) -> list[dict[str, object]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not set(map(type, value)) <= {dict}:
+        raise ValueError(f"{shown_value(value)} is no list of records")
+    return value
+
+
+def _maybe_figure(value: object) -> int | None:
+    return None if value is None or value == "" else figure(value)
+
+
+def _maybe_instant(value: object) -> datetime | None:
+    return None if value is None or value == "" else instant(value)
+
+
+# plain validators: of thousands of records, what pydantic checks once more is most of the time
+Figure = Annotated[int | None, PlainValidator(_maybe_figure)]
+"""A number that may be missing."""
+When = Annotated[datetime | None, PlainValidator(_maybe_instant)]
+"""A time that may be missing."""
+Texts = Annotated[tuple[str, ...], PlainValidator(texts)]
+Pair = Annotated[tuple[str, str], BeforeValidator(texts)]
+"""The names of a market's two outcomes."""
+Slugs = Annotated[tuple[str, ...], PlainValidator(slugs)]
+Events = Annotated[PolymarketEvent | None, PlainValidator(event_of_market)]
+Schedule = Annotated[PolymarketFees | None, PlainValidator(fees)]
+
+
+class GammaRecord(WireRecord):
+    """A record of Gamma's, whose names are written likeThis."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+@lru_cache(maxsize=4096)
+def side(outcomes: tuple[str, str], name: str) -> int:
+    """Where "yes" or "no" is among a market's outcomes, which are these two or it isn't a market of ours.
+
+    >>> side(("No", "Yes"), "yes")
+    1
+    """
+    found = [outcome.strip().casefold() for outcome in outcomes]
+    if sorted(found) != ["no", "yes"]:
+        raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}, not Yes and No")
+    return found.index(name)
+
+
+PREFIX = "polymarket:"
+USUAL_FEE = 50_000
+"""The rate where a market charges a fee but doesn't say which."""
+FINEST, COARSEST = 100, 100_000
+PLACEHOLDER = re.compile(
+    r"(?:Other|(?:Person|Individual|Candidate|Nominee|Player|Team|Club|Country|Party|Company|Organization"
+    r"|Artist|Album|Song|Movie|Film|Show|Model|Option|Outcome|Placeholder) [A-Z]{1,2})"
+)
+CATEGORIES = {
+    "sports": "sports",
+    "esports": "sports",
+    "crypto": "crypto",
+    "weather": "weather",
+    "economy": "economy",
+    "finance": "finance",
+    "business": "finance",
+    "tech": "tech",
+    "ai": "tech",
+    "science": "science",
+    "pop-culture": "culture",
+    "culture": "culture",
+    "geopolitics": "geopolitics",
+    "elections": "politics",
+    "politics": "politics",
+    "world": "world",
+}
+"""Our category by a market's tags: the first of these that it has."""
+
+
+class PolymarketPage(GammaRecord):
+    """A market's page."""
+
+    id: Name
+    question: Text
+    outcomes: Pair
+    closed: bool
+    active: bool | None = None
+    archived: bool | None = None
+    accepting_orders: bool | None = None
+    enable_order_book: bool | None = None
+    description: MaybeText = ""
+    category: MaybeText = ""
+    start_date: When = None
+    created_at: str | None = None
+    end_date: When = None
+    order_price_min_tick_size: Figure = None
+    order_min_size: Figure = None
+    fees_enabled: bool | None = None
+    fee_schedule: Schedule = None
+    tags: Slugs = ()
+    events: Events = None
+    group_item_title: MaybeText = ""
+    neg_risk_other: bool | None = None
+
+
+def unplayable(page: PolymarketPage) -> RejectedRecord | None:
+    """Why a market is none that we play at all: it isn't yes or no, or stands for what isn't named yet."""
+    try:
+        side(page.outcomes, "yes")
+    except ValueError as error:
+        return RejectedRecord("market", "not_yes_no", str(error))
+    if page.neg_risk_other or (
+        page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
+    ):
+        title = page.group_item_title or page.question
+        return RejectedRecord("market", "placeholder", f"{shown_value(title)} only holds a place")
+    return None
+
+
+def is_trading(page: PolymarketPage) -> bool:
+    """Whether a market can be traded on. `active` stays true after its end, so it alone says little."""
+    wanted = (page.active, page.accepting_orders, page.enable_order_book)
+    return not page.closed and not page.archived and False not in wanted
+
+
+def fee_rate(page: PolymarketPage) -> int:
+    """The rate of our fee, rate · p · (1 − p); what the order book calls the base fee is something else."""
+    if page.fees_enabled is False:
+        return 0
+    fees = page.fee_schedule
+    if fees is None or fees.rate is None:
+        return USUAL_FEE
+    if fees.exponent not in (None, ONE) or fees.rate > ONE:
+        raise RejectedRecord(
+            "market", "unknown_fee", "its fees are of a kind that isn't known: the usual ones are taken"
+        )
+    return fees.rate
+
+
+def market(page: PolymarketPage, rate: int) -> Market:
+    """A market of an event; one without an event is its own."""
+    tick = page.order_price_min_tick_size
+    if not page.question.strip():
+        raise RejectedRecord("market", "no_question", "its question is empty")
+    if tick is not None and not FINEST <= tick <= COARSEST:
+        raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
+    return Market(
+        id=MarketId(f"{PREFIX}{page.id}"),
+        event_id=f"{PREFIX}{page.events.event if page.events else f'alone-{page.id}'}",
+        question=page.question,
+        rules=page.description or page.question,
+        category=category(page),
+        opens_at=page.start_date or _created_at(page),
+        closes_at=page.end_date or NEVER,
+        tick=tick or 10_000,
+        fee_rate=rate,
+        min_shares=page.order_min_size or 0,
+    )
+
+
+def _created_at(page: PolymarketPage) -> datetime:
+    try:
+        return instant(page.created_at)
+    except ValueError:
+        raise RejectedRecord("market", "no_open_time", "it doesn't say since when it is open") from None
+
+
+def category(page: PolymarketPage) -> str:
+    """The category by its tags; old pages have one in words of their own."""
+    return _by_tags(page.tags) or page.category.lower() or "other"
+
+
+@lru_cache(maxsize=4096)
+def _by_tags(tags: tuple[str, ...]) -> str | None:
+    return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

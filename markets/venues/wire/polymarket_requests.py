@@ -1,0 +1,157 @@
+"""What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Literal
+
+from markets.venue import VenueError
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, shown_value
+from markets.venues.wire.http import HttpClient, Parameter
+from markets.venues.wire.paging import (
+    SPOILT_CODES,
+    ListPage,
+    ask_in_parts,
+    gather_all,
+    new_records,
+    page_list,
+)
+
+A_PAGE, BOOKS_A_PAGE = 100, 100
+LISTS, OLD_LISTS = "/markets/keyset", "/markets"
+NOT_THERE = frozenset({"missing", "refused"})
+"""How a venue that can be reached says that it won't answer this."""
+_CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
+Raw = dict[str, object]
+"""Records by name, as they were sent."""
+
+
+def open_markets(gamma: HttpClient, sorter: RecordSorter, most: int) -> AsyncIterator[list[object]]:
+    """Every open market, page by page; by place in the list where the service doesn't know its cursors."""
+    by_place = False
+
+    async def ask(after: str | None) -> ListPage:
+        nonlocal by_place
+        if not by_place:
+            try:
+                page = await gamma.get(LISTS, closed="false", after_cursor=after, **_usual_parameters())
+                return page_list(page, "markets"), _next_cursor(page, sorter)
+            except VenueError as error:
+                if after is not None or error.code not in NOT_THERE:
+                    raise
+            by_place = True
+        found = page_list(
+            await gamma.get(OLD_LISTS, closed="false", offset=after or "0", **_usual_parameters())
+        )
+        return found, str(int(after or 0) + len(found)) if found else None
+
+    return new_records(ask, "id", sorter, most)
+
+
+def _usual_parameters() -> dict[str, Parameter]:
+    return {"limit": A_PAGE, "include_tag": "true"}
+
+
+def _next_cursor(page: object, sorter: RecordSorter) -> str | None:
+    """What to ask the next page with; the last page has no word of it."""
+    after = page.get("next_cursor") if isinstance(page, dict) else None
+    if after is None or isinstance(after, str):
+        return after or None
+    sorter.tell(
+        RejectedRecord("page", "bad_cursor", f"its cursor is {shown_value(after)}: what follows is lost"),
+        LISTS,
+    )
+    return None
+
+
+async def records(
+    gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], first: Literal["open", "closed"]
+) -> Raw:
+    """These markets, in the order asked for. A list holds open markets or closed ones, never both."""
+    found = await _records_in_list(gamma, sorter, names, closed=first == "closed")
+    left = [name for name in names if name not in found]
+    try:
+        found |= await _records_in_list(gamma, sorter, left, closed=first == "open")
+    except VenueError as error:
+        if not found or error.code not in SPOILT_CODES:
+            raise
+        sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
+    for name in left:
+        if name not in found:
+            sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), name)
+    return {name: found[name] for name in names if name in found}
+
+
+async def _records_in_list(
+    gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], closed: bool
+) -> Raw:
+    batches = [names[n : n + A_PAGE] for n in range(0, len(names), A_PAGE)]
+    ask = partial(_batch, gamma, str(closed).lower())
+    pages = await gather_all(ask_in_parts(ask, batch, sorter) for batch in batches)
+    wanted = frozenset(names)
+    return {name: raw for page in pages for raw in page if (name := label(raw, "id")) in wanted}
+
+
+async def _batch(gamma: HttpClient, closed: str, names: Sequence[str]) -> list[object]:
+    try:
+        return page_list(await gamma.get(LISTS, id=names, closed=closed, **_usual_parameters()), "markets")
+    except VenueError as error:
+        if error.code not in NOT_THERE:
+            raise
+        return page_list(await gamma.get(OLD_LISTS, id=names, closed=closed, **_usual_parameters()))
+
+
+async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
+    """The books of these tokens, many at once; one that is left out, or is too much for that, alone."""
+    batches = [tokens[n : n + BOOKS_A_PAGE] for n in range(0, len(tokens), BOOKS_A_PAGE)]
+    pages = await gather_all(_many_books(clob, batch) for batch in batches)
+    wanted = frozenset(tokens)
+    found = {name: raw for page in pages for raw in page if (name := label(raw, "asset_id")) in wanted}
+    alone = [token for token in tokens if token not in found]
+    answers = await gather_all(_get_or_none(clob, "/book", token_id=token) for token in alone)
+    return found | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
+
+
+async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
+    try:
+        return page_list(await clob.post("/books", [{"token_id": token} for token in tokens]))
+    except VenueError as error:
+        if error.code in NOT_THERE:
+            return []
+        raise
+
+
+async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
+    """The order book's pages of these markets, as far as it has any, until there is trouble with it."""
+    found: Raw = {}
+    for name, raw in raws.items():
+        condition = label(raw, "conditionId")
+        try:
+            page = (
+                await _get_or_none(clob, f"/markets/{condition}") if _CONDITION.fullmatch(condition) else None
+            )
+        except VenueError as error:
+            sorter.tell(
+                RejectedRecord("page", error.code, f"{error.message}: results aren't confirmed"), "/markets"
+            )
+            return found
+        if page is not None and label(page, "condition_id") == condition:
+            found[name] = page
+    return found
+
+
+async def history(clob: HttpClient, token: str, start: datetime, end: datetime) -> list[object]:
+    """The prices of a token in a stretch of time, one for each hour."""
+    asked = {"startTs": int(start.timestamp()), "endTs": int(end.timestamp()), "fidelity": 60}
+    return page_list(await clob.get("/prices-history", market=token, **asked), "history")
+
+
+async def _get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:
+    """An answer; None where this venue doesn't give one, though it can be reached."""
+    try:
+        return await http.get(path, **params)
+    except VenueError as error:
+        if error.code in NOT_THERE:
+            return None
+        raise

@@ -1,0 +1,117 @@
+"""How Polymarket's markets end: closed, and the oracle is done; what is disputed or unclear waits."""
+
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+from markets.millionths import ONE
+from markets.model import MarketId, Resolution
+from markets.venues.wire.fields import MaybeText, Name, RejectedRecord, WireRecord, read, shown_value
+from markets.venues.wire.polymarket_records import PREFIX, GammaRecord, Pair, Texts, When, side
+
+FINAL = frozenset({"resolved", "settled"})
+DISPUTED = frozenset({"disputed", "challenged"})
+HALF = ONE // 2
+_PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
+"""What a YES share pays by the last prices of Yes and No. Nothing near them will do."""
+
+
+class PolymarketEnding(GammaRecord):
+    """How far a market is on its way to being paid; the newer markets keep the oracle's word elsewhere."""
+
+    id: Name
+    closed: bool
+    outcomes: Pair
+    outcome_prices: Texts | None = None
+    uma_resolution_status: MaybeText = ""
+    resolution_status: MaybeText = ""
+    closed_time: When = None
+
+
+class PolymarketToken(WireRecord):
+    """An outcome at the order book."""
+
+    outcome: str
+    winner: bool | None = None
+
+
+class PolymarketBookPage(WireRecord):
+    """A market's page at the order book: it knows a winner, a half each, or nothing."""
+
+    closed: bool
+    is_50_50_outcome: bool | None = None
+    tokens: list[PolymarketToken]
+
+
+def resolution(raw: object, at: datetime) -> Resolution | None:
+    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+    ending = read(PolymarketEnding, raw, "resolution")
+    words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
+    said = " and ".join(sorted(words))
+    if words & DISPUTED:
+        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(said)}: it waits")
+    if not ending.closed:
+        return None
+    if not words:
+        raise RejectedRecord(
+            "resolution", "no_status", "it is closed, but the oracle has said nothing: it waits"
+        )
+    if not words <= FINAL:
+        raise RejectedRecord(
+            "resolution", "not_final", f"it is closed, but its result is {shown_value(said)}: it waits"
+        )
+    return Resolution(
+        market_id=MarketId(f"{PREFIX}{ending.id}"),
+        version=1,
+        known_at=at if ending.closed_time is None else min(ending.closed_time, at),
+        payout=_payout(ending),
+        source=f"polymarket: {said}",
+    )
+
+
+def _payout(ending: PolymarketEnding) -> int:
+    """What a YES share paid by the last prices of the outcomes."""
+    try:
+        sides = side(ending.outcomes, "yes"), side(ending.outcomes, "no")
+    except ValueError as error:
+        raise RejectedRecord("resolution", "not_yes_no", f"{error}: it waits") from None
+    sent = ending.outcome_prices or ()
+    try:
+        yes, no = (Decimal(sent[place]) for place in sides)
+        payout = _PAYS.get((yes, no)) if len(sent) == len(sides) else None
+    except (IndexError, InvalidOperation):
+        payout = None
+    if payout is None:
+        prices = ", ".join(sent) or "missing"
+        raise RejectedRecord("resolution", "unclear", f"its last prices are {shown_value(prices)}: it waits")
+    return payout
+
+
+def book_payout(raw: object) -> int | None:
+    """What a YES share paid by the order book's page; None where that has no word on it."""
+    end = read(PolymarketBookPage, raw, "resolution")
+    won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
+    if len(won) + bool(end.is_50_50_outcome) > 1:
+        raise RejectedRecord(
+            "resolution", "contradiction", "the order book has more than one result of it: it waits"
+        )
+    if not end.closed or not (won or end.is_50_50_outcome):
+        return None
+    if end.is_50_50_outcome:
+        return HALF
+    if won[0] not in ("yes", "no"):
+        raise RejectedRecord(
+            "resolution", "not_yes_no", f"at the order book {shown_value(won[0])} won: it waits"
+        )
+    return ONE if won[0] == "yes" else 0
+
+
+def confirm_resolution(end: Resolution, book_page: object) -> Resolution:
+    """The same, if the order book's page says so too or has no word on it."""
+    payout = book_payout(book_page)
+    if payout is not None and payout != end.payout:
+        words = (
+            f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
+        )
+        raise RejectedRecord("resolution", "contradiction", words)
+    return end if payout is None else replace(end, source=f"{end.source}, so the order book")
