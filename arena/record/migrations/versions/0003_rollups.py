@@ -16,7 +16,7 @@ def upgrade() -> None:
         "rollup",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("basis", sa.Text(), nullable=False),
-        sa.Column("made_at", arena.recordd.schema.types.UtcTime(), nullable=False),
+        sa.Column("made_at", arena.record.schema.types.UtcTime(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
         sqlite_strict=True,
