@@ -26,8 +26,8 @@ from agents.llm import close
 from agents.model import Ask, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
-from arena.record.model.budget import Payer
-from arena.record.queries.read import StoredCohort
+from arena.record.model.reservation import Payer
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.record.model.trades import EventTie, MarketEnd, Ties, Trade
+from arena.record.model.trades import EventTie, EventTies, MarketEnd, Trade
 from arena.scores.rules.money.luck import luck
 from markets.millionths import ONE
 
@@ -29,7 +29,7 @@ TIES: tuple[EventTie, ...] = ("exclusive", "nested", "alone")
 class LuckSeason:
     trades: list[Trade]
     ends: dict[str, MarketEnd]
-    ties: Ties
+    ties: EventTies
 
 
 def prices(tie: EventTie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agents.model import Decision, Forecast
 from arena.record.record import Record
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from benchmarks import workload, year
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 
@@ -48,7 +48,7 @@ def persisted(folder: Path) -> list[Measurement]:
     ]
 
 
-def _stating(each: Claimed) -> Decision:
+def _stating(each: TurnUnderClaim) -> Decision:
     """The decision with a forecast for every market."""
     said = tuple(Forecast(market, 400_000, reason=REASON) for market in workload.IDS)
     return replace(each.turn.decision, forecasts=said)
@@ -107,7 +107,7 @@ from arena.cli.output import print_json
 from arena.rounds.season.schedule import Expected
 from arena.operations.status import read_status
 from arena.operations.status import status_data
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from benchmarks.year import NOW
 limits = {"day": 20_000_000, "round": 5_000_000, "agent": 10_000_000, "arena": 500_000_000}
 for _ in range(int(sys.argv[2])):

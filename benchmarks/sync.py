@@ -26,7 +26,7 @@ from orjson import loads
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.sync import Source, Synced
+from arena.record.write.sync import SyncResult, VenueSource
 from arena.verify import verify
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.model import Listing
@@ -191,9 +191,9 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
     return asyncio.run(read())
 
 
-def synced(record: Record, url: str, at: datetime) -> Synced:
+def synced(record: Record, url: str, at: datetime) -> SyncResult:
     """The whole catalogue into a record."""
-    return record.keep_catalogue(Source("polymarket", "live"), catalogue(url, at), at)
+    return record.keep_catalogue(VenueSource("polymarket", "live"), catalogue(url, at), at)
 
 
 def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.belief import anchored, implied
+from arena.record.model.columns import anchored_belief, implied_belief
 from arena.scores.rules.comparisons.duel import duel
 from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.gain import sums_of
@@ -157,5 +157,5 @@ def _read(place: KnownWorld, belief: Floats) -> dict[str, float]:
     yes = q > p
     stake = np.where(yes, (q - p) / (1 - p), (p - q) / p)
     bet = stake / 4 >= 0.005
-    found = {"stated": q, "anchored": anchored(yes, stake, p), "implied": implied(yes, stake)}
+    found = {"stated": q, "anchored": anchored_belief(yes, stake, p), "implied": implied_belief(yes, stake)}
     return {name: float(((f - o) ** 2)[bet if name != "stated" else ...].mean()) for name, f in found.items()}

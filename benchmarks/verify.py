@@ -17,7 +17,7 @@ from benchmarks.store import counted
 WORK = """
 import resource, sys, time
 from arena.record.schema.database import connect, reading
-from arena.record.write.statehash import state_hash
+from arena.record.hashes import state_hash
 from arena.verify import find
 work = {"verify": lambda base: find(base, most=1).count, "state hash": state_hash}
 before = resource.getrusage(resource.RUSAGE_SELF)

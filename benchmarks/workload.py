@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agents.model import Decision
-from arena.record.model.model import Cohort, Entrant, Turn
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import Cohort, Entrant, Turn
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.round import mark_cohort
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
@@ -97,7 +97,7 @@ def opened(path: Path) -> Arena:
     return Arena(record, stored)
 
 
-Decided = list[Claimed]
+Decided = list[TurnUnderClaim]
 """Turns that are not yet written, each with its claim."""
 
 
@@ -124,7 +124,7 @@ def decided(arena: Arena) -> Decided:
         assert not refused
         entries = post(fills, account, round.at, f"fill:{round.number}")
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
-        turns.append(Claimed(key, tokens[key], turn))
+        turns.append(TurnUnderClaim(key, tokens[key], turn))
     return turns
 
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from math import ceil
 from pathlib import Path
 
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
 from arena.record.schema.tables import METADATA
 from benchmarks.year_ledger import YearAccount

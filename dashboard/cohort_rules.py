@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
 from dashboard.words import cents, code, count, dollars, share, span
 from markets.millionths import ONE
 from markets.universe import Universe

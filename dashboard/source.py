@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from arena.record.queries.frame import Connection
-from arena.record.schema.database import check_schema, lasting, reading, url_of
-from arena.record.schema.version import read_version
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.progress import read_record_version
+from arena.record.schema.database import cached_engine, check_schema, reading, url_of
 
 Answer = TypeVar("Answer")
 
@@ -30,8 +30,8 @@ class RecordSource:
 
 def source(address: str) -> RecordSource:
     """The record at an address, as it is now; an error that says what to do where it can't be read."""
-    check_schema(lasting(address, _file(address)))
-    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_version)))
+    check_schema(cached_engine(address, _file(address)))
+    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_record_version)))
 
 
 def _file(address: str) -> str:
@@ -43,7 +43,7 @@ def _file(address: str) -> str:
 
 def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answer:
     """What the record answers to a question, read in one consistent look."""
-    engine = lasting(record.address, _file(record.address))
+    engine = cached_engine(record.address, _file(record.address))
     try:
         with reading(engine) as connection:
             return question(connection)

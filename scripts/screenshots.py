@@ -24,7 +24,7 @@ from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from arena.clock import now
-from arena.record.queries.directory import last_shown, read_interest
+from arena.record.queries.markets import read_last_shown, read_market_interest
 from arena.record.record import Record
 from arena.scores.cache.refresh import refresh_cache
 
@@ -88,8 +88,8 @@ def every(taken: list[Shot]) -> Iterator[Shot]:
 def most_dealt(record: Record) -> str:
     """The market in which there was most trade, of those that agents were shown."""
     with record.engine.connect() as connection:
-        markets = [market for some in last_shown(connection) for market in some]
-        interest = read_interest(connection, markets)
+        markets = [market for some in read_last_shown(connection) for market in some]
+        interest = read_market_interest(connection, markets)
     return max(sorted(interest), key=lambda market: interest[market].trades)
 
 

@@ -25,7 +25,7 @@ from agents.registry import kind
 from agents.text import printable
 from arena.config import Config
 from arena.config.model import AgentConfig
-from arena.record.model.model import NO_EVIDENCE
+from arena.record.model.cohort import NO_EVIDENCE
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.marks import mark_all

@@ -10,10 +10,11 @@ from functools import partial
 from agents.model import Ask, Call, CallError, Prompt
 from arena.calls.rate_limit import FIRST_LOOK, LONGEST_LOOK, ProviderLimit, RateLimiter, RunningCalls
 from arena.calls.recorded_ask import INTERRUPTED, Attempt, CallInterrupted, EndedAttempt, raise_past_agent
-from arena.record.model.budget import Budget, Purse
-from arena.record.model.lease import LEASE, is_gone
+from arena.record.model.lease import LEASE_LENGTH, is_gone
 from arena.record.model.reservation import (
+    Budget,
     BudgetHeld,
+    BudgetKey,
     CallRefused,
     ProviderBusy,
     Reservation,
@@ -21,7 +22,7 @@ from arena.record.model.reservation import (
     ReservationBook,
     ReservationRequest,
     ReservationTerms,
-    pause_for,
+    provider_pause,
 )
 
 
@@ -41,18 +42,18 @@ class CallReservations:
     book: ReservationBook | None = None
     calls: RunningCalls = field(default_factory=RunningCalls)
     under_way: dict[int, Reservation] = field(default_factory=dict)
-    lines: dict[Purse, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    lines: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def terms(self) -> ReservationTerms:
         """What calls are held to."""
-        return ReservationTerms(self.budget, self.gate.per_provider, LEASE, is_gone)
+        return ReservationTerms(self.budget, self.gate.per_provider, LEASE_LENGTH, is_gone)
 
     def renew(self) -> None:
         """The calls under way go on."""
         if self.book is not None and self.under_way:
-            self.book.renew_places(list(self.under_way), LEASE)
+            self.book.renew_places(list(self.under_way), LEASE_LENGTH)
 
     async def place(
         self, asked: Callable[[], ReservationRequest], lane: ProviderLimit
@@ -172,7 +173,7 @@ async def _made(
             raise CallInterrupted(
                 EndedAttempt(Call(prompt, None, worst=worst, error=INTERRUPTED), place)
             ) from error
-    if (pause := pause_for(call.error)) is not None:
+    if (pause := provider_pause(call.error)) is not None:
         desk.gate.shut(lane, pause)
     return EndedAttempt(call, place)
 

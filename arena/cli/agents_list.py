@@ -12,7 +12,7 @@ from arena.cli.positions import exact
 
 if TYPE_CHECKING:
     from arena.config import AgentConfig
-    from arena.record.model.model_version import Change
+    from arena.record.model.model_version import ModelChange
     from arena.scores.agent_summary import AgentSummary
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -41,12 +41,15 @@ def list_agents(
 
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Every agent of the config and of the record, as JSON has it."""
-    from arena.record.files.rehearsal import onlooker
+    from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
     from arena.scores.agent_summary import agent_summaries
 
     planned = chosen.known()
-    with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
+    with (
+        open_or_empty(planned.database if planned else chosen.record()) as engine,
+        reading(engine) as connection,
+    ):
         played = agent_summaries(connection, planned.extensions("kinds") if planned is not None else ())
     agents = planned.agents if planned is not None else ()
     names = {agent.name for agent in agents}
@@ -77,7 +80,7 @@ def _set_up(name: str, kind: str, settings: Mapping[str, Any]) -> dict[str, Any]
 
 def as_played(found: "AgentSummary | None") -> dict[str, Any] | None:
     """What the record says of an agent for JSON; None where it has not played."""
-    from arena.record.model.model_version import flag
+    from arena.record.model.model_version import change_flag
 
     if found is None:
         return None
@@ -88,12 +91,12 @@ def as_played(found: "AgentSummary | None") -> dict[str, Any] | None:
         "failed": found.failed,
         "cost_usd": exact(found.cost),
         "models": list(found.models),
-        "flag": flag(found.changes) or None,
+        "flag": change_flag(found.changes) or None,
         "changes": [as_change(change) for change in found.changes],
     }
 
 
-def as_change(change: "Change") -> dict[str, Any]:
+def as_change(change: "ModelChange") -> dict[str, Any]:
     """A change of what a model reports itself as, for JSON."""
     names = ("name", "what", "before", "after", "model", "times")
     times = {"first_at": change.first_at.isoformat(), "last_at": change.last_at.isoformat()}

@@ -62,7 +62,7 @@ def show(
     """
     from arena.cli import agents_summary
     from arena.cli.agents_summary import say_summary
-    from arena.record.files.rehearsal import onlooker
+    from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
     from arena.scores.agent_profile import compute_agent_profile
     from arena.scores.agent_summary import agent_details, agent_summaries
@@ -70,7 +70,10 @@ def show(
 
     chosen = options(context, config, database)
     planned = chosen.known()
-    with onlooker(planned.database if planned else chosen.record()) as engine, reading(engine) as connection:
+    with (
+        open_or_empty(planned.database if planned else chosen.record()) as engine,
+        reading(engine) as connection,
+    ):
         kinds = planned.extensions("kinds") if planned else ()
         found = agent_details(connection, name, kinds)
         scores = agents_summary.profile_data(compute_agent_profile(connection, name)) if found else None
@@ -137,7 +140,7 @@ def as_versions(found: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
 
 def as_data(found: "AgentDetails") -> dict[str, Any]:
     """What the record says of an agent for JSON; money in dollars."""
-    from arena.record.model.model_version import in_words
+    from arena.record.model.model_version import change_sentence
 
     calls = sum(each.calls for each in found.asked)
     whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
@@ -166,7 +169,7 @@ def as_data(found: "AgentDetails") -> dict[str, Any]:
             for each in found.served
         ],
         "changes": [as_change(change) for change in found.changes],
-        "notes": [in_words(change) for change in found.changes],
+        "notes": [change_sentence(change) for change in found.changes],
     }
 
 

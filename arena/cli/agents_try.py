@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from arena.config import Config
-    from arena.record.files.rehearsal import Engine
+    from arena.record.dry_run import Engine
     from arena.rounds.trial import Trial
 
 
@@ -69,10 +69,10 @@ def dry_run(config: "Config", name: str, at: "datetime | None", dry: bool) -> "T
     """Try an agent on what the record holds, or on a look at the venue."""
     import asyncio
 
-    from arena.record.files.rehearsal import onlooker
+    from arena.record.dry_run import open_or_empty
 
     try:
-        with onlooker(config.database) as engine:
+        with open_or_empty(config.database) as engine:
             return asyncio.run(_dry_run(engine, config, name, at, dry))
     except KeyboardInterrupt:
         words = "stopped; nothing was written"
@@ -82,7 +82,7 @@ def dry_run(config: "Config", name: str, at: "datetime | None", dry: bool) -> "T
 async def _dry_run(
     engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool
 ) -> "Trial":
-    from arena.record.files.rehearsal import Rehearsal
+    from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
     from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
     from arena.rounds.wiring import open_world
@@ -93,7 +93,7 @@ async def _dry_run(
     part = scene.part if scene else newcomer_setting(config, name, when)
     if not dry:
         _check_key(config, name)
-    record = Rehearsal(engine, owned={name: part.account}, texts=part.texts)
+    record = DryRunRecord(engine, owned={name: part.account}, texts=part.texts)
     async with open_world(config, record) as world:
         with progress(f"Asking {name}", None):
             scene = scene or await fresh_setting(part, when, world, record)

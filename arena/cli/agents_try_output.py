@@ -16,7 +16,7 @@ from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
     from agents.model import Call, Prompt
-    from arena.record.model.model import Turn
+    from arena.record.model.cohort import Turn
     from arena.rounds.trial import Trial, TrialQuestion, TrialSetting
 
 
@@ -119,7 +119,7 @@ def together(amounts: Iterable[int | None]) -> float | None:
 
 if TYPE_CHECKING:
     from agents.model import Call, Message
-    from arena.record.model.model import Turn
+    from arena.record.model.cohort import Turn
     from arena.rounds.trial import Trial, TrialQuestion
     from markets.model import Listing
     from portfolio.model import Sale

@@ -94,7 +94,7 @@ async def ask_all(config: "Config", targets: "Sequence[PingTarget]") -> list[Mod
     from arena.calls.ping import ping
     from arena.calls.rate_limit import RateLimiter
     from arena.calls.reservations import CallReservations, local_ask
-    from arena.record.model.budget import Budget
+    from arena.record.model.reservation import Budget
     from arena.rounds.wiring import open_models, provider_of
 
     gate = RateLimiter(config.calls.at_once, config.calls.per_provider)

@@ -9,7 +9,7 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.model.model import Cohort
+    from arena.record.model.cohort import Cohort
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.cohorts.diff import CohortChanges
     from arena.config import Config
-    from arena.record.model.model import Cohort
-    from arena.record.queries.frame import Connection
+    from arena.record.model.cohort import Cohort
+    from arena.record.queries.forecasts import Connection
 
 NEXT = "the next cohort"
 Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]
@@ -53,13 +53,16 @@ def diff(
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
     from arena.cohorts.diff import cohort_changes
-    from arena.record.files.rehearsal import onlooker
+    from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         known = chosen.known()
-        with onlooker(known.database if known else chosen.record()) as engine, reading(engine) as connection:
+        with (
+            open_or_empty(known.database if known else chosen.record()) as engine,
+            reading(engine) as connection,
+        ):
             sides = [side(connection, known, which) for which in (before, after)]
         kinds = known.extensions("kinds") if known is not None else ()
         found = cohort_changes(sides[0].cohort, sides[1].cohort, kinds)
@@ -72,16 +75,15 @@ def diff(
 
 def side(connection: "Connection", known: "Config | None", which: str) -> DiffSide:
     """The cohort that is meant."""
-    from arena.record.queries.chosen import numbered
-    from arena.record.queries.read import cohorts, prompts
+    from arena.record.queries.cohorts import read_cohorts, read_prompts, select_cohorts
 
     if which == PLANNED:
         return planned(known)
     if not which.isdecimal():
         message = f"{which!r} is neither the number of a cohort nor {PLANNED!r}"
         raise ArenaError("bad_cohort", message, "arena cohorts list shows the numbers")
-    (stored,) = numbered(cohorts(connection), int(which))
-    return DiffSide(stored.cohort, prompts(connection, list(stored.cohort.prompts.values())))
+    (stored,) = select_cohorts(read_cohorts(connection), int(which))
+    return DiffSide(stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values())))
 
 
 def planned(config: "Config | None") -> DiffSide:

@@ -12,7 +12,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.record.queries.read import StoredCohort
+    from arena.record.queries.cohorts import StoredCohort
     from arena.record.record import Record
 
 
@@ -94,7 +94,7 @@ def resume(
 @contextmanager
 def chosen_cohort(address: str, number: int) -> "Iterator[tuple[Record, StoredCohort]]":
     """A cohort that has not ended, in a record that is there."""
-    from arena.record.queries.chosen import numbered
+    from arena.record.queries.cohorts import select_cohorts
     from arena.record.record import Record
     from arena.record.schema.database import OlderRecord, connect
 
@@ -102,7 +102,7 @@ def chosen_cohort(address: str, number: int) -> "Iterator[tuple[Record, StoredCo
         connect(address, read_only=True).dispose()
     record = Record.open(address)
     try:
-        (stored,) = numbered(record.cohorts(), number)
+        (stored,) = select_cohorts(record.cohorts(), number)
         if stored.ended_at is not None:
             message = f"cohort {number} has ended on {stored.ended_at:%Y-%m-%d %H:%M} UTC"
             raise ArenaError("ended", message, "arena cohorts list shows which have not")

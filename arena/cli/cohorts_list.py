@@ -11,7 +11,7 @@ from arena.cli.positions import exact
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.queries.frame import Connection
+    from arena.record.queries.forecasts import Connection
     from arena.rounds.season import CohortOverview
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The number of a cohort.", min=1)]
@@ -34,13 +34,13 @@ def list_cohorts(
 
     Next: arena cohorts show N
     """
-    from arena.record.files.rehearsal import onlooker
+    from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     known = chosen.known()
     address = known.database if known is not None else chosen.record()
-    with onlooker(address) as engine, reading(engine) as connection:
+    with open_or_empty(address) as engine, reading(engine) as connection:
         found = [as_data(each) for each in glanced(connection, known)]
     if as_json:
         print_json({"cohorts": found})

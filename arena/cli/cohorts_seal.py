@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.record.queries.frame import Connection
+    from arena.record.queries.forecasts import Connection
 
 HEAD = re.compile(r"[0-9a-f]{64}")
 
@@ -40,11 +40,11 @@ def seal(
 
     Next: arena cohorts seal 1 --check HASH
     """
-    from arena.record.schema.database import looking, reading
+    from arena.record.schema.database import open_read_only, reading
 
     if check is not None and round is not None:
         raise ArenaError("two_questions", "--check finds the round by itself", "leave out --round")
-    with looking(options(context, config, database).record()) as engine, reading(engine) as connection:
+    with open_read_only(options(context, config, database).record()) as engine, reading(engine) as connection:
         found = round_of(connection, number, check) if check else head_of(connection, number, round)
     if as_json:
         print_json(found)
@@ -68,7 +68,7 @@ def head_of(connection: "Connection", number: int, round: int | None) -> dict[st
 
 def round_of(connection: "Connection", number: int, check: str) -> dict[str, Any]:
     """The round that a head is of; an error where it is of none."""
-    from arena.record.queries.read import cohorts
+    from arena.record.queries.cohorts import read_cohorts
 
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
@@ -77,7 +77,7 @@ def round_of(connection: "Connection", number: int, check: str) -> dict[str, Any
     for round, known in found.items():
         if known == head:
             return {"cohort": number, "round": round, "head": head}
-    others = [stored.cohort.number for stored in cohorts(connection) if stored.cohort.number != number]
+    others = [stored.cohort.number for stored in read_cohorts(connection) if stored.cohort.number != number]
     also = next((other for other in others if head in heads_of(connection, other).values()), None)
     mend = f"it is one of cohort {also}" if also else "another record, or changed since: arena verify looks"
     message = f"no round of cohort {number} has this head; rounds with a head: {_these(found)}"
@@ -86,12 +86,11 @@ def round_of(connection: "Connection", number: int, check: str) -> dict[str, Any
 
 def heads_of(connection: "Connection", number: int) -> dict[int, str]:
     """The heads of a cohort by round."""
-    from arena.record.queries.chosen import numbered
-    from arena.record.queries.read import cohorts
-    from arena.record.write.seal import heads
+    from arena.record.hashes import round_heads
+    from arena.record.queries.cohorts import read_cohorts, select_cohorts
 
-    (stored,) = numbered(cohorts(connection), number)
-    return heads(connection, stored.id)
+    (stored,) = select_cohorts(read_cohorts(connection), number)
+    return round_heads(connection, stored.id)
 
 
 def _these(found: dict[int, str]) -> str:

@@ -13,7 +13,7 @@ from arena.cli.output import print_json, print_table, program
 from arena.errors import count_text
 
 if TYPE_CHECKING:
-    from arena.record.queries.frame import Connection
+    from arena.record.queries.forecasts import Connection
     from arena.rounds.season import CohortOverview
 
 STATUSES = ("played", "malformed", "failed", "out")
@@ -37,16 +37,16 @@ def show(
 
     Next: arena cohorts diff N next
     """
-    from arena.record.files.rehearsal import onlooker
-    from arena.record.queries.chosen import numbered
+    from arena.record.dry_run import open_or_empty
+    from arena.record.queries.cohorts import select_cohorts
     from arena.record.schema.database import reading
 
     chosen = options(context, config, database)
     known = chosen.known()
     address = known.database if known is not None else chosen.record()
-    with onlooker(address) as engine, reading(engine) as connection:
+    with open_or_empty(address) as engine, reading(engine) as connection:
         every = glanced(connection, known)
-        (stored,) = numbered([each.stored for each in every], number)
+        (stored,) = select_cohorts([each.stored for each in every], number)
         found = read_all(connection, next(each for each in every if each.stored is stored))
     if as_json:
         print_json(found)
@@ -56,17 +56,22 @@ def show(
 
 def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any]:
     """All of one cohort for JSON."""
-    from arena.record.queries.overview import read_frozen, read_turns, verdicts, versions
-    from arena.record.write.seal import heads
+    from arena.record.hashes import round_heads
+    from arena.record.queries.progress import (
+        code_versions,
+        read_frozen_cohort,
+        read_played_turns,
+        status_counts,
+    )
 
-    turns, sealed = read_turns(connection, found.stored.id), heads(connection, found.stored.id)
-    frozen, digest = read_frozen(connection, found.stored.id)
-    ended, last = verdicts(turns), max(sealed)
+    turns, sealed = read_played_turns(connection, found.stored.id), round_heads(connection, found.stored.id)
+    frozen, digest = read_frozen_cohort(connection, found.stored.id)
+    ended, last = status_counts(turns), max(sealed)
     return as_data(found) | {
         "config_hash": found.cohort.config_hash or None,
         "frozen_hash": digest,
         "head": {"round": last, "head": sealed[last]},
-        "code_versions": as_versions(versions(turns)),
+        "code_versions": as_versions(code_versions(turns)),
         "played": [
             {
                 "round": round.number,

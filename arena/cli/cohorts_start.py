@@ -14,7 +14,7 @@ from arena.errors import count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.model.model import Cohort
+    from arena.record.model.cohort import Cohort
 
 
 def start(

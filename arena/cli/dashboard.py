@@ -53,10 +53,10 @@ def keep_up(address: str) -> None:
     """Work out what is stale, if anything is; a record that nobody has played in is left alone."""
     from arena.clock import now
     from arena.record.record import Record
-    from arena.record.schema.database import looking, reading
+    from arena.record.schema.database import open_read_only, reading
     from arena.scores.cache.refresh import is_stale, refresh_cache
 
-    with looking(address) as engine, reading(engine) as connection:
+    with open_read_only(address) as engine, reading(engine) as connection:
         if not is_stale(connection):
             return
     record = Record.join(address)

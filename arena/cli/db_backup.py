@@ -11,7 +11,7 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.record.files.backup import Backup
-    from arena.record.files.examine import Content
+    from arena.record.files.integrity import RecordContent
 
 FOLDER, KEEP = Path("backups"), 14
 """Where backups go of a record that is named without a config, and how many stay."""
@@ -40,13 +40,13 @@ def backup(
     from arena.clock import now
     from arena.record.files.backup import backup as make
     from arena.record.files.backup import backup_to
-    from arena.record.schema.database import looking
+    from arena.record.schema.database import open_read_only
     from arena.verify import agreed
 
     chosen = options(context, config, database)
     address, (folder, keep) = chosen.record(), place(chosen)
     try:
-        with looking(address, older=True) as engine, stages() as told:
+        with open_read_only(address, older=True) as engine, stages() as told:
             made = (
                 backup_to(engine, file, agreed, told)
                 if file
@@ -76,12 +76,12 @@ def as_dict(made: "Backup") -> dict[str, Any]:
     return told | content_dict(made.content)
 
 
-def content_dict(content: "Content") -> dict[str, Any]:
+def content_dict(content: "RecordContent") -> dict[str, Any]:
     """What is in a record, for JSON."""
     return {"schema": content.schema, "state_hash": content.state_hash, "counts": content.counts}
 
 
-def summary(content: "Content") -> str:
+def summary(content: "RecordContent") -> str:
     """What is in a record, for people."""
     names = ("cohort", "round", "turn", "call")
     parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)

@@ -26,15 +26,15 @@ def copy(
 
     Next: arena verify --database TO
     """
-    from arena.record.files.move import move
-    from arena.record.schema.database import looking, url_of
-    from arena.record.schema.troubles import name_of
+    from arena.record.files.move import move_record
+    from arena.record.schema.database import open_read_only, url_of
+    from arena.record.schema.database_errors import record_name
     from arena.verify import agreed
 
     address = options(context, config, database).record()
-    with looking(address) as engine, stages() as told:
-        content = move(engine, to, agreed, told)
-    here, there = (name_of(url_of(place)) for place in (address, to))
+    with open_read_only(address) as engine, stages() as told:
+        content = move_record(engine, to, agreed, told)
+    here, there = (record_name(url_of(place)) for place in (address, to))
     if as_json:
         print_json({"from": here, "to": there} | content_dict(content))
         return

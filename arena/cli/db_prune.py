@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.record.write.prune import Thinned
+    from arena.record.write.listings import PruneResult
 
 
 def prune(
@@ -41,14 +41,14 @@ def prune(
     from arena.clock import now
     from arena.record.record import Record
     from arena.record.schema.database import connect, reading
-    from arena.record.write.prune import planned
+    from arena.record.write.listings import plan_pruning
 
     at, address = now(), options(context, config, database).record()
     edge = at - age(older_than)
     engine = connect(address, read_only=True)
     try:
         with reading(engine) as connection:
-            plan = planned(connection, edge)
+            plan = plan_pruning(connection, edge)
     finally:
         engine.dispose()
     if not as_json:
@@ -91,14 +91,14 @@ def agreed(yes: bool, as_json: bool) -> bool:
     return typer.confirm("Let them go?")
 
 
-def as_dict(plan: "Thinned") -> dict[str, Any]:
+def as_dict(plan: "PruneResult") -> dict[str, Any]:
     """For JSON."""
     from dataclasses import asdict
 
     return asdict(plan) | {"older_than": plan.older_than.isoformat()}
 
 
-def say(plan: "Thinned") -> None:
+def say(plan: "PruneResult") -> None:
     """What would go, and what stays."""
     quotes = plan.goes + plan.used + plan.last + plan.later
     print(f"Of {quotes:,} quotes, by {plan.older_than:%Y-%m-%d %H:%M} UTC:")

@@ -33,14 +33,14 @@ def restore(
     from arena.clock import now
     from arena.record.files.restore import restore as put_back
     from arena.record.schema.database import url_of
-    from arena.record.schema.troubles import name_of
+    from arena.record.schema.database_errors import record_name
     from arena.verify import agreed
 
     chosen = options(context, config, database)
     address = chosen.record()
     with stages() as told:
         done = put_back(file, address, force, now(), agreed, told)
-    place = name_of(url_of(address))
+    place = record_name(url_of(address))
     if as_json:
         aside = None if done.aside is None else str(done.aside)
         told_of = {"restored": place, "from": str(file), "from_schema": done.schema, "aside": aside}

@@ -28,29 +28,35 @@ def upgrade(
     """
     from arena.clock import now
     from arena.record.files.backup import backup
-    from arena.record.schema.database import connect, looking, newest_version, reading, version_of
+    from arena.record.schema.database import (
+        connect,
+        newest_schema_version,
+        open_read_only,
+        reading,
+        schema_version,
+    )
     from arena.record.schema.database import upgrade as bring_up
     from arena.verify import agreed
 
     chosen = options(context, config, database)
     address, (folder, keep), saved = chosen.record(), place(chosen), None
-    with looking(address, older=True) as engine, stages() as told:
+    with open_read_only(address, older=True) as engine, stages() as told:
         with reading(engine) as connection:
-            version = version_of(connection)
-        if version != newest_version() and not no_backup:
+            version = schema_version(connection)
+        if version != newest_schema_version() and not no_backup:
             saved = str(backup(engine, folder, keep, now(), agreed, told).path)
-    if version != newest_version():
+    if version != newest_schema_version():
         engine = connect(address)
         try:
             bring_up(engine)
         finally:
             engine.dispose()
     if as_json:
-        print_json({"from": version, "to": newest_version(), "backup": saved})
-    elif version == newest_version():
+        print_json({"from": version, "to": newest_schema_version(), "backup": saved})
+    elif version == newest_schema_version():
         print(f"Nothing to do: the schema is {version}, the newest.")
     else:
-        print(f"The schema was {version} and is {newest_version()} now.")
+        print(f"The schema was {version} and is {newest_schema_version()} now.")
         print(f"As it was before, it is in {saved}." if saved else "No backup was made.")
     if not as_json:
         print(f"Next: {program()} verify{chosen.again()}")

@@ -117,8 +117,8 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
 
 def outcome(record: "Record") -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
+    from arena.record.hashes import state_hash
     from arena.record.schema.database import reading
-    from arena.record.write.statehash import state_hash
     from arena.scores.cache.refresh import refresh_leaderboards
 
     at = record.newest_time()

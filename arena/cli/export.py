@@ -51,11 +51,11 @@ def export(
     from arena.cohorts.freeze import code_version
     from arena.exports import ExportRequest, form_of
     from arena.exports import export as written
-    from arena.record.schema.database import looking
+    from arena.record.schema.database import open_read_only
 
     wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
     with (
-        looking(options(context, config, database).record()) as engine,
+        open_read_only(options(context, config, database).record()) as engine,
         progress("Writing the export", None) as moved,
     ):
         manifest = written(engine, place, wanted, now(), code_version(), force=force, moved=moved)

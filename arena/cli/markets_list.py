@@ -12,8 +12,8 @@ from arena.cli.output import line_width, print_json, print_table, program
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.record.queries.frame import Connection
-    from arena.record.queries.seen import Seen
+    from arena.record.queries.forecasts import Connection
+    from arena.record.queries.markets import KnownMarket
 
 FEWEST = 20
 """The characters that a question has at least."""
@@ -52,17 +52,17 @@ def list_markets(
 
     Next: arena markets show ID
     """
-    from arena.record.queries.seen import chosen, seen_markets
+    from arena.record.queries.markets import filter_markets, read_markets
     from arena.record.schema.database import connect, reading
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
             when = asked(connection, at)
-            known = seen_markets(connection, when)
+            known = read_markets(connection, when)
     finally:
         engine.dispose()
-    found = chosen(known, search, category, status.value)
+    found = filter_markets(known, search, category, status.value)
     if as_json:
         some = [as_dict(seen) for seen in found[:limit]]
         print_json({"at": when.isoformat(), "known": len(known), "found": len(found), "markets": some})
@@ -74,12 +74,12 @@ def asked(connection: "Connection", at: str | None) -> datetime:
     """The instant that was asked for, or the newest."""
     from arena.cli.options import instant
     from arena.clock import now
-    from arena.record.queries.seen import latest
+    from arena.record.queries.markets import read_newest_instant
 
-    return latest(connection, now()) if at is None else instant(at)
+    return read_newest_instant(connection, now()) if at is None else instant(at)
 
 
-def as_dict(seen: "Seen") -> dict[str, Any]:
+def as_dict(seen: "KnownMarket") -> dict[str, Any]:
     """A market for JSON: dollars and prices as numbers, times in UTC."""
     from arena.cli.positions import exact
 
@@ -97,7 +97,7 @@ def as_dict(seen: "Seen") -> dict[str, Any]:
     }
 
 
-def say(found: "Sequence[Seen]", limit: int, known: int, at: datetime) -> None:
+def say(found: "Sequence[KnownMarket]", limit: int, known: int, at: datetime) -> None:
     """The markets as a table that fits the terminal."""
     from arena.cli.positions import room, shortened
 
@@ -115,7 +115,7 @@ def say(found: "Sequence[Seen]", limit: int, known: int, at: datetime) -> None:
     print(f"{min(limit, len(found)):,}{more}; prices in cents. Next: {program()} markets show ID")
 
 
-def cells_of(found: "Sequence[Seen]", at: datetime) -> dict[str, list[str]]:
+def cells_of(found: "Sequence[KnownMarket]", at: datetime) -> dict[str, list[str]]:
     """The columns of the table."""
     from arena.cli.positions import aged, shortened
 

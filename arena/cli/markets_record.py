@@ -64,7 +64,7 @@ def write_bundle(
     database: str, folder: Path, since: datetime, until: datetime, asides: "list[QuarantinedRecord]"
 ) -> "WriteCounts":
     """What a record has seen in a stretch of time, added to a bundle."""
-    from arena.record.files.recording import sightings
+    from arena.record.files.recording import read_sightings
     from arena.record.schema.database import connect, reading
     from arena.rounds.round import venue_error
     from markets.bundle import write
@@ -73,7 +73,7 @@ def write_bundle(
     engine = connect(database, read_only=True)
     try:
         with reading(engine) as connection, progress("Reading the record, day by day", None) as moved:
-            return write(folder, sightings(connection, since, until, moved), asides.append)
+            return write(folder, read_sightings(connection, since, until, moved), asides.append)
     except VenueError as error:
         raise venue_error(error) from error
     finally:

@@ -10,7 +10,7 @@ from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import line_width, print_json, print_table, program
 
 if TYPE_CHECKING:
-    from arena.record.write.aside import StoredAside
+    from arena.record.write.quarantine import StoredQuarantine
 
 FEWEST = 24
 
@@ -44,12 +44,12 @@ def rejected(
     Next: arena markets sync tries again.
     """
     from arena.record.schema.database import connect, reading
-    from arena.record.write.aside import read_aside
+    from arena.record.write.quarantine import read_quarantine
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
-            found = read_aside(connection, venue, kind and kind.value, limit)
+            found = read_quarantine(connection, venue, kind and kind.value, limit)
     finally:
         engine.dispose()
     if as_json:
@@ -58,7 +58,7 @@ def rejected(
         say(found, limit)
 
 
-def as_dict(aside: "StoredAside") -> dict[str, object]:
+def as_dict(aside: "StoredQuarantine") -> dict[str, object]:
     """For JSON."""
     from dataclasses import asdict
 
@@ -66,7 +66,7 @@ def as_dict(aside: "StoredAside") -> dict[str, object]:
     return asdict(aside) | {name: getattr(aside, name).isoformat() for name in times}
 
 
-def say(found: "Sequence[StoredAside]", limit: int) -> None:
+def say(found: "Sequence[StoredQuarantine]", limit: int) -> None:
     """A line for each record and reason."""
     from arena.cli.positions import room, shortened
 

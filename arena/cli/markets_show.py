@@ -13,8 +13,8 @@ from arena.errors import ArenaError
 from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
-    from arena.record.queries.frame import Connection
-    from arena.record.queries.seen import Seen
+    from arena.record.queries.forecasts import Connection
+    from arena.record.queries.markets import KnownMarket
     from markets.model import Level, Quote, Resolution
 
 WIDEST = 72
@@ -40,15 +40,15 @@ def show(
 
     Next: arena markets sync looks again.
     """
+    from arena.record.queries.markets import read_price_changes
     from arena.record.schema.database import connect, reading
-    from arena.record.write.asof import changes
 
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:
             when = asked(connection, at)
             seen = named(connection, market, when)
-            quotes = changes(connection, seen.listing.market.id, when)
+            quotes = read_price_changes(connection, seen.listing.market.id, when)
     finally:
         engine.dispose()
     if as_json:
@@ -57,15 +57,14 @@ def show(
         say(seen, quotes, limit, when)
 
 
-def named(connection: "Connection", name: str, at: datetime) -> "Seen":
+def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
     """The market of that id, or the only one that ends so."""
-    from arena.record.queries.seen import seen_markets
-    from arena.record.write.asof import known_markets
+    from arena.record.queries.markets import read_known_ids, read_markets
 
-    known = known_markets(connection, at)
+    known = read_known_ids(connection, at)
     found = [id for id in known if id == name] or [id for id in known if id.partition(":")[2] == name]
     if len(found) == 1:
-        return seen_markets(connection, at, found)[0]
+        return read_markets(connection, at, found)[0]
     if found:
         message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
@@ -78,7 +77,7 @@ def named(connection: "Connection", name: str, at: datetime) -> "Seen":
     raise ArenaError("unknown_market", f"the record knows no market {name!r}", mend)
 
 
-def whole(seen: "Seen", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
+def whole(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
     """All of it for JSON."""
     from arena.cli.positions import exact
 
@@ -116,7 +115,7 @@ def _pairs(levels: "Sequence[Level]") -> list[dict[str, float | None]]:
     return [{"price": exact(level.price), "shares": exact(level.shares)} for level in levels]
 
 
-def say(seen: "Seen", quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
+def say(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
     """All of it for people. What a venue wrote is shown as it is, without colours or commands in it."""
     market = seen.listing.market
     print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
@@ -134,7 +133,7 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _say_price(seen: "Seen", at: datetime) -> None:
+def _say_price(seen: "KnownMarket", at: datetime) -> None:
     from itertools import zip_longest
 
     from arena.cli.positions import aged

@@ -58,13 +58,13 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.cohorts.freeze import stamp_of
     from arena.errors import ArenaError
     from arena.record.record import Record
-    from arena.record.write.sync import Source
+    from arena.record.write.sync import VenueSource
     from arena.rounds.sync import sync_venue
     from arena.rounds.wiring import open_venue
     from markets.venue import QuarantinedRecord
 
     asides: list[QuarantinedRecord] = []
-    source = Source(config.markets.venue, stamp_of(config))
+    source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
         message = f"{source.venue} is live: it knows only the present"
         raise ArenaError("live_venue", message, "leave --at out")

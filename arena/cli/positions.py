@@ -172,7 +172,7 @@ FORMS: Mapping[str, Forms] = {
 
 
 if TYPE_CHECKING:
-    from arena.record.queries.frame import Connection
+    from arena.record.queries.forecasts import Connection
     from arena.scores.positions import Position, PositionGroup
 
 
@@ -224,18 +224,17 @@ def read_positions(
     connection: "Connection", cohort: int | None, agent: str | None, by: PositionsBy, only_open: bool
 ) -> "PositionsReport":
     """The lines that were asked for, and all of them together."""
-    from arena.record.queries.chosen import numbered, of_agent
-    from arena.record.queries.positions import read_marked
-    from arena.record.queries.read import cohorts
+    from arena.record.queries.accounts import read_marked_cohort
+    from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
     from arena.scores.positions import by_agent, by_market, merge_positions
     from arena.scores.positions import positions as lots
 
-    known = cohorts(connection)
+    known = read_cohorts(connection)
     if not known:
         raise ArenaError("no_cohort", "nobody has played here yet", "arena round starts the first cohort")
-    (stored,) = of_agent(numbered(known, cohort)[-1:], agent)
+    (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
     names = list(stored.entrant_ids)
-    marked = read_marked(connection, stored.id, agent)
+    marked = read_marked_cohort(connection, stored.id, agent)
     every = lots(marked, stored.cohort.rules.quote_age) if marked else []
     kept = [position for position in every if position.lot.shares or not only_open]
     lines: Sequence[Position | PositionGroup] = kept

@@ -18,8 +18,8 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.model.model import RoundReport, Turn
-    from arena.record.model.model_version import Change
+    from arena.record.model.cohort import RoundReport, Turn
+    from arena.record.model.model_version import ModelChange
 
 
 def round(
@@ -55,7 +55,9 @@ def round(
         raise typer.Exit(2)
 
 
-def play(config: "Config", wanted: datetime | None) -> "tuple[datetime, list[RoundReport], list[Change]]":
+def play(
+    config: "Config", wanted: datetime | None
+) -> "tuple[datetime, list[RoundReport], list[ModelChange]]":
     """Play the decision time that is wanted, or the next one.
 
     With it comes which models have reported themselves as others than before meanwhile.
@@ -127,16 +129,16 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
     }
 
 
-def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence[Change]" = ()) -> None:
+def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence[ModelChange]" = ()) -> None:
     """What was played, agent by agent, and which models are not what they were."""
-    from arena.record.model.model_version import in_words
+    from arena.record.model.model_version import change_sentence
 
     if not reports:
         print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
         print_report(at, report)
     for change in changed:
-        print(f"Note: {plain(in_words(change))}")
+        print(f"Note: {plain(change_sentence(change))}")
     print("Next: arena leaderboard")
 
 

@@ -11,7 +11,7 @@ from arena.cli.output import print_table, program
 if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
-    from arena.record.model.model import JobState
+    from arena.record.model.cohort import JobState
 
 DECISIONS = 5
 SHORT = "%Y-%m-%d %H:%M"

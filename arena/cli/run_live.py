@@ -13,8 +13,8 @@ from rich.text import Text
 from arena.cli.markets_show import plain
 from arena.errors import ArenaError, count_text
 from arena.operations.progress import RunEvent, RunProgress
-from arena.record.model.budget import midnight
-from arena.record.queries.figures import Figures
+from arena.record.model.reservation import midnight
+from arena.record.queries.operations import RunFigures
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class LiveStatus:
     screen: Live
     board: RunProgress = field(default_factory=RunProgress)
     record: "Record | None" = None
-    figures: Figures = field(default_factory=Figures)
+    figures: RunFigures = field(default_factory=RunFigures)
 
     def watch(self, board: RunProgress, record: "Record") -> None:
         """Show how this run stands."""
@@ -50,7 +50,7 @@ class LiveStatus:
         return drawn(self.board, self.figures)
 
 
-def drawn(board: RunProgress, found: Figures) -> Table:
+def drawn(board: RunProgress, found: RunFigures) -> Table:
     """How a run stands, as a table of two columns."""
     table = Table.grid(padding=(0, 2))
     job, none = board.next_job, "none to come" if board.now else "–"

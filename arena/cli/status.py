@@ -46,9 +46,9 @@ def read_status(chosen: Options, clock: Path | None = None) -> "Status":
     """How the arena of the command line stands now, or by a rehearsal's clock."""
     from arena.clock import PretendedClock, SystemClock
     from arena.operations.status import read_status_by_config
-    from arena.record.schema.database import looking, reading
+    from arena.record.schema.database import open_read_only, reading
 
     config, at = chosen.known(), (PretendedClock.read(clock) if clock else SystemClock()).now()
     address = chosen.record() if config is None else config.database
-    with looking(address) as engine, reading(engine) as connection:
+    with open_read_only(address) as engine, reading(engine) as connection:
         return read_status_by_config(connection, at, config, pretended=clock is not None)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from arena.cli.output import print_table
-from arena.record.model.incident import Told
-from arena.record.model.status import JobLine, RoundState, Status
-from arena.record.write.incidents import MOST_TRIES
+from arena.record.model.incident import RecordedIncident
+from arena.record.model.status import JobStatus, RoundState, Status
+from arena.record.write.operations import MOST_TRIES
 from markets.millionths import ONE
 
 CLOCKS = {
@@ -85,7 +85,7 @@ def _rejected(status: Status) -> str:
     return ", ".join(parts) + " in the last day" if parts else "nothing in the last day"
 
 
-def print_jobs(jobs: Sequence[JobLine], at: datetime) -> None:
+def print_jobs(jobs: Sequence[JobStatus], at: datetime) -> None:
     """When each job was last done, and how that went."""
     rows = [
         (job.name, when(job.ended_at, at), job.failures or None, when(job.next_at, at), job.note or None)
@@ -95,14 +95,14 @@ def print_jobs(jobs: Sequence[JobLine], at: datetime) -> None:
         print_table(("job", "last done", "failed", "next", "note"), rows)
 
 
-def incident_line(told: Told) -> str:
+def incident_line(told: RecordedIncident) -> str:
     """Something that happened, in a line."""
     incident = told.incident
     state = "" if told.ended_at else ", goes on"
     return f"{incident.at:%Y-%m-%d %H:%M} UTC  {incident.text} ({incident.kind}, {_webhook(told)}{state})"
 
 
-def _webhook(told: Told) -> str:
+def _webhook(told: RecordedIncident) -> str:
     if told.told_at is not None:
         return "told"
     if told.tries >= MOST_TRIES:

@@ -11,7 +11,7 @@ from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.operations.webhook import Webhook, WebhookReply
-    from arena.record.model.incident import Told
+    from arena.record.model.incident import RecordedIncident
 
 HELP = """See what has happened that you should hear of, and try the webhook that tells you.
 
@@ -56,12 +56,12 @@ def list_incidents(
         print(f"The newest {limit:,}; --limit shows more.")
 
 
-def _incidents(address: str, limit: int) -> "list[Told]":
-    from arena.record.schema.database import looking, reading
-    from arena.record.write.incidents import recent
+def _incidents(address: str, limit: int) -> "list[RecordedIncident]":
+    from arena.record.schema.database import open_read_only, reading
+    from arena.record.write.operations import read_recent_incidents
 
-    with looking(address) as engine, reading(engine) as connection:
-        return recent(connection, limit)
+    with open_read_only(address) as engine, reading(engine) as connection:
+        return read_recent_incidents(connection, limit)
 
 
 @watch.command("test")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
 from markets.hashes import digest
 
 

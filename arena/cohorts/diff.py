@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import kind, prompt_names
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE
 from portfolio.money import dollars, percent
 

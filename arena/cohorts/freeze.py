@@ -7,7 +7,7 @@ from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
 from arena.cohorts.schedule import Expected, Plan, configured_jobs
 from arena.config import Config
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
 from markets.hashes import digest
 from markets.registry import load
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
-from arena.record.model.model import Cohort, JobState
-from arena.record.model.status import Playing
+from arena.record.model.cohort import Cohort, JobState
+from arena.record.model.status import OpenCohort
 
 WEEK = timedelta(weeks=1)
 PLAY_WINDOW = timedelta(hours=6)
@@ -201,7 +201,7 @@ CohortStarts = Sequence[tuple[int, datetime]]
 """The number and the start of every cohort, oldest first."""
 
 
-def expected_rounds(one: Playing, starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
+def expected_rounds(one: OpenCohort, starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
     """The rounds that a cohort is to decide as things are: number and time, until newer cohorts take over."""
     newer = sorted(at for number, at in starts if number > one.number)
     times = [(number + 1, one.starts_at + number * one.every) for number in range(one.rounds)]

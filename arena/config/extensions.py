@@ -19,7 +19,7 @@ from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
 from arena.config.model import AgentConfig, extension_folders
 from arena.config.validation import validate
-from arena.record.model.model import NO_EVIDENCE
+from arena.record.model.cohort import NO_EVIDENCE
 from markets.registry import UnknownExtension, load, names
 
 VENUES = "markets.venues"

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from arena.exports.table import FactTable, Row, one_snapshot, rows_of
 from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
-from arena.record.queries.chosen import numbered
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts
-from arena.record.schema.database import looking
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import open_read_only
 from arena.rounds.what_if import Change, WhatIfReport, what_if
 from arena.scores.cache.leaderboards import compute_leaderboard
 from arena.scores.leaderboard import Leaderboard
@@ -122,11 +121,11 @@ class Season:
         return rows_of(self.connection, each, None if cohort is None else [cohort])
 
     def _known(self, cohort: int | None) -> None:
-        numbered(cohorts(self.connection), cohort)
+        select_cohorts(read_cohorts(self.connection), cohort)
 
 
 @contextmanager
 def open_record(database: str | Path) -> Iterator[Season]:
     """A record by its file, or by the URL of a server, as it is now."""
-    with looking(str(database)) as engine, one_snapshot(engine) as connection:
+    with open_read_only(str(database)) as engine, one_snapshot(engine) as connection:
         yield Season(connection)

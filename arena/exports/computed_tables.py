@@ -28,12 +28,18 @@ from arena.exports.table import (
     in_cohorts,
     of_turn,
 )
-from arena.record.model.columns import NO_SCORE, OPEN, Account, Bets, Floats, Stated, take
-from arena.record.queries.accounts import read_accounts
-from arena.record.queries.bets import read_bets
-from arena.record.queries.positions import read_marked
-from arena.record.queries.read import StoredCohort
-from arena.record.queries.stated import read_stated
+from arena.record.model.columns import (
+    NO_SCORE,
+    OPEN,
+    AccountSummary,
+    BetColumns,
+    Floats,
+    ForecastColumns,
+    take_rows,
+)
+from arena.record.queries.accounts import read_accounts, read_marked_cohort
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.tables import FILL
 from arena.scores.leaderboard import AgentScores as Scores
 from arena.scores.leaderboard import score_agents
@@ -80,7 +86,7 @@ POSITION_COLUMNS = (
 def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
     """Every lot of every agent at its cohort's newest mark, as `arena positions` has them."""
     for stored in cohorts:
-        marked = read_marked(connection, stored.id)
+        marked = read_marked_cohort(connection, stored.id)
         age = stored.cohort.rules.quote_age
         for found in positions(marked, age) if marked else ():
             lot, money = found.lot, found.lot.money
@@ -126,8 +132,8 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
     """Every forecast in each of its readings with its score, one cohort at a time."""
     for stored in cohorts:
         number = stored.cohort.number
-        yield from _stated(read_stated(connection, number))
-        bets = read_bets(connection, number)
+        yield from _stated(read_forecast_columns(connection, number))
+        bets = read_bet_columns(connection, number)
         bought = select(FILL.c.position).select_from(of_turn(FILL)).where(FILL.c.action == "buy")
         order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FILL.c.position)
         fills = list(connection.scalars(order))
@@ -135,7 +141,7 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
         yield from _read("anchored", bets, bets.anchored, fills)
 
 
-def _stated(rows: Stated) -> Iterator[Row]:
+def _stated(rows: ForecastColumns) -> Iterator[Row]:
     own, market = (brier.each(chances / ONE, rows.outcome) for chances in (rows.forecast, rows.mid))
     events, said = (rows.events[event] for event in rows.event), rows.stated.astype(np.int64)
     columns = zip(_places(rows), events, said, rows.forecast, rows.mid, own, market, strict=True)
@@ -144,7 +150,7 @@ def _stated(rows: Stated) -> Iterator[Row]:
         yield (*key, event, *belief, outcome, _known(score), _known(price_score))
 
 
-def _read(reading: str, rows: Bets, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+def _read(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
     scores = brier.each(forecast, rows.outcome)
     columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
     for (*key, outcome), fill, yes, chance, price, score in columns:
@@ -152,7 +158,7 @@ def _read(reading: str, rows: Bets, forecast: Floats, fills: Iterable[int]) -> I
         yield (*key, None, *belief, outcome, _known(score), None)
 
 
-def _places(rows: Stated | Bets) -> Iterator[tuple[Any, ...]]:
+def _places(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
     """Cohort, round, agent, market and outcome of each row."""
     for cohort, number, agent, market, outcome in zip(
         rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True
@@ -210,7 +216,7 @@ LEADERBOARD_COLUMNS = (
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
     """The leaderboard over these cohorts, then that of each."""
     numbers = [stored.cohort.number for stored in cohorts]
-    stated, bets = read_stated(connection), read_bets(connection)
+    stated, bets = read_forecast_columns(connection), read_bet_columns(connection)
     accounts = read_accounts(connection)
     for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
         chosen = [account for account in accounts if account.cohort in some]
@@ -219,10 +225,10 @@ def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) ->
 
 
 def _leaderboard(
-    accounts: Sequence[Account], stated: Stated, bets: Bets, numbers: Sequence[int]
+    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns, numbers: Sequence[int]
 ) -> Sequence[Scores]:
     mine, theirs = (np.isin(rows.cohort, numbers) for rows in (stated, bets))
-    return score_agents(accounts, take(stated, mine), take(bets, theirs))
+    return score_agents(accounts, take_rows(stated, mine), take_rows(bets, theirs))
 
 
 COMPUTED: tuple[ComputedTable, ...] = (

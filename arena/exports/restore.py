@@ -19,11 +19,19 @@ from arena.exports.forms import FileForm, form_of
 from arena.exports.forms.cells import HINT, bad_file
 from arena.exports.manifest import ExportManifest, open_export
 from arena.exports.table import FactTable, ParentKey, Row
-from arena.record.schema.database import NoRecord, connect, looking, reading, upgrade_here, url_of, version_of
-from arena.record.schema.rows import insert_lines
+from arena.record.hashes import state_hash
+from arena.record.schema.database import (
+    NoRecord,
+    connect,
+    open_read_only,
+    reading,
+    schema_version,
+    upgrade_connection,
+    url_of,
+)
+from arena.record.schema.database_errors import record_name
+from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
-from arena.record.schema.troubles import name_of
-from arena.record.write.statehash import state_hash
 from arena.verify import find
 
 BATCH = 500
@@ -164,7 +172,7 @@ def _must_be_free(file: Path, database: str) -> None:
     if not file.exists() or (file.is_file() and not file.stat().st_size):
         return
     try:
-        with looking(database) as engine, reading(engine) as connection:
+        with open_read_only(database) as engine, reading(engine) as connection:
             _must_be_empty(connection, str(file))
     except NoRecord as error:
         raise _not_empty(str(file), "holds something that is no record") from error
@@ -194,16 +202,16 @@ def _restored(place: Path, spare: Path, database: str, moved: Progress) -> Expor
         engine = connect(database)
         try:
             with engine.begin() as connection:
-                _fill(connection, name_of(engine.url), folder, manifest, moved)
+                _fill(connection, record_name(engine.url), folder, manifest, moved)
         finally:
             engine.dispose()
     return manifest
 
 
 def _fill(connection: Connection, name: str, folder: Path, manifest: ExportManifest, moved: Progress) -> None:
-    if version_of(connection) is None and inspect(connection).get_table_names():
+    if schema_version(connection) is None and inspect(connection).get_table_names():
         raise _not_empty(name, "holds something that is no record")
-    upgrade_here(connection)
+    upgrade_connection(connection)
     _must_be_empty(connection, name)
     form, done, whole = form_of(manifest.form), 0, restore_rows(manifest)
 

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy import Column as Stored
 
 from arena.record.schema.database import reading
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import (
     COHORT,
     ENTRANT,
@@ -40,7 +41,6 @@ from arena.record.schema.tables import (
     TURN,
     VERSION,
 )
-from arena.record.schema.types import UtcTime
 
 Kind = Literal["text", "whole", "number", "time"]
 Row = tuple[Any, ...]

@@ -23,11 +23,10 @@ from arena.exports.computed_tables import COMPUTED
 from arena.exports.forms import FileForm
 from arena.exports.manifest import NAME, ExportFile, ExportManifest, is_export, is_zipped_export
 from arena.exports.table import ExportTable, FactTable, Row, count_of, one_snapshot, rows_of
-from arena.record.queries.chosen import numbered
-from arena.record.queries.read import StoredCohort, cohorts
-from arena.record.schema.database import version_of
+from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
+from arena.record.schema.database import schema_version
 from arena.record.schema.tables import COHORT
-from arena.record.write.statehash import state_hash
 from markets.hashes import timestamp_text
 
 DICTIONARY = "data.md"
@@ -107,7 +106,7 @@ def _written(
     connection: Connection, folder: Path, wanted: ExportRequest, made_at: str, version: str, moved: Progress
 ) -> ExportManifest:
     """Every file of an export into a folder, the manifest last."""
-    stored = _chosen(cohorts(connection), wanted.cohorts)
+    stored = _chosen(read_cohorts(connection), wanted.cohorts)
     files = _tables(connection, folder, wanted, stored, moved)
     (folder / DICTIONARY).write_text(data_page(), encoding="utf-8")
     files[DICTIONARY] = _file(folder / DICTIONARY, 0)
@@ -115,7 +114,7 @@ def _written(
         form=wanted.form.name,
         made_at=made_at,
         code_version=version,
-        schema=version_of(connection) or "",
+        schema=schema_version(connection) or "",
         whole=not wanted.cohorts,
         prompts=wanted.prompts,
         state_hash="" if wanted.cohorts else state_hash(connection),
@@ -157,7 +156,7 @@ def _hashes(connection: Connection, stored: Sequence[StoredCohort]) -> dict[str,
 def _chosen(stored: Sequence[StoredCohort], numbers: Sequence[int]) -> list[StoredCohort]:
     """The cohorts of these numbers, each once and in order; all without any."""
     for number in numbers:
-        numbered(stored, number)
+        select_cohorts(stored, number)
     return [each for each in stored if not numbers or each.cohort.number in numbers]
 
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 from arena.cohorts.cohort import deciding_numbers, round_number_at
 from arena.cohorts.schedule import PLAY_WINDOW, TICK, WEEK, Plan, retry_at
-from arena.record.model.model import JobState
-from arena.record.queries.courses import Begun, Course
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import JobState
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.progress import BegunRound, CohortProgress
 
 Step = Literal["start", "play", "close", "track"]
 ROUND_STEPS: tuple[Step, Step] = ("play", "close")
@@ -76,14 +76,14 @@ class DueSituation:
     """
 
     plan: Plan
-    courses: Sequence[Course]
+    courses: Sequence[CohortProgress]
     jobs: Mapping[str, JobState]
     live: bool
     catch_up: CatchUp
     now: datetime
 
     @cached_property
-    def open(self) -> list[Course]:
+    def open(self) -> list[CohortProgress]:
         """Cohorts that still have something to come."""
         return [course for course in self.courses if course.stored.ended_at is None]
 
@@ -148,7 +148,7 @@ def starts_after(situation: DueSituation) -> Iterator[datetime]:
         at += WEEK
 
 
-def cohort_due(course: Course, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+def cohort_due(course: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
     """The first thing that is due for a cohort, and which of its rounds are passed over."""
     left = next((round for round in course.rounds if not round.done), None)
     coming, missed = _coming(course, situation)
@@ -212,7 +212,7 @@ def _caught_up(times: Sequence[datetime], situation: DueSituation) -> list[datet
             return [at for at in times if situation.now - at <= PLAY_WINDOW]
 
 
-def _coming(course: Course, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+def _coming(course: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
     """The first time since the last look at which a cohort decides or is tracked, up to now."""
     stored, since = course.stored, course.looked
     first = stored.cohort.starts_at
@@ -234,7 +234,7 @@ def _at(stored: StoredCohort, at: datetime, number: int | None) -> Due:
     return Due(at, "track" if number is None else "play", stored, number)
 
 
-def _retry(left: Begun, stored: StoredCohort, situation: DueSituation) -> Due:
+def _retry(left: BegunRound, stored: StoredCohort, situation: DueSituation) -> Due:
     """What to do about a round that isn't done: go on, try again after a while, or call it over.
 
     Nobody decides on live prices that are history, nor in a cohort that was stopped. In a made-up world

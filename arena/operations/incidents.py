@@ -21,9 +21,17 @@ from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
 from arena.operations.status import status_source
 from arena.operations.webhook import keep_sending, webhook_of
-from arena.record.model.incident import Trouble, broken_off, disagreement, missed, of_round, outage, unfit
+from arena.record.model.incident import (
+    CodedError,
+    aborted_rounds,
+    backup_not_kept,
+    missed_round,
+    record_disagreement,
+    round_incidents,
+    venue_outage,
+)
 from arena.record.record import Record
-from arena.record.write.incidents import end, newest_rounds, note
+from arena.record.write.operations import add_incidents, end_incidents, read_round_ends
 from arena.rounds.round import VenueUnavailable
 from arena.verify import Difference
 from markets.venue import VenueError
@@ -52,12 +60,12 @@ def note_rounds(record: Record, at: datetime) -> None:
 
     To be called after each decision time, and as one starts: then what was played just before is noted too.
     """
-    ends = newest_rounds(record.engine)
+    ends = read_round_ends(record.engine)
     newest = max((one.at for one in ends), default=None)
-    found = [incident for one in ends for incident in of_round(one, at, one.at == newest)]
-    note(record.engine, found)
+    found = [incident for one in ends for incident in round_incidents(one, at, one.at == newest)]
+    add_incidents(record.engine, found)
     silent = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
-    end(record.engine, "all_agents_failed", at, but=silent)
+    end_incidents(record.engine, "all_agents_failed", at, but=silent)
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
@@ -66,7 +74,7 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
     if fault is None or trouble is not None:
         note_venue(record, venue, at, trouble)
     else:
-        note(record.engine, [broken_off(due, at, _as_trouble(fault))])
+        add_incidents(record.engine, [aborted_rounds(due, at, _as_trouble(fault))])
     note_rounds(record, at)
 
 
@@ -79,19 +87,19 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
             note_venue(record, where, at, trouble)
     if name == "backup":
         if fault is None:
-            end(record.engine, "verify_failed", at)
+            end_incidents(record.engine, "verify_failed", at)
         elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
-            note(record.engine, [unfit(at, fault)], unless="backup@")
+            add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
 
 
-def venue_trouble(fault: BaseException | None) -> Trouble | None:
+def venue_trouble(fault: BaseException | None) -> CodedError | None:
     """What a venue said in place of an answer, where that is what went wrong."""
     cause = None if fault is None else fault.__cause__
     found = next((x for x in (cause, fault) if isinstance(x, VenueError)), None)
     return found or (fault if isinstance(fault, VenueUnavailable) else None)
 
 
-def _as_trouble(fault: BaseException) -> Trouble:
+def _as_trouble(fault: BaseException) -> CodedError:
     """Anything that went wrong, without words that may be anyone's."""
     if isinstance(fault, ArenaError):
         return ArenaError(fault.code, error_text(fault))
@@ -101,23 +109,25 @@ def _as_trouble(fault: BaseException) -> Trouble:
 def note_missed(record: Record, rounds: Iterable[PassedRound], at: datetime) -> None:
     """Note rounds that were not played in their time, and starts: of each cohort the newest."""
     newest = {one.cohort: one for one in sorted(rounds, key=lambda one: one.at)}
-    note(record.engine, [missed(one.cohort, one.number, one.at, at) for one in newest.values()])
+    add_incidents(
+        record.engine, [missed_round(one.cohort, one.number, one.at, at) for one in newest.values()]
+    )
 
 
-def note_venue(record: Record, venue: str, at: datetime, trouble: Trouble | None) -> None:
+def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | None) -> None:
     """Note that a venue gives no answer; without trouble, that it does, which ends an outage."""
     if trouble is None:
-        end(record.engine, "venue_down", at, about=f"{venue}@")
+        end_incidents(record.engine, "venue_down", at, about=f"{venue}@")
     else:
         told = ArenaError(trouble.code, redact_keys(trouble.message))
-        note(record.engine, [outage(venue, at, told)], unless=f"{venue}@")
+        add_incidents(record.engine, [venue_outage(venue, at, told)], unless=f"{venue}@")
 
 
 def note_verify(record: Record, at: datetime, differences: Sequence[Difference]) -> None:
     """Note that the record does not agree with itself, once for the same differences; or that it does."""
-    found = disagreement(at, [[x.table, x.key, x.field] for x in differences]) if differences else None
-    end(record.engine, "verify_failed", at, but=[found.subject] if found else [])
-    note(record.engine, [found] if found else [])
+    found = record_disagreement(at, [[x.table, x.key, x.field] for x in differences]) if differences else None
+    end_incidents(record.engine, "verify_failed", at, but=[found.subject] if found else [])
+    add_incidents(record.engine, [found] if found else [])
 
 
 async def report_decision_time(

@@ -17,13 +17,13 @@ from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
 from arena.record.files.backup import Backup
 from arena.record.files.backup import backup as make_backup
-from arena.record.model.model import RoundReport
-from arena.record.queries.courses import Course
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import RoundReport
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.progress import CohortProgress
 from arena.record.record import Record
-from arena.record.schema.database import looking
-from arena.record.write.leases import Superseded
-from arena.record.write.sync import Source
+from arena.record.schema.database import open_read_only
+from arena.record.write.operations import LeaseLost
+from arena.record.write.sync import VenueSource
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
 from arena.rounds.sync import sync_resolutions, sync_venue
@@ -44,12 +44,12 @@ class JobContext:
     config: Config
     world: World
     record: Record
-    source: Source
+    source: VenueSource
     venue: Venue
     asides: list[QuarantinedRecord] = field(default_factory=list)
     blocked: Collection[int] = ()
 
-    def when(self, source: Source, at: datetime) -> datetime:
+    def when(self, source: VenueSource, at: datetime) -> datetime:
         """What time a venue is looked at for something scheduled: a live one only shows the present."""
         return self.world.now() if source.stamp == "live" else at
 
@@ -70,7 +70,7 @@ async def quotes(site: JobContext, at: datetime) -> str:
     asked = site.record.followed(at)
     known = set(asked)
 
-    async def look(source: Source, venue: Venue) -> int:
+    async def look(source: VenueSource, venue: Venue) -> int:
         told = await venue.listings(site.when(source, at), asked)
         return site.record.keep_quotes([listing for listing in told if listing.market.id in known])
 
@@ -81,7 +81,7 @@ async def quotes(site: JobContext, at: datetime) -> str:
 async def resolutions(site: JobContext, at: datetime) -> str:
     """Ask how markets ended that were played, or have lost their price."""
 
-    async def look(source: Source, venue: Venue) -> int:
+    async def look(source: VenueSource, venue: Venue) -> int:
         return await sync_resolutions(venue, source, site.record, site.when(source, at))
 
     return f"{count_text(await _at_every_venue(site, at, look), 'new end')}"
@@ -97,7 +97,7 @@ async def marks(site: JobContext, at: datetime) -> str:
         try:
             await track_cohort(stored, at, site.world, site.record)
             done += 1
-        except Superseded:
+        except LeaseLost:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one cohort must not stop the others
             troubles.append(f"cohort {number}: {error_text(error)}")
@@ -134,7 +134,7 @@ async def backup(site: JobContext, at: datetime) -> str:
             raise Stopped("the backup was broken off: the next start makes it")
 
     def made() -> Backup:
-        with looking(config.database) as engine:
+        with open_read_only(config.database) as engine:
             return make_backup(engine, config.backups, config.backup.keep, at, agreed, told)
 
     found = await asyncio.to_thread(made)
@@ -162,11 +162,11 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 """The jobs by name; each says in a few words what it did."""
 
 
-def open_venues(site: JobContext) -> list[tuple[Source, Venue]]:
+def open_venues(site: JobContext) -> list[tuple[VenueSource, Venue]]:
     """The venues of all open cohorts, each once."""
     cohorts = [stored.cohort for stored in open_cohorts(site.record)]
     found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
-    return [(Source(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
+    return [(VenueSource(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
 
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
@@ -178,7 +178,7 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
 
 
 async def _at_every_venue(
-    site: JobContext, at: datetime, look: Callable[[Source, Venue], Awaitable[int]]
+    site: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
     """Look at every venue, and say in the end which of them had no answer. What they set aside is kept."""
     found, faults = 0, list[tuple[str, BaseException]]()
@@ -230,7 +230,7 @@ async def do_step(due: Due, config: Config, site: JobContext) -> StepOutcome:
 
 
 def end_cohorts(
-    courses: Sequence[Course], known: dict[int, LastLook], keep: int, record: Record
+    courses: Sequence[CohortProgress], known: dict[int, LastLook], keep: int, record: Record
 ) -> list[int]:
     """End the cohorts that are over, at the time of their last look; their numbers.
 
@@ -248,7 +248,7 @@ def end_cohorts(
     return ended
 
 
-def _may_be_over(course: Course) -> bool:
+def _may_be_over(course: CohortProgress) -> bool:
     return course.stored.ended_at is None and course.marked and all(round.done for round in course.rounds)
 
 

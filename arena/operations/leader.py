@@ -9,7 +9,7 @@ from arena.clock import sleep_unless_stopped, timer
 from arena.errors import ArenaError
 from arena.record.model.lease import is_gone
 from arena.record.record import Record
-from arena.record.write.leases import Superseded
+from arena.record.write.operations import LeaseLost
 
 LEADER_LEASE = "scheduler"
 LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
@@ -55,7 +55,7 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
             return False
         await working
         return True
-    except Superseded:
+    except LeaseLost:
         return False
     finally:
         for task in (working, beating):

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from arena.record.model.status import WORDS, Status
+from arena.record.model.status import HEALTH_WORDS, Status
 from markets.millionths import ONE
 
 Samples = list[tuple[tuple[str, ...], float]]
@@ -47,7 +47,7 @@ def _gauges(name: str, words: str, labels: Iterable[str], samples: Samples) -> G
 
 def _rounds(status: Status) -> Iterator[GaugeMetricFamily]:
     duty = status.duty
-    yield _gauge("health", "0 ok, 1 waiting, 2 late, 3 trouble", WORDS.index(status.word))
+    yield _gauge("health", "0 ok, 1 waiting, 2 late, 3 trouble", HEALTH_WORDS.index(status.word))
     yield _gauge("on_duty", "1 while a scheduler is on duty", bool(duty and duty.alive))
     yield _gauge("rounds_due", "Rounds whose time has come", status.calendar.due)
     yield _gauge("rounds_done", "Rounds that are done", status.calendar.done)

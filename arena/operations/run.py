@@ -28,11 +28,11 @@ from arena.operations.incidents import monitoring, note_job, note_missed, note_p
 from arena.operations.jobs import JobContext, LastLook, StepOutcome, Stopped, do_job, do_step, end_cohorts
 from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
-from arena.record.model.lease import holder, is_gone
-from arena.record.model.model import REHEARSAL, JobState
+from arena.record.model.cohort import REHEARSAL, JobState
+from arena.record.model.lease import holder_name, is_gone
 from arena.record.record import Record
-from arena.record.write.leases import Superseded
-from arena.record.write.sync import Source
+from arena.record.write.operations import LeaseLost
+from arena.record.write.sync import VenueSource
 from arena.rounds.wiring import open_dispatch, open_venue, open_world
 from markets.venue import QuarantinedRecord
 
@@ -84,7 +84,7 @@ class DueTask:
 
 async def run(run: Run) -> None:
     """Stand by until it is this process's duty, then do what is due; again where the duty was lost."""
-    me = holder()
+    me = holder_name()
     while not run.stop.asked.is_set():
         token = await _take(run, me)
         if token is None or await work_as_leader(run.record, token, lambda record: _work(run, record, me)):
@@ -118,7 +118,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
         asides: list[QuarantinedRecord] = []
         venue = open_venue(run.config, report=asides.append)
         stack.push_async_callback(venue.close)
-        source = Source(run.config.markets.venue, stamp_of(run.config))
+        source = VenueSource(run.config.markets.venue, stamp_of(run.config))
         shift = LeaderRun(run, clock, JobContext(run.config, world, record, source, venue, asides))
         ears = monitoring(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
         await stack.enter_async_context(ears)
@@ -133,7 +133,7 @@ async def _go_on(shift: LeaderRun) -> None:
         try:
             if not await run_step(shift):
                 return
-        except Superseded:
+        except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it mended
             _trouble(run, "the record", error)
@@ -215,7 +215,7 @@ async def _do(piece: DueTask, todo: DueWork, states: Mapping[str, JobState], shi
     run.board.doing, fault = piece.name, None
     try:
         done = await _done(piece, todo, shift)
-    except Superseded:
+    except LeaseLost:
         raise
     except Stopped as error:
         _say(run, "stopped", str(error), name=piece.name)
@@ -261,7 +261,7 @@ def _note(state: JobState, shift: LeaderRun) -> None:
     try:
         shift.site.record.keep_job(state)
         shift.run.unwritten.pop(state.name, None)
-    except Superseded:
+    except LeaseLost:
         raise
     except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
         shift.run.unwritten[state.name] = state

@@ -22,26 +22,25 @@ from arena.cohorts.schedule import (
     next_round_time,
 )
 from arena.errors import count_text
-from arena.record.model.budget import midnight
-from arena.record.model.incident import Told
+from arena.record.model.cohort import REHEARSAL, JobState
+from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
-from arena.record.model.model import REHEARSAL, JobState
+from arena.record.model.reservation import midnight
 from arena.record.model.status import (
-    WORDS,
-    Calendar,
-    JobLine,
-    Limit,
-    Playing,
-    Reason,
+    HEALTH_WORDS,
+    BudgetUse,
+    HealthReason,
+    JobStatus,
+    OpenCohort,
+    RoundCalendar,
     RoundState,
-    Spend,
+    Spending,
     Status,
 )
-from arena.record.queries import costs, status
-from arena.record.queries.held import read_held
+from arena.record.queries import calls, operations
+from arena.record.queries.operations import read_open_positions
 from arena.record.schema.database import reading
-from arena.record.write.incidents import recent
-from arena.record.write.jobs import read_jobs
+from arena.record.write.operations import read_jobs, read_recent_incidents
 from markets.millionths import ONE
 
 GRACE = timedelta(minutes=15)
@@ -69,69 +68,73 @@ def judge_health(status: Status, due: DueRounds) -> Status:
             if one.live and reason is not None and reason.code in ("due", "late", "playing", "unfinished"):
                 lag = max(lag, status.at - at)
     found += _waits(status, on_duty)
-    worst_first = sorted(found, key=lambda reason: WORDS.index(reason.word), reverse=True)
+    worst_first = sorted(found, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
     return replace(status, reasons=tuple(worst_first), lag=lag)
 
 
 def _of_round(
-    one: Playing, number: int, at: datetime, state: RoundState | None, now: datetime, on_duty: bool
-) -> Reason | None:
+    one: OpenCohort, number: int, at: datetime, state: RoundState | None, now: datetime, on_duty: bool
+) -> HealthReason | None:
     """What there is to say of the last round of a cohort whose time has come."""
     which, since = f"round {number} of cohort {one.number}", now - at
     if state is not None and state.done:
         return None
     if not one.live:
-        return Reason("waiting", "unfinished", f"{which} is not finished")
+        return HealthReason("waiting", "unfinished", f"{which} is not finished")
     if state is not None:
         return _of_begun(which, state, now)
     if since <= GRACE:
-        return Reason("waiting", "due", f"{which} is due")
+        return HealthReason("waiting", "due", f"{which} is due")
     if since <= PLAY_WINDOW or not on_duty:
-        return Reason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
-    return Reason("waiting", "missed", f"{which} was not played in its time, {at:%Y-%m-%d %H:%M} UTC")
+        return HealthReason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
+    return HealthReason("waiting", "missed", f"{which} was not played in its time, {at:%Y-%m-%d %H:%M} UTC")
 
 
-def _of_begun(which: str, state: RoundState, now: datetime) -> Reason | None:
+def _of_begun(which: str, state: RoundState, now: datetime) -> HealthReason | None:
     """What there is to say of a round that has begun and isn't done."""
     since, failed = now - state.taken_at, state.turns.get("failed", 0)
     if since > PLAY_WINDOW + GRACE:
-        return Reason("late", "unfinished", f"{which} is not finished")
+        return HealthReason("late", "unfinished", f"{which} is not finished")
     if not state.missing:
         words = f"{count_text(failed, 'turn')} in {which} failed and will be tried again"
-        return Reason("waiting", "failed_turns", words)
+        return HealthReason("waiting", "failed_turns", words)
     words = f"{count_text(state.missing, 'turn')} still to come in {which}"
-    return Reason("late", "unfinished", words) if since > PATIENCE else Reason("waiting", "playing", words)
+    return (
+        HealthReason("late", "unfinished", words)
+        if since > PATIENCE
+        else HealthReason("waiting", "playing", words)
+    )
 
 
-def _troubles(status: Status) -> Iterator[Reason]:
+def _troubles(status: Status) -> Iterator[HealthReason]:
     """What does not mend itself."""
     for told in status.incidents:
         if told.ended_at is None:
-            yield Reason("trouble", told.incident.kind, told.incident.text)
+            yield HealthReason("trouble", told.incident.kind, told.incident.text)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
-            yield Reason("trouble", "job_failing", words)
+            yield HealthReason("trouble", "job_failing", words)
 
 
-def _waits(status: Status, on_duty: bool) -> Iterator[Reason]:
+def _waits(status: Status, on_duty: bool) -> Iterator[HealthReason]:
     """What is still to come, or is left to the operator."""
     if not status.calendar.cohorts:
-        yield Reason("waiting", "nothing_begun", "no cohort has started yet")
+        yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
     if not on_duty and any(one.live for one in status.playing):
-        yield Reason("waiting", "nobody_on_duty", "nobody is on duty: `arena run` is not running")
+        yield HealthReason("waiting", "nobody_on_duty", "nobody is on duty: `arena run` is not running")
     for one in status.playing:
         if one.paused_at is not None:
-            yield Reason("waiting", "paused", f"cohort {one.number} is paused")
+            yield HealthReason("waiting", "paused", f"cohort {one.number} is paused")
     for limit in status.spend.limits:
         if limit.spent >= limit.limit:
             whose = f" of {limit.whose}" if limit.whose else ""
-            yield Reason("waiting", "budget_spent", f"the budget per {limit.scope}{whose} is spent")
+            yield HealthReason("waiting", "budget_spent", f"the budget per {limit.scope}{whose} is spent")
 
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.queries.frame import Connection
+    from arena.record.queries.forecasts import Connection
     from arena.record.record import Record
 
 DAY = timedelta(days=1)
@@ -161,7 +164,7 @@ def read_status_by_config(
     connection: "Connection", now: datetime, config: "Config | None", me: str = "", pretended: bool = False
 ) -> Status:
     """How an arena stands at a time by its config; by its record alone, where there is none."""
-    began = next((starts_at for _, starts_at in status.read_starts(connection)), None)
+    began = next((starts_at for _, starts_at in operations.read_cohort_starts(connection)), None)
     return read_status(connection, now, _expected_by_config(config, now, began, me), pretended)
 
 
@@ -179,25 +182,29 @@ def read_status(
     connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
 ) -> Status:
     """How an arena stands at a time, which may be only `pretended`."""
-    playing, rounds = status.read_playing(connection), status.read_rounds(connection)
+    playing, rounds = operations.read_open_cohorts(connection), operations.read_round_states(connection)
     calendar, due = _read_calendar(connection, playing, rounds, now, expected)
-    held, looked_at = read_held(connection, {one.id: one.quote_age for one in playing})
+    held, looked_at = read_open_positions(connection, {one.id: one.quote_age for one in playing})
     states = read_jobs(connection)
     jobs = _job_lines(states, now, expected)
-    read = (status.last_sync(connection, {one.venue for one in playing}), looked_at, *_prices_read_at(jobs))
+    read = (
+        operations.read_last_sync(connection, {one.venue for one in playing}),
+        looked_at,
+        *_prices_read_at(jobs),
+    )
     found = Status(
         at=now,
         clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
-        duty=status.read_duty(connection, lambda holder: holder == expected.me or not is_gone(holder)),
+        duty=operations.read_leader(connection, lambda holder: holder == expected.me or not is_gone(holder)),
         calendar=calendar,
         playing=tuple(playing),
         rounds=tuple(rounds),
-        turns=status.count_turns(connection),
+        turns=operations.count_turns(connection),
         spend=_read_spend(connection, now, expected, rounds),
-        under_way=costs.read_under_way(connection),
+        under_way=calls.read_calls_under_way(connection),
         held=held,
         looked_at=max((at for at in read if at is not None), default=None),
-        asides=tuple(status.read_asides(connection, now - DAY)),
+        asides=tuple(operations.read_quarantine_counts(connection, now - DAY)),
         jobs=tuple(jobs),
         incidents=_read_incidents(connection),
     )
@@ -206,24 +213,24 @@ def read_status(
 
 def _read_calendar(
     connection: "Connection",
-    playing: Sequence[Playing],
+    playing: Sequence[OpenCohort],
     rounds: Sequence[RoundState],
     now: datetime,
     expected: Expected,
-) -> tuple[Calendar, DueRounds]:
+) -> tuple[RoundCalendar, DueRounds]:
     """What was due and what is to come, and the last round of each cohort whose time has come.
 
     A world that is made up or recorded has come as far as it was played.
     """
-    starts: CohortStarts = status.read_starts(connection)
+    starts: CohortStarts = operations.read_cohort_starts(connection)
     newest = max((round.at for round in rounds), default=None)
     live = any(one.live for one in playing) if expected.live is None else expected.live
     until = now if live or newest is None else newest
     keep = expected.plan.keep_deciding if expected.plan else KEEP_DECIDING
     to_play = {one.number: expected_rounds(one, starts, keep) for one in playing}
     due = {cohort: [round for round in found if round[1] <= until] for cohort, found in to_play.items()}
-    begun, done = status.count_ended_rounds(connection)
-    calendar = Calendar(
+    begun, done = operations.count_ended_rounds(connection)
+    calendar = RoundCalendar(
         cohorts=len(starts),
         due=begun + sum(map(len, due.values())),
         done=done + sum(round.done and round.cohort in to_play for round in rounds),
@@ -235,41 +242,46 @@ def _read_calendar(
 
 def _read_spend(
     connection: "Connection", now: datetime, expected: Expected, rounds: Sequence[RoundState]
-) -> Spend:
+) -> Spending:
     """What was spent, also of each budget; of those that there are several of, of the one that is nearest."""
     day = midnight(now)
-    today = costs.spent_since(connection, day)
-    limits = list[Limit]()
+    today = calls.read_spent_since(connection, day)
+    limits = list[BudgetUse]()
     for scope, limit in expected.limits.items():
         if scope == "day":
-            limits.append(Limit(scope, "", today, limit))
+            limits.append(BudgetUse(scope, "", today, limit))
         elif scope == "round":
-            limits.append(Limit(scope, *costs.dearest_round(connection, [x.id for x in rounds]), limit))
+            limits.append(
+                BudgetUse(scope, *calls.read_dearest_round(connection, [x.id for x in rounds]), limit)
+            )
         elif scope == "agent":
-            limits.append(Limit(scope, *costs.dearest_agent(connection), limit))
+            limits.append(BudgetUse(scope, *calls.read_dearest_agent(connection), limit))
         elif scope == "arena":
-            limits.append(Limit(scope, "", costs.spent_ever(connection), limit))
-    return Spend(today, costs.spent_since(connection, day.replace(day=1)), tuple(limits))
+            limits.append(BudgetUse(scope, "", calls.read_spent_total(connection), limit))
+    return Spending(today, calls.read_spent_since(connection, day.replace(day=1)), tuple(limits))
 
 
-def _job_lines(states: Mapping[str, JobState], now: datetime, expected: Expected) -> list[JobLine]:
+def _job_lines(states: Mapping[str, JobState], now: datetime, expected: Expected) -> list[JobStatus]:
     """How each job went last, and when the config's are due next."""
     known = {job.name: job for job in expected.jobs}
     return [
-        JobLine(**asdict(state), next_at=next_job_time(known[name], state, now) if name in known else None)
+        JobStatus(**asdict(state), next_at=next_job_time(known[name], state, now) if name in known else None)
         for name, state in states.items()
         if name in JOB_NAMES
     ]
 
 
-def _prices_read_at(jobs: Sequence[JobLine]) -> Iterator[datetime | None]:
+def _prices_read_at(jobs: Sequence[JobStatus]) -> Iterator[datetime | None]:
     """When jobs last read prices."""
     return (job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures)
 
 
-def _read_incidents(connection: "Connection") -> tuple[Told, ...]:
+def _read_incidents(connection: "Connection") -> tuple[RecordedIncident, ...]:
     """The newest incidents, and before them those that go on."""
-    found = [*recent(connection, NEWEST_INCIDENTS, only_open=True), *recent(connection, NEWEST_INCIDENTS)]
+    found = [
+        *read_recent_incidents(connection, NEWEST_INCIDENTS, only_open=True),
+        *read_recent_incidents(connection, NEWEST_INCIDENTS),
+    ]
     return tuple({told.id: told for told in found}.values())
 
 
@@ -333,7 +345,7 @@ def health_data(status: Status) -> dict[str, Any]:
     }
 
 
-def incident_data(told: Told) -> dict[str, Any]:
+def incident_data(told: RecordedIncident) -> dict[str, Any]:
     """Something that happened, and whether anyone was told."""
     return {
         "kind": told.incident.kind,
@@ -354,7 +366,7 @@ def _round_data(one: RoundState) -> dict[str, Any]:
     return place | {"done": one.done, "turns": turns}
 
 
-def _job_data(job: JobLine) -> dict[str, Any]:
+def _job_data(job: JobStatus) -> dict[str, Any]:
     times = ("due_at", "started_at", "ended_at", "next_at")
     found = {name: _time(getattr(job, name)) for name in times}
     return {"name": job.name, "failures": job.failures, "note": job.note} | found

@@ -23,9 +23,9 @@ from agents.text import one_line, redact, secrets_in
 from arena.config import WatchSection
 from arena.config.loader import is_address
 from arena.errors import ArenaError
-from arena.record.model.incident import Incident, Told
+from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.record import Record
-from arena.record.write.incidents import MOST_TRIES, let_go, to_tell, tried
+from arena.record.write.operations import MOST_TRIES, drop_untold, read_untold, record_delivery
 from markets.venues.wire.http import retry_after
 
 VERSION = 1
@@ -196,20 +196,22 @@ def _code(status: int) -> str:
 
 async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
     """Send what is to be sent now, until one does not arrive; what there is to say of it, in words."""
-    for told in to_tell(record.engine, now, MOST_AT_ONCE):
+    for told in read_untold(record.engine, now, MOST_AT_ONCE):
         reply = await send(webhook, incident_message(told.incident), seconds)
         if not reply.ok:
             return [_put_off(record, webhook, told, reply, now)]
-        tried(record.engine, told.id, now, None)
+        record_delivery(record.engine, told.id, now, None)
     return []
 
 
-def _put_off(record: Record, webhook: Webhook, told: Told, reply: WebhookReply, now: datetime) -> str:
+def _put_off(
+    record: Record, webhook: Webhook, told: RecordedIncident, reply: WebhookReply, now: datetime
+) -> str:
     """Note that a message did not arrive, and say when it is tried again, if it is."""
     pause = min(FIRST_PAUSE * 2 ** min(told.tries, 16), LONGEST_PAUSE)
     if reply.wait is not None:
         pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
-    tried(record.engine, told.id, None, now + pause)
+    record_delivery(record.engine, told.id, None, now + pause)
     last = told.tries + 1 >= MOST_TRIES
     then = "nobody will hear of it: it was tried for a day" if last else f"it is sent again in {pause}"
     return f"the message {told.incident.kind} did not arrive: {webhook.name} {reply.words}; {then}"
@@ -241,7 +243,7 @@ async def _send_or_say(
 ) -> None:
     try:
         if webhook is None:
-            let_go(record.engine)
+            drop_untold(record.engine)
             return
         for words in await send_due(record, webhook, now, seconds):
             say(words)

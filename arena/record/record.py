@@ -9,36 +9,34 @@ from typing import Self
 from sqlalchemy import Connection, Engine, inspect
 
 from agents.model import Article, Call, ErrorCode, Forecast
-from arena.record.model.budget import Scope
-from arena.record.model.model import Cohort, JobState, Turn
+from arena.record.model.cohort import Cohort, JobState, Turn
 from arena.record.model.reservation import (
     Reservation,
     ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
+    Scope,
 )
-from arena.record.queries import read
-from arena.record.queries.courses import Course, read_courses
-from arena.record.queries.figures import Figures, spent_since, stale_positions
-from arena.record.queries.folded import Accounts
-from arena.record.queries.ledgers import entries_after, heads, read_ledgers
-from arena.record.queries.read import LineUps, StoredCohort, StoredRound
-from arena.record.queries.whole import read_turns
+from arena.record.queries import cohorts as read
+from arena.record.queries.accounts import AccountCache, read_entries_after, read_ledger_heads, read_ledgers
+from arena.record.queries.cohorts import LineUps, StoredCohort, StoredRound
+from arena.record.queries.decisions import read_turns
+from arena.record.queries.markets import read_listings_as_of
+from arena.record.queries.operations import RunFigures, count_stale_positions, read_spent_since
+from arena.record.queries.progress import CohortProgress, read_progress
 from arena.record.schema.database import check_schema, connect, reading, upgrade
-from arena.record.write import jobs, leases, reservations, write
-from arena.record.write.aside import put_aside
-from arena.record.write.asof import listings_as_of
+from arena.record.write import cohorts as write
+from arena.record.write import operations, reservations
 from arena.record.write.calls import add_call
-from arena.record.write.claims import claim_turns, renew_claims
-from arena.record.write.evidence import Gathered, add_evidence, is_gathered, read_evidence
-from arena.record.write.leases import Fence
-from arena.record.write.listings import add_quotes
-from arena.record.write.prune import Thinned, prune
-from arena.record.write.resolved import add_resolutions
+from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
+from arena.record.write.listings import PruneResult, add_quotes, prune_quotes
+from arena.record.write.operations import Fence
+from arena.record.write.quarantine import quarantine_records
+from arena.record.write.reservations import read_spent
+from arena.record.write.resolutions import add_resolutions
 from arena.record.write.rollups import Rollup, put_rollups
-from arena.record.write.spending import spent
-from arena.record.write.sync import Source, Synced, add_catalogue, gone_since, synced_at
-from arena.record.write.turns import Claimed, add_turns
+from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, last_synced_at, markets_gone_since
+from arena.record.write.turns import TurnUnderClaim, add_turns, claim_turns, renew_claims
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
@@ -54,7 +52,7 @@ class Record:
     """
 
     engine: Engine
-    accounts: Accounts = field(default_factory=Accounts)
+    accounts: AccountCache = field(default_factory=AccountCache)
     line_ups: LineUps = field(default_factory=dict)
     last_look: dict[tuple[int, datetime], tuple[int, Snapshot]] = field(default_factory=dict)
     fence: Fence | None = None
@@ -89,7 +87,7 @@ class Record:
         """A transaction for facts, behind the fence where there is one."""
         with self.engine.begin() as connection:
             if self.fence is not None:
-                leases.check(connection, self.fence)
+                operations.check_fence(connection, self.fence)
             yield connection
 
     def take_lease(
@@ -97,12 +95,12 @@ class Record:
     ) -> int | None:
         """Take a named duty for so long, by the database's clock; its token, or None where another has it."""
         with self.engine.begin() as connection:
-            return leases.take_lease(connection, name, holder, length, is_gone)
+            return operations.take_lease(connection, name, holder, length, is_gone)
 
     def renew_lease(self, name: str, token: int, length: timedelta) -> bool:
         """Have a duty for so long from now; False where another has taken it over."""
         with self.engine.begin() as connection:
-            return leases.renew_lease(connection, name, token, length)
+            return operations.renew_lease(connection, name, token, length)
 
     def release_lease(self, name: str, token: int) -> None:
         """Let go of a duty, so that the next one need not wait; one that was taken over is left alone."""
@@ -115,7 +113,7 @@ class Record:
     def cohorts(self) -> list[StoredCohort]:
         """All cohorts, oldest first."""
         with reading(self.engine) as connection:
-            return read.cohorts(connection, self.line_ups)
+            return read.read_cohorts(connection, self.line_ups)
 
     def began(self) -> datetime | None:
         """When the first cohort started that the schedule has started: the calendar counts from there."""
@@ -145,36 +143,36 @@ class Record:
     def prompts(self, hashes: Collection[str]) -> dict[str, str]:
         """Prompt texts by hash."""
         with reading(self.engine) as connection:
-            return read.prompts(connection, hashes)
+            return read.read_prompts(connection, hashes)
 
     def rounds(self, cohort_id: int) -> list[StoredRound]:
         """The rounds of a cohort that have begun."""
         with reading(self.engine) as connection:
-            return read.rounds(connection, cohort_id)
+            return read.read_rounds(connection, cohort_id)
 
     def taken(self, cohort_id: int, at: datetime) -> int | None:
         """The id of a cohort's snapshot at an instant, where there is one."""
         with reading(self.engine) as connection:
-            found = read.taken(connection, cohort_id, at)
+            found = read.read_snapshot_time(connection, cohort_id, at)
         return None if found is None else found[0]
 
     def seen_at(self, cohort_id: int, at: datetime) -> datetime | None:
         """When a cohort's snapshot of an instant was really taken, where there is one."""
         with reading(self.engine) as connection:
-            found = read.taken(connection, cohort_id, at)
+            found = read.read_snapshot_time(connection, cohort_id, at)
         return None if found is None else found[1]
 
-    def courses(self) -> list[Course]:
+    def courses(self) -> list[CohortProgress]:
         """How far each cohort has come, oldest first."""
         with reading(self.engine) as connection:
-            return read_courses(connection, self.line_ups)
+            return read_progress(connection, self.line_ups)
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """A cohort's snapshot at an instant, with its id. It never changes: the last one is remembered."""
         found = self.last_look.get((cohort_id, at))
         if found is None:
             with reading(self.engine) as connection:
-                found = read.snapshot(connection, cohort_id, at)
+                found = read.read_snapshot(connection, cohort_id, at)
             self.last_look.clear()
             if found is not None:
                 self.last_look[cohort_id, at] = found
@@ -185,14 +183,14 @@ class Record:
     ) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
         """The id of a cohort's snapshot, when it was looked at, and its prices without books and pages."""
         with reading(self.engine) as connection:
-            return read.quotes(connection, cohort_id, at)
+            return read.read_quotes(connection, cohort_id, at)
 
     def last_listings(self, ids: Sequence[MarketId], at: datetime) -> list[Listing]:
         """These markets as they were last seen until an instant, by a snapshot or a sync."""
         if not ids:
             return []
         with reading(self.engine) as connection:
-            return listings_as_of(connection, ids, at)
+            return read_listings_as_of(connection, ids, at)
 
     def keep_snapshot(
         self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
@@ -203,7 +201,7 @@ class Record:
             if round_number is not None:
                 write.open_round(connection, cohort_id, round_number, snapshot.at, snapshot_id)
 
-    def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
+    def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: GatheredEvidence) -> None:
         """What was gathered for a round, unless that is there already; `place` is cohort and round."""
         with self.writing() as connection:
             add_evidence(connection, round_id, place, gathered)
@@ -224,9 +222,9 @@ class Record:
         What was folded before is kept, and only what others have written is read.
         """
         with reading(self.engine) as connection:
-            found = heads(connection, cohort_id)
+            found = read_ledger_heads(connection, cohort_id)
             if behind := self.accounts.behind(dict(found.values())):
-                self.accounts.read(entries_after(connection, behind))
+                self.accounts.read(read_entries_after(connection, behind))
             held, newest = self.accounts.holdings(id for id, _ in found.values())
             if until is None or newest <= until:
                 return dict(zip(found, held.values(), strict=True))
@@ -236,17 +234,17 @@ class Record:
     def newest_time(self, cohort_id: int | None = None) -> datetime | None:
         """The time of the newest snapshot, of all or of one cohort."""
         with reading(self.engine) as connection:
-            return read.newest_time(connection, cohort_id)
+            return read.read_newest_time(connection, cohort_id)
 
     def may_resolve(self, since: datetime) -> list[MarketId]:
         """Markets in any snapshot that have not ended, or were said to only since an instant."""
         with reading(self.engine) as connection:
-            return read.may_resolve(connection, since)
+            return read.read_unresolved_markets(connection, since)
 
     def followed(self, at: datetime) -> list[MarketId]:
         """Markets in any snapshot that were seen by an instant, and had not ended before it."""
         with reading(self.engine) as connection:
-            return read.followed(connection, at)
+            return read.read_followed_markets(connection, at)
 
     def keep_resolutions(self, resolutions: Sequence[Resolution], at: datetime, live: bool = False) -> int:
         """What is new among these, learnt at an instant; how many. What can't be is set aside.
@@ -258,15 +256,15 @@ class Record:
 
     def keep_catalogue(
         self,
-        source: Source,
+        source: VenueSource,
         listings: Sequence[Listing],
         at: datetime,
         asides: Sequence[QuarantinedRecord] = (),
         stored: Callable[[int, int], None] = lambda _done, _of: None,
-    ) -> Synced:
+    ) -> SyncResult:
         """A venue's whole catalogue, and what of it was set aside; `stored` is told how much is in."""
         with gc_paused(), self.writing() as connection:
-            put_aside(connection, asides, at)
+            quarantine_records(connection, asides, at)
             return add_catalogue(connection, source, listings, at, stored)
 
     def keep_quotes(self, listings: Sequence[Listing]) -> int:
@@ -277,31 +275,31 @@ class Record:
         with self.writing() as connection:
             return len(add_quotes(connection, listings).fresh)
 
-    def synced_at(self, source: Source) -> datetime | None:
+    def synced_at(self, source: VenueSource) -> datetime | None:
         """When a venue's whole catalogue was last read."""
         with reading(self.engine) as connection:
-            return synced_at(connection, source)
+            return last_synced_at(connection, source)
 
     def gone_since(self, since: datetime) -> list[MarketId]:
         """Markets that lost their price since an instant, and of which nobody said how they ended."""
         with reading(self.engine) as connection:
-            return gone_since(connection, since)
+            return markets_gone_since(connection, since)
 
-    def prune(self, older_than: datetime, at: datetime) -> Thinned:
+    def prune(self, older_than: datetime, at: datetime) -> PruneResult:
         """Let quotes from before an instant go on which nothing stands; what went, and what stayed."""
         with self.writing() as connection:
-            return prune(connection, older_than, at)
+            return prune_quotes(connection, older_than, at)
 
     def keep_asides(self, asides: Sequence[QuarantinedRecord], at: datetime) -> None:
         """What a venue sent in vain."""
         if asides:
             with self.writing() as connection:
-                put_aside(connection, asides, at)
+                quarantine_records(connection, asides, at)
 
     def resolutions(self, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
         """All versions known by then of how these markets ended."""
         with reading(self.engine) as connection:
-            return read.resolutions(connection, ids, at)
+            return read.read_resolutions(connection, ids, at)
 
     def keep_entries(self, entries: Mapping[int, Sequence[Entry]]) -> None:
         """More ledger lines of several entrants, all or none."""
@@ -330,19 +328,19 @@ class Record:
     def verdicts(self, round_id: int) -> dict[int, str]:
         """How each turn of a round ended, by entrant id."""
         with reading(self.engine) as connection:
-            return read.verdicts(connection, round_id)
+            return read.read_turn_statuses(connection, round_id)
 
     def stated(self, round_id: int, agents: Sequence[str]) -> dict[str, tuple[Forecast, ...]]:
         """The final forecasts of those of these agents whose turns are in."""
         if not agents:
             return {}
         with reading(self.engine) as connection:
-            return read.stated(connection, round_id, agents)
+            return read.read_final_forecasts(connection, round_id, agents)
 
     def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
         """Every attempt that entrants of a round have made."""
         with reading(self.engine) as connection:
-            return read.calls(connection, round_id, entrant_ids)
+            return read.read_calls(connection, round_id, entrant_ids)
 
     def turns(self, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
         """The turns of a round that are in, of these entrants, in line-up order."""
@@ -357,7 +355,7 @@ class Record:
     def renew_places(self, places: Collection[int], length: timedelta) -> None:
         """Calls that are still under way keep their places for so long from now."""
         with self.engine.begin() as connection:
-            reservations.renew(connection, places, length)
+            reservations.renew_reservations(connection, places, length)
 
     def lose(self, place: Reservation) -> None:
         """A call that ended and can't be kept: it takes no room any more, and goes on counting as spent."""
@@ -377,7 +375,7 @@ class Record:
             add_call(connection, round_id, entrant_id, attempt, call, made_at, place)
 
     def keep_turns(
-        self, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], code_version: str
+        self, round_id: int, place: tuple[int, int], claimed: Sequence[TurnUnderClaim], code_version: str
     ) -> set[int]:
         """Whole turns of a round, where the claims on them still hold; the entrants whose turns are in."""
         with self.writing() as connection:
@@ -400,12 +398,12 @@ class Record:
     def jobs(self) -> dict[str, JobState]:
         """How each job of `arena run` went last, by name."""
         with reading(self.engine) as connection:
-            return jobs.read_jobs(connection)
+            return operations.read_jobs(connection)
 
     def keep_job(self, state: JobState) -> None:
         """How a job goes, in place of how it went before."""
         with self.writing() as connection:
-            jobs.put_job(connection, state)
+            operations.put_job(connection, state)
 
     def keep_rollups(self, rollups: Sequence[Rollup]) -> None:
         """What was worked out, each in place of what was there under its name."""
@@ -413,26 +411,28 @@ class Record:
             with self.writing() as connection:
                 put_rollups(connection, rollups)
 
-    def figures(self, since: datetime) -> Figures:
+    def figures(self, since: datetime) -> RunFigures:
         """What was spent since an instant, and what is held now."""
         cohorts = [stored.id for stored in self.cohorts() if stored.ended_at is None]
         held = sum(len(account.lots) for id in cohorts for account in self.holdings(id).values())
         with reading(self.engine) as connection:
-            return Figures(spent_since(connection, since), held, stale_positions(connection, cohorts))
+            return RunFigures(
+                read_spent_since(connection, since), held, count_stale_positions(connection, cohorts)
+            )
 
     def spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
         """What counts as spent: what calls cost, at their worst where that is unknown, also of lost ones."""
         with reading(self.engine) as connection:
-            return spent(connection, round_id, entrant_id, since, tuple(scopes))
+            return read_spent(connection, round_id, entrant_id, since, tuple(scopes))
 
     def refused(self, round_id: int, code: ErrorCode) -> set[int]:
         """The entrants whose last call in a round ended in this error."""
         with reading(self.engine) as connection:
-            return read.refused(connection, round_id, code)
+            return read.read_refused_entrants(connection, round_id, code)
 
     def counts(self) -> dict[str, int]:
         """How much is in the record."""
         with reading(self.engine) as connection:
-            return read.counts(connection)
+            return read.count_facts(connection)

@@ -7,8 +7,15 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from arena.clock import timer
-from arena.record.queries.read import StoredCohort, StoredRound
-from arena.record.write.queue import TurnJob, deliver, open_queue, rescue, staffed, still_open
+from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.write.turn_queue import (
+    TurnJob,
+    enqueue_turns,
+    has_workers,
+    open_locks,
+    open_queue,
+    requeue_stalled,
+)
 from arena.rounds.world import Dispatch, MissingTurns
 
 FIRST_LOOK, LAST_LOOK = 0.02, 0.5
@@ -26,7 +33,7 @@ OnAlone = Callable[[bool], None]
 async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> AsyncIterator[Dispatch]:
     """The workers on a record, for a scheduler of this code version."""
     async with open_queue(database) as app:
-        watch = WorkerPresence(partial(staffed, app), told)
+        watch = WorkerPresence(partial(has_workers, app), told)
 
         async def crew(
             stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: MissingTurns
@@ -36,9 +43,9 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
             watch.begin()
             if await watch.alone():
                 return names
-            await deliver(app, jobs)
+            await enqueue_turns(app, jobs)
             pause, waited = FIRST_LOOK, 0.0
-            while (still := await still_open(app, jobs)) or missing():
+            while (still := await open_locks(app, jobs)) or missing():
                 await asyncio.sleep(pause)
                 pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
                 if waited < RESCUE:
@@ -46,8 +53,8 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
                 waited, left = 0.0, missing()
                 if await watch.alone():
                     return [job.agent for job in jobs if job.lock in still or job.agent in left]
-                await rescue(app)
-                await deliver(app, [job for job in jobs if job.agent in left])
+                await requeue_stalled(app)
+                await enqueue_turns(app, [job for job in jobs if job.agent in left])
             return ()
 
         yield crew

@@ -9,10 +9,10 @@ from agents.evidence import Found, ResearchError
 from agents.guard import guard_articles
 from agents.model import Article
 from agents.text import one_line
-from arena.record.model.model import NO_EVIDENCE, Cohort
-from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.model.cohort import NO_EVIDENCE, Cohort
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
-from arena.record.write.evidence import Gathered
+from arena.record.write.evidence import GatheredEvidence
 from arena.rounds.world import SearchResults, World
 from markets.hashes import canonical
 from markets.model import Market, MarketId
@@ -83,7 +83,9 @@ def _sound(said: object) -> list[Found]:
     return [item for item in items if isinstance(item, Found)]
 
 
-def _shown(cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults) -> Gathered:
+def _shown(
+    cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
+) -> GatheredEvidence:
     """What the guard lets through, market by market."""
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped, found = Counter[str](), 0
@@ -94,4 +96,4 @@ def _shown(cohort: Cohort, markets: Sequence[Market], at: datetime, answers: Sea
         dropped.update(kept.dropped)
         if kept.articles:
             shown[market.id] = kept.articles
-    return Gathered(shown, found, dict(sorted(dropped.items())))
+    return GatheredEvidence(shown, found, dict(sorted(dropped.items())))

@@ -27,8 +27,8 @@ from arena.config import (
 )
 from arena.config.model import RulesBlock
 from arena.errors import ArenaError
-from arena.record.model.model import Cohort
-from arena.record.queries.positions import read_marked
+from arena.record.model.cohort import Cohort
+from arena.record.queries.accounts import read_marked_cohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import track_cohort, venue_error
@@ -242,7 +242,7 @@ def count_open_positions(record: Record) -> dict[str, int]:
     found = {"positions": 0, "stale": 0}
     with reading(record.engine) as connection:
         for stored in record.cohorts():
-            marked = read_marked(connection, stored.id, None)
+            marked = read_marked_cohort(connection, stored.id, None)
             lots = positions(marked, stored.cohort.rules.quote_age) if marked else []
             whole = merge_positions("all", [lot for lot in lots if lot.lot.shares])
             found = {"positions": found["positions"] + whole.held, "stale": found["stale"] + whole.stale}

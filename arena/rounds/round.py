@@ -10,9 +10,9 @@ from typing import TypeVar
 from arena.cohorts.cohort import seed_for
 from arena.error_text import error_text
 from arena.errors import ArenaError
-from arena.record.model.lease import LEASE
-from arena.record.model.model import RoundReport, Turn
-from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.model.cohort import RoundReport, Turn
+from arena.record.model.lease import LEASE_LENGTH
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
@@ -138,7 +138,7 @@ async def finish_round(
         over = late or not failed
         if over and failed:  # whoever still tries one of them comes too late
             keys = [stored.entrant_ids[name] for name in failed]
-            record.claim(round.id, keys, world.holder, LEASE, lambda _: True)
+            record.claim(round.id, keys, world.holder, LEASE_LENGTH, lambda _: True)
         mark_cohort(stored, round.at, record, round.id if over else None)
     return turns
 

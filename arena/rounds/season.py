@@ -19,12 +19,12 @@ from arena.cohorts.cohort import (
 )
 from arena.cohorts.schedule import PLAY_WINDOW, WEEK, Plan
 from arena.errors import ArenaError
-from arena.record.model.model import Cohort, RoundReport
+from arena.record.model.cohort import Cohort, RoundReport
 from arena.record.queries.accounts import read_profits
-from arena.record.queries.asked import read_rounds
-from arena.record.queries.frame import Connection
-from arena.record.queries.overview import read_looked, read_open
-from arena.record.queries.read import StoredCohort, StoredRound, cohorts
+from arena.record.queries.calls import read_rounds_by_cohort
+from arena.record.queries.cohorts import StoredCohort, StoredRound, read_cohorts
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.record import Record
 from arena.rounds.round import VenueUnavailable, busy_error, play_round, track_cohort
 from arena.rounds.turns import is_late, unfinished_turns
@@ -263,8 +263,12 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
 
     In a made-up or recorded world time is that of the newest snapshot.
     """
-    known, looked = cohorts(connection), read_looked(connection)
-    rounds, held, profits = read_rounds(connection), read_open(connection), read_profits(connection)
+    known, looked = read_cohorts(connection), read_newest_snapshot_times(connection)
+    rounds, held, profits = (
+        read_rounds_by_cohort(connection),
+        count_open_positions(connection),
+        read_profits(connection),
+    )
     latest = max(looked.values(), default=None)
     found = []
     for stored in known:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.record.record import Record
-from arena.record.write.sync import Source, Synced
+from arena.record.write.sync import SyncResult, VenueSource
 from arena.rounds.round import CORRECTED_WITHIN, venue_error
 from markets.model import Listing
 from markets.venue import QuarantinedRecord, Venue, VenueError
@@ -21,7 +21,7 @@ class VenueSync:
     `trouble` is why nothing is known of how markets ended.
     """
 
-    synced: Synced
+    synced: SyncResult
     ends: int
     asides: tuple[QuarantinedRecord, ...]
     trouble: VenueError | None
@@ -34,7 +34,7 @@ class VenueSync:
 
 async def sync_venue(
     venue: Venue,
-    source: Source,
+    source: VenueSource,
     record: Record,
     at: datetime,
     asides: list[QuarantinedRecord],
@@ -67,7 +67,7 @@ async def _catalogue(
         raise venue_error(error) from error
 
 
-async def sync_resolutions(venue: Venue, source: Source, record: Record, at: datetime) -> int:
+async def sync_resolutions(venue: Venue, source: VenueSource, record: Record, at: datetime) -> int:
     """Ask how markets ended that were played or have lost their price; how many ends were new."""
     played, gone = record.may_resolve(at - CORRECTED_WITHIN), record.gone_since(at - ASKED_WITHIN)
     asked = sorted({*played, *gone})

@@ -14,12 +14,12 @@ from arena.cohorts.diff import agent_setup, setup_differences
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.record.files.rehearsal import Rehearsal
-from arena.record.model.model import Cohort, Entrant, Turn
-from arena.record.queries.asked import read_rounds
-from arena.record.queries.frame import Connection
-from arena.record.queries.ledgers import read_ledgers
-from arena.record.queries.read import StoredCohort, StoredRound, cohorts, snapshot
+from arena.record.dry_run import DryRunRecord
+from arena.record.model.cohort import Cohort, Entrant, Turn
+from arena.record.queries.accounts import read_ledgers
+from arena.record.queries.calls import read_rounds_by_cohort
+from arena.record.queries.cohorts import StoredCohort, StoredRound, read_cohorts, read_snapshot
+from arena.record.queries.forecasts import Connection
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error
 from arena.rounds.season import MINUTE_FORMAT
@@ -76,11 +76,11 @@ def recorded_setting(
 
     For an agent that no cohort has had yet it is the latest round of all. None where nothing was decided.
     """
-    known = cohorts(connection)
+    known = read_cohorts(connection)
     own = [stored for stored in known if name in stored.entrant_ids]
     if not own:
         _must_be_planned(config, name, known)
-    rounds = read_rounds(connection)
+    rounds = read_rounds_by_cohort(connection)
     places = [(stored, round) for stored in own or known for round in rounds.get(stored.id, ())]
     then = [(stored, round) for stored, round in places if at in (None, round.at)]
     if places and not then and at is not None:
@@ -144,7 +144,7 @@ def _again(
 
 
 def _seen(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
-    found = snapshot(connection, stored.id, round.at)
+    found = read_snapshot(connection, stored.id, round.at)
     if found is None:
         raise LookupError(f"the round at {round.at} has no snapshot: run `arena verify`")
     return found[1]
@@ -192,7 +192,7 @@ class Trial:
     turn: Turn | None
 
 
-async def play_trial(scene: TrialSetting, world: World, record: Rehearsal, dry: bool = False) -> Trial:
+async def play_trial(scene: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
     """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
     part, entrant = scene.part, scene.part.entrant
     missing = _missing(entrant, record.stated(scene.round.id, forecast_sources(entrant.settings)))
@@ -203,7 +203,7 @@ async def play_trial(scene: TrialSetting, world: World, record: Rehearsal, dry: 
     return Trial(scene, seat.view.mark, missing, questions, None if dry and questions else turn)
 
 
-async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: Rehearsal) -> TrialSetting:
+async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
     """A look at the venue, and at what the source of evidence says of it; of neither anything is kept."""
     try:
         snapshot = await take_snapshot(part.stored, at, world, record, 1)

@@ -15,13 +15,12 @@ from arena.calls.reservations import reserved_ask
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.error_text import redact_keys, unexpected_error_text
-from arena.record.model.budget import Payer
-from arena.record.model.lease import LEASE, heartbeat, is_gone
-from arena.record.model.model import NO_EVIDENCE, Cohort, Entrant, Turn
-from arena.record.model.reservation import ReservationRequest
-from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.lease import LEASE_LENGTH, heartbeat, is_gone
+from arena.record.model.reservation import Payer, ReservationRequest
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
 from portfolio.execute import execute_at, is_out
@@ -134,7 +133,7 @@ async def play_by_workers(
 def renew_claims(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
     """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
     world.desk.renew()
-    mine = record.renew_claims(round_id, held, LEASE)
+    mine = record.renew_claims(round_id, held, LEASE_LENGTH)
     for lost in held.keys() - mine:
         del held[lost]
 
@@ -198,7 +197,7 @@ def claim_turns(
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
     floor = SnapshotOffers(snapshot, cohort.rules)
-    tokens = record.claim(round.id, [*ids.values()], world.holder, LEASE, is_gone)
+    tokens = record.claim(round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
     accounts = record.holdings(stored.id)
     led = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
     stated = record.stated(round.id, list(led))
@@ -306,7 +305,9 @@ def write_turns(
     """
     for seat in seats:
         held.pop(seat.entrant_id, None)
-    claimed = [Claimed(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)]
+    claimed = [
+        TurnUnderClaim(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)
+    ]
     place = stored.cohort.number, round.number
     kept = record.keep_turns(round.id, place, claimed, world.code_version)
     return [each.turn for each in claimed if each.entrant_id in kept]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from arena.errors import ArenaError
-from arena.record.queries.chosen import numbered, of_agent
-from arena.record.queries.frame import Connection
-from arena.record.queries.played import Played, read_played
-from arena.record.queries.read import StoredCohort, cohorts
+from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.queries.decisions import EntrantSeason, read_entrant_seasons
+from arena.record.queries.forecasts import Connection
 from arena.rounds.turns import CLOSED_CODE, CLOSED_WORDS
 from markets.millionths import ONE
 from portfolio.model import Rejection
@@ -127,7 +126,7 @@ def what_if(
     moved: OnProgress = lambda _done, _whole: None,
 ) -> WhatIfReport:
     """Play a record again under a change: one cohort or all, one agent or all. It is only read."""
-    chosen = of_agent(numbered(cohorts(connection), cohort), agent)
+    chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
     rows = list[WhatIfEntry]()
     for done, played in enumerate(_seasons(connection, chosen)):
@@ -142,12 +141,12 @@ def what_if(
     return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))
 
 
-def _seasons(connection: Connection, chosen: Sequence[StoredCohort]) -> Iterator[Played]:
+def _seasons(connection: Connection, chosen: Sequence[StoredCohort]) -> Iterator[EntrantSeason]:
     for stored in chosen:
-        yield from read_played(connection, stored, CLOSED_CODE)
+        yield from read_entrant_seasons(connection, stored, CLOSED_CODE)
 
 
-def _row(played: Played, change: Change) -> WhatIfEntry:
+def _row(played: EntrantSeason, change: Change) -> WhatIfEntry:
     own, number = played.stored.cohort.rules, played.stored.cohort.number
     # Wishes that came too late are refused under any rules; a bet placed anew is none of them.
     late = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * played.shut
@@ -161,7 +160,7 @@ def _row(played: Played, change: Change) -> WhatIfEntry:
     return WhatIfEntry(played.agent, number, exact, tally, _tally(after, late))
 
 
-def _replayed(played: Played, rules: Rules, sizing: Sizing) -> WhatIfOutcome:
+def _replayed(played: EntrantSeason, rules: Rules, sizing: Sizing) -> WhatIfOutcome:
     opening = played.entries[0]
     return replay(opening.cash, opening.at, played.steps, rules, sizing)
 

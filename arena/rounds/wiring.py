@@ -25,9 +25,9 @@ from arena.clock import Clock, SystemClock, timer
 from arena.cohorts.freeze import code_version
 from arena.config import Config, environment
 from arena.errors import ArenaError
-from arena.record.model.budget import WHAT, Budget, Scope
-from arena.record.model.lease import holder
-from arena.record.model.model import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.lease import holder_name
+from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
 from arena.record.record import Record
 from arena.rounds.round import VenueUnavailable
 from arena.rounds.world import Dispatch, Player, World
@@ -47,7 +47,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        doors, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder()
+        doors, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder_name()
         yield World(
             venue=doors.venue,
             mind=doors.mind,
@@ -230,7 +230,7 @@ class OpenAdapters:
 def _reservations(config: Config, record: Record, name: str) -> CallReservations:
     """Where calls are reserved: in the record, within the config's limits."""
     limits: dict[Scope, int] = {
-        scope: config.budget.limits[scope] for scope in WHAT if scope in config.budget.limits
+        scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
     }
     gate = RateLimiter(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
     return CallReservations(Budget(config.budget.call, limits), gate, record)

@@ -11,7 +11,7 @@ from arena.config import Config
 from arena.error_text import error_text
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.write.queue import TurnJob, open_queue, server, work
+from arena.record.write.turn_queue import TurnJob, open_queue, queue_address, run_worker
 from arena.rounds.turns import is_late, play_turns
 from arena.rounds.wiring import open_world
 from arena.rounds.world import World
@@ -44,7 +44,7 @@ OnJob = Callable[[JobOutcome | str], None]
 
 async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.Event, told: OnJob) -> None:
     """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
-    server(config.database)  # before the record, for opening one that is a file would make it
+    queue_address(config.database)  # before the record, for opening one that is a file would make it
     record = Record.join(config.database)
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
@@ -64,7 +64,7 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
             failures = 0
             while not stop.is_set():
                 try:
-                    await _until(stop, work(app, play, at_once, grace))
+                    await _until(stop, run_worker(app, play, at_once, grace))
                     failures = 0
                 except ArenaError as error:
                     told(error.message)

@@ -9,8 +9,8 @@ from agents.model import Agent, Ask, Prompt
 from agents.research import none
 from arena.calls.rate_limit import RunningCalls
 from arena.calls.reservations import CallReservations
-from arena.record.model.model import Cohort, Entrant
-from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Stated, evidence, take
-from arena.record.model.columns import of_agent as rows_of
+from arena.record.model.columns import ForecastColumns, evidence_rows, take_rows
+from arena.record.model.columns import rows_of_agent as rows_of
+from arena.record.model.columns import stated_belief as probability
 from arena.record.model.trades import MarketEnd, Trade
-from arena.record.queries.chosen import numbered, of_agent
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts
-from arena.record.queries.stated import read_stated
-from arena.record.queries.trades import read_pages
+from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.queries.trades import read_newest_pages
 from arena.scores.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from arena.scores.comparisons import gains
 from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades
@@ -66,7 +64,7 @@ class ProfileInputs:
     """What a portrait is drawn from: what an agent said, its accounts, and the families of all markets."""
 
     agent: str
-    rows: Stated
+    rows: ForecastColumns
     accounts: Sequence[AccountTrades]
     families: Sequence[MarketFamily]
     blind: BlindEffect
@@ -76,12 +74,12 @@ def compute_agent_profile(
     connection: Connection, agent: str, cohort: int | None = None, seed: int = 0
 ) -> AgentProfile:
     """All of it, worked out now; the same seed gives the same digits."""
-    chosen = of_agent(numbered(cohorts(connection), cohort), agent)
+    chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     sitting = ProfileInputs(
         agent=agent,
-        rows=rows_of(read_stated(connection, cohort), agent),
+        rows=rows_of(read_forecast_columns(connection, cohort), agent),
         accounts=[one for stored in chosen for one in read_account_trades(connection, stored, agent)],
-        families=families(read_pages(connection)),
+        families=families(read_newest_pages(connection)),
         blind=blind_of(connection, agent, cohort),
     )
     return build_profile(sitting, seed)
@@ -90,7 +88,7 @@ def compute_agent_profile(
 def build_profile(sitting: ProfileInputs, seed: int = 0) -> AgentProfile:
     """The portrait that comes of a sitting."""
     agent, rows, accounts, found = sitting.agent, sitting.rows, sitting.accounts, sitting.families
-    counted = evidence(rows)
+    counted = evidence_rows(rows)
     coherence = coherence_of(rows, agent, found)
     return AgentProfile(
         agent=agent,
@@ -104,7 +102,7 @@ def build_profile(sitting: ProfileInputs, seed: int = 0) -> AgentProfile:
     )
 
 
-def calibration_diagram(rows: Stated, seed: int) -> ReliabilityDiagram:
+def calibration_diagram(rows: ForecastColumns, seed: int) -> ReliabilityDiagram:
     """The reliability diagram of what was stated."""
     rng = np.random.default_rng([seed, 1])
     return diagram(probability(rows.forecast), rows.outcome, rng, rows.market)
@@ -119,7 +117,7 @@ def _at_stake(accounts: Sequence[AccountTrades], found: Sequence[MarketFamily]) 
 
 
 def _profit_origin(
-    accounts: Sequence[AccountTrades], rows: Stated, found: Sequence[MarketFamily], seed: int
+    accounts: Sequence[AccountTrades], rows: ForecastColumns, found: Sequence[MarketFamily], seed: int
 ) -> ProfitOrigin:
     trades, ends = merge_trades(accounts)
     claims = _claims(rows)
@@ -131,8 +129,8 @@ def _profit_origin(
     )
 
 
-def _claims(rows: Stated) -> dict[str, np.ndarray]:
-    said = take(rows, rows.stated)
+def _claims(rows: ForecastColumns) -> dict[str, np.ndarray]:
+    said = take_rows(rows, rows.stated)
     return {
         "belief": probability(said.forecast),
         "mid": probability(said.mid),

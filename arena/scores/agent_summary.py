@@ -8,22 +8,22 @@ from pathlib import Path
 from statistics import median
 
 from arena.cohorts.diff import AgentSetup, agent_setup
-from arena.record.model.columns import Account
-from arena.record.model.model import Cohort
-from arena.record.model.model_version import Change, changes
+from arena.record.model.cohort import Cohort
+from arena.record.model.columns import AccountSummary
+from arena.record.model.model_version import ModelChange, model_changes
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.asked import (
-    Asked,
-    Served,
+from arena.record.queries.calls import (
+    CallOutcomes,
+    ServedModel,
     count_forecasts,
-    read_asked,
+    read_call_outcomes,
     read_latencies,
-    read_reported,
-    read_served,
+    read_reported_models,
+    read_served_models,
 )
-from arena.record.queries.frame import Connection
-from arena.record.queries.overview import Played, read_turns_of, versions
-from arena.record.queries.read import cohorts
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.progress import PlayedTurn, code_versions, read_agent_turns
 
 LATE = 95
 """So many of a hundred answers take no longer than the latency that is called the 95th percentile."""
@@ -44,7 +44,7 @@ class AgentSummary:
     failed: int
     cost: int | None
     models: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ModelChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class AgentDetails:
 
     name: str
     stays: tuple[AgentInCohort, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[CallOutcomes, ...]
     forecasts: int
     median_ms: float | None
     late_ms: int | None
-    served: tuple[Served, ...]
-    changes: tuple[Change, ...]
+    served: tuple[ServedModel, ...]
+    changes: tuple[ModelChange, ...]
 
     @property
     def rungs(self) -> dict[str, int]:
@@ -100,11 +100,11 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
 
     Kinds are also looked for in the extra folders.
     """
-    accounts: dict[str, list[Account]] = {}
+    accounts: dict[str, list[AccountSummary]] = {}
     for account in read_accounts(connection):
         accounts.setdefault(account.agent, []).append(account)
-    setups = _setups((stored.cohort for stored in cohorts(connection)), extra)
-    served, changed = read_served(connection), changes(read_reported(connection))
+    setups = _setups((stored.cohort for stored in read_cohorts(connection)), extra)
+    served, changed = read_served_models(connection), model_changes(read_reported_models(connection))
     return {
         name: _agent_summary(
             name,
@@ -118,7 +118,11 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
 
 
 def _agent_summary(
-    name: str, setup: AgentSetup, rows: Sequence[Account], models: Sequence[str], changed: Sequence[Change]
+    name: str,
+    setup: AgentSetup,
+    rows: Sequence[AccountSummary],
+    models: Sequence[str],
+    changed: Sequence[ModelChange],
 ) -> AgentSummary:
     costs = [row.cost for row in rows if row.cost is not None]
     return AgentSummary(
@@ -136,10 +140,10 @@ def _agent_summary(
 
 def agent_details(connection: Connection, name: str, extra: Collection[Path] = ()) -> AgentDetails | None:
     """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
-    turns = read_turns_of(connection, name)
+    turns = read_agent_turns(connection, name)
     stays = tuple(
         _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra)
-        for stored in cohorts(connection)
+        for stored in read_cohorts(connection)
         if name in stored.entrant_ids
     )
     if not stays:
@@ -148,27 +152,27 @@ def agent_details(connection: Connection, name: str, extra: Collection[Path] = (
     return AgentDetails(
         name,
         stays,
-        tuple(read_asked(connection, name)),
+        tuple(read_call_outcomes(connection, name)),
         count_forecasts(connection, name),
         median(took) if took else None,
         percentile(took, LATE) if took else None,
-        tuple(read_served(connection, name)),
-        tuple(change for change in changes(read_reported(connection)) if change.name == name),
+        tuple(read_served_models(connection, name)),
+        tuple(change for change in model_changes(read_reported_models(connection)) if change.name == name),
     )
 
 
 def _agent_in_cohort(
-    cohort: Cohort, name: str, turns: Sequence[Played], extra: Collection[Path]
+    cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: Collection[Path]
 ) -> AgentInCohort:
     entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
     ended = dict(sorted(Counter(turn.verdict for turn in turns).items()))
     setup = agent_setup(cohort, entrant, extra)
-    return AgentInCohort(cohort.number, cohort.starts_at, setup, ended, versions(turns))
+    return AgentInCohort(cohort.number, cohort.starts_at, setup, ended, code_versions(turns))
 
 
-def changed_since(connection: Connection, since: datetime) -> list[Change]:
+def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
     """What has changed in what models report themselves as, in answers from an instant on."""
-    return [change for change in changes(read_reported(connection)) if change.last_at >= since]
+    return [change for change in model_changes(read_reported_models(connection)) if change.last_at >= since]
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Ints, Stated, of_agent, take
-from arena.record.queries.answers import read_answers
-from arena.record.queries.frame import Connection
+from arena.record.model.columns import ForecastColumns, Ints, rows_of_agent, take_rows
+from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.forecasts import Connection, read_forecast_pairs
 from arena.scores.rules.statements.blind_forecasts import BlindEffect, blind_effect
 from arena.scores.rules.statements.coherence import CoherenceScore, coherence, dutch_book
 from markets.ladders import MarketFamily
@@ -29,13 +28,13 @@ class CoherenceTrade:
 class _FamilyStatements:
     """An agent's statements on families of markets: what was stated together, and how it hangs together."""
 
-    rows: Stated
+    rows: ForecastColumns
     labels: list[str]
     shape: NDArray[np.str_]
     rung: Ints
 
 
-def coherence_of(stated: Stated, agent: str, found: Sequence[MarketFamily]) -> CoherenceScore:
+def coherence_of(stated: ForecastColumns, agent: str, found: Sequence[MarketFamily]) -> CoherenceScore:
     """The sure profit against what an agent stated in each round, and against the prices that it saw.
 
     What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
@@ -46,7 +45,7 @@ def coherence_of(stated: Stated, agent: str, found: Sequence[MarketFamily]) -> C
 
 
 def coherence_trades(
-    stated: Stated, agent: str, found: Sequence[MarketFamily], worst: str | None
+    stated: ForecastColumns, agent: str, found: Sequence[MarketFamily], worst: str | None
 ) -> list[CoherenceTrade]:
     """The trades that make the sure profit of one event, as `worst_event` of its coherence names it."""
     x = _family_statements(stated, agent, found)
@@ -60,20 +59,22 @@ def coherence_trades(
     return [CoherenceTrade(names[deal.row], deal.buy, deal.price) for deal in deals]
 
 
-def _family_statements(stated: Stated, agent: str, found: Sequence[MarketFamily]) -> _FamilyStatements:
-    mine = of_agent(stated, agent)
+def _family_statements(
+    stated: ForecastColumns, agent: str, found: Sequence[MarketFamily]
+) -> _FamilyStatements:
+    mine = rows_of_agent(stated, agent)
     places = {market: place for place, market in enumerate(mine.markets)}
     family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
     for number, one in enumerate(found):
         known = [(places[market], step) for step, market in enumerate(one.market_ids) if market in places]
         for place, step in known:
             family[place], rung[place] = number, step
-    rows = take(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
+    rows = take_rows(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
     return _label_statements(rows, family[rows.market], rung[rows.market], found)
 
 
 def _label_statements(
-    rows: Stated, family: Ints, rung: Ints, found: Sequence[MarketFamily]
+    rows: ForecastColumns, family: Ints, rung: Ints, found: Sequence[MarketFamily]
 ) -> _FamilyStatements:
     shapes = np.array([*(one.shape for one in found), "none"], np.str_)
     sizes = np.array([*(len(one.market_ids) for one in found), 0])
@@ -89,7 +90,7 @@ def _label_statements(
 
 def blind_of(connection: Connection, agent: str, cohort: int | None = None) -> BlindEffect:
     """An agent's answers before and after it was shown the prices, over all its cohorts or in one."""
-    rows = read_answers(connection, agent, cohort)
+    rows = read_forecast_pairs(connection, agent, cohort)
     return blind_effect(
         probability(rows.before), probability(rows.after), probability(rows.price), rows.outcome, rows.market
     )

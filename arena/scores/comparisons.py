@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.errors import ArenaError, count_text
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Ints, Stated, evidence
+from arena.record.model.columns import ForecastColumns, Ints, evidence_rows
+from arena.record.model.columns import stated_belief as probability
 from arena.scores.rules.comparisons.duel import Duel, duel
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.gain import gains as gains_of
@@ -55,7 +55,9 @@ class Comparisons:
         return next((one for one in self.standings if one.gain.agent == agent), None)
 
 
-def compare_agents(rows: Stated, families: Collection[Collection[str]] = (), seed: int = 0) -> Comparisons:
+def compare_agents(
+    rows: ForecastColumns, families: Collection[Collection[str]] = (), seed: int = 0
+) -> Comparisons:
     """All comparisons of these rows; families are agents with the same settings."""
     known = season_forecasts(rows)
     if not known.agents:
@@ -72,12 +74,12 @@ def compare_agents(rows: Stated, families: Collection[Collection[str]] = (), see
     )
 
 
-def gains(rows: Stated, seed: int = 0) -> list[Gain]:
+def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
     """Everyone against the market on these rows, for slices of a season."""
     return gains_of(season_forecasts(rows), seed)
 
 
-def compare_two(rows: Stated, one: str, other: str, seed: int = 0) -> Duel:
+def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> Duel:
     """Two agents on the rows that both have; by way of the market where they have none in common."""
     known = season_forecasts(rows)
     for name in (one, other):
@@ -88,9 +90,9 @@ def compare_two(rows: Stated, one: str, other: str, seed: int = 0) -> Duel:
     return found if found.rows else indirect_duel(known, one, other, seed)
 
 
-def season_forecasts(rows: Stated) -> SeasonForecasts:
+def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
     """The rows that agents are compared on."""
-    kept = evidence(rows)
+    kept = evidence_rows(rows)
     instant = kept.cohort * (kept.round.max(initial=0) + 1) + kept.round
     return check_season(
         kept.agents,
@@ -105,7 +107,7 @@ def season_forecasts(rows: Stated) -> SeasonForecasts:
     )
 
 
-def events_of(rows: Stated) -> Ints:
+def events_of(rows: ForecastColumns) -> Ints:
     """The event of each row's market as it was shown last: a venue may have moved it."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")

@@ -12,12 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, Account, Bets, Floats, Stated, of_agent, take
+from arena.record.model.columns import (
+    NO_SCORE,
+    OPEN,
+    UNKNOWN,
+    AccountSummary,
+    BetColumns,
+    Floats,
+    ForecastColumns,
+    rows_of_agent,
+    take_rows,
+)
+from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.bets import read_bets
-from arena.record.queries.frame import Connection
-from arena.record.queries.stated import read_stated
+from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns
 from arena.scores.comparisons import EARLY_STAMP, Comparisons, RankedGain
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean
@@ -67,23 +75,30 @@ class AgentScores:
 def read_agent_scores(connection: Connection, cohort: int | None = None) -> list[AgentScores]:
     """All agents of the record, or of one cohort, best skill first."""
     accounts = read_accounts(connection, cohort)
-    return score_agents(accounts, read_stated(connection, cohort), read_bets(connection, cohort))
+    return score_agents(
+        accounts, read_forecast_columns(connection, cohort), read_bet_columns(connection, cohort)
+    )
 
 
-def score_agents(accounts: Sequence[Account], stated: Stated, bets: Bets) -> list[AgentScores]:
+def score_agents(
+    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
+) -> list[AgentScores]:
     """The rows from columns: by skill, best first and unknown last, then by name."""
-    line_up: dict[str, list[Account]] = {}
+    line_up: dict[str, list[AccountSummary]] = {}
     for account in accounts:
         line_up.setdefault(account.agent, []).append(account)
     rows = [
-        _agent_scores(mine, of_agent(stated, name), of_agent(bets, name)) for name, mine in line_up.items()
+        _agent_scores(mine, rows_of_agent(stated, name), rows_of_agent(bets, name))
+        for name, mine in line_up.items()
     ]
     if rows and not any(account.kind == MARKET for account in accounts):
         rows.append(_market_scores(accounts, stated, bets))
     return sorted(rows, key=lambda row: (row.skill is None, -(row.skill or 0), row.agent))
 
 
-def _agent_scores(accounts: Sequence[Account], stated: Stated, bets: Bets) -> AgentScores:
+def _agent_scores(
+    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
+) -> AgentScores:
     newest = accounts[-1]
     return AgentScores(
         agent=newest.agent,
@@ -99,20 +114,22 @@ def _agent_scores(accounts: Sequence[Account], stated: Stated, bets: Bets) -> Ag
     )
 
 
-def _market_scores(accounts: Sequence[Account], stated: Stated, bets: Bets) -> AgentScores:
+def _market_scores(
+    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
+) -> AgentScores:
     """The market where nobody plays it: its price on every market shown, each counted once."""
     rounds = stated.cohort * (stated.round.max(initial=0) + 1) + stated.round
     _, first = np.unique(rounds * len(stated.markets) + stated.market, return_index=True)
-    shown = take(stated, first)
+    shown = take_rows(stated, first)
     timeless = np.full_like(shown.released, UNKNOWN)
     said = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated), released=timeless)
     cohorts = sorted({account.cohort for account in accounts})
-    idle = [Account(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
-    return _agent_scores(idle, said, take(bets, first[:0]))
+    idle = [AccountSummary(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
+    return _agent_scores(idle, said, take_rows(bets, first[:0]))
 
 
-def _forecast_scores(rows: Stated) -> dict[str, Any]:
-    done = take(rows, np.flatnonzero((rows.outcome >= 0) & ~rows.early))
+def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
+    done = take_rows(rows, np.flatnonzero((rows.outcome >= 0) & ~rows.early))
     own = brier.score(probability(done.forecast), done.outcome, done.market)
     market = brier.score(probability(done.mid), done.outcome, done.market)
     return {
@@ -128,7 +145,7 @@ def _forecast_scores(rows: Stated) -> dict[str, Any]:
     }
 
 
-def _bet_scores(rows: Bets) -> dict[str, Any]:
+def _bet_scores(rows: BetColumns) -> dict[str, Any]:
     return {
         "bets": rows.outcome.size,
         "brier_implied": _known(brier.score(rows.implied, rows.outcome)),
@@ -137,7 +154,7 @@ def _bet_scores(rows: Bets) -> dict[str, Any]:
     }
 
 
-def _money(accounts: Sequence[Account], forecasts: int) -> dict[str, Any]:
+def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]:
     """P/L over the accounts that were ever marked; cost over all, unknown if any of it is."""
     marked = [(a.total - a.bankroll, a.bankroll) for a in accounts if a.total is not None]
     costs = [account.cost for account in accounts]
@@ -192,7 +209,9 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
 
 
-def rank_agents(rows: Sequence[AgentScores], found: Comparisons, stated: Stated, replay: bool) -> Leaderboard:
+def rank_agents(
+    rows: Sequence[AgentScores], found: Comparisons, stated: ForecastColumns, replay: bool
+) -> Leaderboard:
     """The leaderboard's rows in the order of what is sure of each."""
     lines = [_leaderboard_row(row, found, _stamps(row.agent, stated, replay)) for row in rows]
     lines.sort(key=lambda line: (_descending(line.skill_low), _descending(line.skill), line.agent))
@@ -224,7 +243,7 @@ def _certainty(standing: RankedGain) -> dict[str, Any]:
     }
 
 
-def _stamps(agent: str, stated: Stated, replay: bool) -> tuple[str, ...]:
+def _stamps(agent: str, stated: ForecastColumns, replay: bool) -> tuple[str, ...]:
     mine = stated.agent == (stated.agents.index(agent) if agent in stated.agents else -1)
     early = bool(np.any(stated.early & mine))
     return (*([REPLAY_STAMP] if replay else []), *([EARLY_STAMP] if early else []))
@@ -255,7 +274,7 @@ class ProvisionalScores:
         return self.brier_market - self.brier_stated
 
 
-def provisional_scores(rows: Stated, latest: Floats) -> list[ProvisionalScores]:
+def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[ProvisionalScores]:
     """Every agent; `latest` is the newest price of each of the markets, NaN where there is none.
 
     At a price p the forecast f is expected to score p(1 − f)² + (1 − p)f².
@@ -265,17 +284,17 @@ def provisional_scores(rows: Stated, latest: Floats) -> list[ProvisionalScores]:
     found = list[ProvisionalScores]()
     for place, name in enumerate(rows.agents):
         own = usable & (rows.agent == place)
-        found.append(_provisional_line(name, take(rows, own), chance[own]))
+        found.append(_provisional_line(name, take_rows(rows, own), chance[own]))
     return found
 
 
-def _provisional_line(name: str, kept: Stated, p: Floats) -> ProvisionalScores:
+def _provisional_line(name: str, kept: ForecastColumns, p: Floats) -> ProvisionalScores:
     scores = [_none_for_nan(_expected_brier(probability(f), p, kept)) for f in (kept.forecast, kept.mid)]
     still = int(np.count_nonzero(kept.outcome == OPEN))
     return ProvisionalScores(name, kept.outcome.size, still, *scores)
 
 
-def _expected_brier(forecast: Floats, p: Floats, rows: Stated) -> float:
+def _expected_brier(forecast: Floats, p: Floats, rows: ForecastColumns) -> float:
     return mean(p * (1 - forecast) ** 2 + (1 - p) * forecast**2, rows.market)
 
 

@@ -10,10 +10,16 @@ from datetime import timedelta
 
 from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
-from arena.record.queries.frame import Connection
-from arena.record.queries.positions import Marked, read_marked
-from arena.record.queries.read import StoredCohort
-from arena.record.queries.trades import Timed, read_pages, read_payouts, read_trades, read_values
+from arena.record.queries.accounts import MarkedCohort, read_marked_cohort
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.trades import (
+    TimedTrade,
+    read_equity_by_mark,
+    read_newest_pages,
+    read_payouts,
+    read_trades,
+)
 from arena.scores.rules.money.event_exposure import HeldShares
 from markets.ladders import MarketFamily
 from markets.model import MarketId
@@ -57,7 +63,7 @@ class PositionGroup:
     money: Profit
 
 
-def positions(marked: Marked, max_age: timedelta) -> list[Position]:
+def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
     """Every lot of every agent: agents in line-up order, what is held first, the largest first."""
     return [
         found
@@ -66,7 +72,7 @@ def positions(marked: Marked, max_age: timedelta) -> list[Position]:
     ]
 
 
-def _agent_positions(agent: str, marked: Marked, max_age: timedelta) -> Iterator[Position]:
+def _agent_positions(agent: str, marked: MarkedCohort, max_age: timedelta) -> Iterator[Position]:
     seen = {
         (lot.market_id, lot.side): lot
         for lot in lot_values(_agent_holdings(agent, marked), marked.snapshot, max_age)
@@ -80,7 +86,7 @@ def _agent_positions(agent: str, marked: Marked, max_age: timedelta) -> Iterator
             yield Position(agent, key[0], question, key[1], lot, now.price, now.age, now.stale)
 
 
-def _agent_holdings(agent: str, marked: Marked) -> Holdings:
+def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
     try:
         return fold(marked.ledgers[agent])
     except LedgerError as error:
@@ -138,7 +144,7 @@ class AccountTrades:
     """
 
     agent: str
-    trades: tuple[Timed, ...]
+    trades: tuple[TimedTrade, ...]
     ends: Mapping[str, MarketEnd]
     lots: tuple[HeldShares, ...]
     values: tuple[int, ...]
@@ -153,15 +159,15 @@ def read_account_trades(
     connection: Connection, stored: StoredCohort, agent: str | None = None
 ) -> list[AccountTrades]:
     """The accounts of a cohort, or one agent's; none before the first mark."""
-    marked = read_marked(connection, stored.id, agent)
+    marked = read_marked_cohort(connection, stored.id, agent)
     if marked is None:
         return []
     found = positions(marked, stored.cohort.rules.quote_age)
     markets = sorted({position.market_id for position in found})
-    events = {page.id: page.event_id for page in read_pages(connection, markets)}
+    events = {page.id: page.event_id for page in read_newest_pages(connection, markets)}
     payouts = read_payouts(connection, markets)
     trades = read_trades(connection, stored.id, marked.at)
-    values = read_values(connection, stored.id)
+    values = read_equity_by_mark(connection, stored.id)
     mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
     accounts = []
     for name, entries in marked.ledgers.items():
@@ -179,7 +185,7 @@ class _MarketEnds:
     events: Mapping[MarketId, str]
     payouts: Payouts
     mids: Mapping[MarketId, int | None]
-    trades: Sequence[Timed]
+    trades: Sequence[TimedTrade]
     entries: Sequence[Entry]
 
     def ends(self, found: Sequence[Position]) -> dict[str, MarketEnd]:
@@ -230,7 +236,7 @@ class _MarketEnds:
 
 def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[str, MarketEnd]]:
     """The accounts of an agent, oldest cohort first, as one: trades in order of time, and what came back."""
-    trades: list[Timed] = []
+    trades: list[TimedTrade] = []
     ends: dict[str, MarketEnd] = {}
     for account in accounts:
         trades += account.trades

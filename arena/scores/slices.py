@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.columns import UNKNOWN, Ints, Stated, take
+from arena.record.model.columns import UNKNOWN, ForecastColumns, Ints, take_rows
 from arena.scores.comparisons import gains
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.calibration_slices import HORIZON_DAYS, HORIZONS, PRICE_BANDS
@@ -25,41 +25,41 @@ class Slice:
     gain: Gain
 
 
-def slice_gains(rows: Stated, by: str) -> list[Slice]:
+def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
     """Every agent against the market in each slice that holds something of its own, slice by slice."""
     names, place = BY[by](rows)
     found = list[Slice]()
     for number, name in enumerate(names):
-        some = gains(take(rows, np.flatnonzero(place == number)))
+        some = gains(take_rows(rows, np.flatnonzero(place == number)))
         found += [Slice(name, gain) for gain in some if gain.rows]
     return found
 
 
-def category(rows: Stated) -> Labels:
+def category(rows: ForecastColumns) -> Labels:
     """What markets are about, by their venue's word."""
     order = sorted(range(len(rows.categories)), key=lambda place: rows.categories[place])
     rank = np.argsort(np.array(order, dtype=np.int64))
     return [rows.categories[place] or "none" for place in order], rank[rows.category]
 
 
-def horizon(rows: Stated) -> Labels:
+def horizon(rows: ForecastColumns) -> Labels:
     """How long it was until the market was to close."""
     edges = [DAY * days for days in HORIZON_DAYS]
     return HORIZONS, np.searchsorted(edges, rows.closes - rows.at, side="right")
 
 
-def price(rows: Stated) -> Labels:
+def price(rows: ForecastColumns) -> Labels:
     """What a share of YES cost: tenths, half-open but for the last."""
     return PRICE_BANDS, np.minimum(rows.mid // (ONE // 10), 9)
 
 
-def cohort(rows: Stated) -> Labels:
+def cohort(rows: ForecastColumns) -> Labels:
     """In which cohort it was said."""
     numbers, place = np.unique(rows.cohort, return_inverse=True)
     return [f"cohort {number}" for number in numbers.tolist()], place
 
 
-def release(rows: Stated) -> Labels:
+def release(rows: ForecastColumns) -> Labels:
     """How long ago the model was released when it said so."""
     names = [*(name for _, name in AGES), "later", "release unknown"]
     known = np.where(rows.released == UNKNOWN, 0, rows.released)
@@ -67,7 +67,7 @@ def release(rows: Stated) -> Labels:
     return names, np.where(rows.released == UNKNOWN, len(names) - 1, age)
 
 
-BY: Mapping[str, Callable[[Stated], Labels]] = {
+BY: Mapping[str, Callable[[ForecastColumns], Labels]] = {
     each.__name__: each for each in (category, horizon, price, cohort, release)
 }
 """What rows can be sliced by."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from arena.errors import ArenaError
-from arena.record.files.examine import MEND, Content, heard
-from arena.record.queries.read import counts
-from arena.record.schema.copy import Told, silent
-from arena.record.schema.database import newest_version
+from arena.record.files.copy import ProgressCallback, no_progress
+from arena.record.files.integrity import RETAKE_HINT, RecordContent, reporting_progress
+from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import count_facts
+from arena.record.schema.database import newest_schema_version
 from arena.record.schema.tables import COHORT
-from arena.record.write.statehash import state_hash
 from arena.verify.checks.cohorts import check_whole_cohort
 from arena.verify.checks.evidence import check_dates
 from arena.verify.checks.markets import check_markets, check_prices, check_resolutions
@@ -67,13 +67,13 @@ def find(
     return found
 
 
-def agreed(connection: Connection, place: Path | str, told: Told = silent) -> Content:
+def agreed(connection: Connection, place: Path | str, told: ProgressCallback = no_progress) -> RecordContent:
     """What is in a record of the newest schema, once nothing in it contradicts something else."""
-    with heard(connection, "verifying", told):
+    with reporting_progress(connection, "verifying", told):
         found = find(connection, most=1)
     if found.count:
         count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
         message = f"{place} does not agree with itself in {count}, first {first.table} {first.key}"
-        raise ArenaError("differs", message, f"arena verify lists them; else {MEND}")
-    with heard(connection, "hashing", told):
-        return Content(newest_version(), state_hash(connection), counts(connection))
+        raise ArenaError("differs", message, f"arena verify lists them; else {RETAKE_HINT}")
+    with reporting_progress(connection, "hashing", told):
+        return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Dialect, Integer, Select, Table, bindparam, s
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NULLTYPE
 
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import COHORT, ENTRANT, ROUND
-from arena.record.schema.types import UtcTime
 from arena.verify.differences import Difference
 
 Row = dict[str, Any]

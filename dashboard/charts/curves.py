@@ -6,7 +6,7 @@ from typing import Literal
 
 import altair as alt
 
-from arena.record.queries.ends import Settled
+from arena.record.queries.progress import SettlementCount
 from dashboard.charts.style import Chart, colours, dashes, data, legend, money_axis, rule, unchecked
 from dashboard.model import PnlPoint, RoundDecision
 from dashboard.palette import MARKET, AgentLook
@@ -27,7 +27,7 @@ def pnl_curves(
     rounds: Sequence[RoundDecision],
     looks: Mapping[str, AgentLook],
     unit: Unit,
-    settled: Sequence[Settled] = (),
+    settled: Sequence[SettlementCount] = (),
 ) -> Chart:
     """A curve for each agent, the start line, a line for each round and a tick for each settlement."""
     title, axis, exact = UNITS[unit]
@@ -71,7 +71,7 @@ def _decided(rounds: Sequence[RoundDecision]) -> alt.Chart:
     return ticks.encode(x=alt.X("at:T", scale=alt.Scale(type="utc")), tooltip=tip)
 
 
-def _settled(settled: Sequence[Settled]) -> alt.Chart:
+def _settled(settled: Sequence[SettlementCount]) -> alt.Chart:
     """Triangles along the lower edge, larger where more markets were paid out at once."""
     rows = [{"at": one.at.isoformat(), "markets": one.markets} for one in settled]
     tip = [

@@ -6,8 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from arena.record.queries.onemarket import Dealt, Offered, Said
-from arena.record.queries.pricing import Priced
+from arena.record.queries.market_history import MarketForecast, MarketRound, MarketTrade, StoredPrice
 from dashboard.charts.style import Chart, colours, data, legend, unchecked
 from dashboard.palette import MARKET, AgentLook
 from markets.millionths import ONE
@@ -31,11 +30,11 @@ Events = Sequence[tuple[datetime, str]]
 
 @unchecked
 def over_time(
-    prices: Sequence[Priced],
+    prices: Sequence[StoredPrice],
     until: datetime,
-    said: Sequence[Said],
-    dealt: Sequence[Dealt],
-    offered: Sequence[Offered],
+    said: Sequence[MarketForecast],
+    dealt: Sequence[MarketTrade],
+    offered: Sequence[MarketRound],
     events: Events,
     looks: Mapping[str, AgentLook],
 ) -> Chart:
@@ -54,7 +53,7 @@ def over_time(
     return alt.layer(*layers).properties(height=440)
 
 
-def _price(prices: Sequence[Priced], until: datetime) -> list[alt.Chart]:
+def _price(prices: Sequence[StoredPrice], until: datetime) -> list[alt.Chart]:
     """The price as a line in steps, with the room between bid and ask."""
     rows = [_priced(price) for price in prices]
     if rows and prices[-1].at < until:
@@ -81,7 +80,7 @@ def _price(prices: Sequence[Priced], until: datetime) -> list[alt.Chart]:
     ]
 
 
-def _priced(price: Priced) -> dict[str, Any]:
+def _priced(price: StoredPrice) -> dict[str, Any]:
     shown = {"price": price.price, "bid": price.bid, "ask": price.ask}
     shares = {name: None if value is None else value / ONE for name, value in shown.items()}
     return {"at": price.at.isoformat()} | shares
@@ -143,7 +142,7 @@ def _agents(
     return [lines, *deeds, points.add_params(chosen)]
 
 
-def _chance(said: Said, place: Offered) -> dict[str, Any]:
+def _chance(said: MarketForecast, place: MarketRound) -> dict[str, Any]:
     return {
         "agent": said.agent,
         "course": f"{place.cohort} {said.agent}",
@@ -154,7 +153,7 @@ def _chance(said: Said, place: Offered) -> dict[str, Any]:
     }
 
 
-def _trade(dealt: Dealt) -> dict[str, Any]:
+def _trade(dealt: MarketTrade) -> dict[str, Any]:
     words, shape = DEEDS[dealt.side, dealt.action]
     price = dealt.price / ONE
     return {

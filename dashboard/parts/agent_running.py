@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from arena.record.queries.agent import Answers
+from arena.record.queries.agents import CallSums
 from dashboard.cohort_rules import settings_of
 from dashboard.listing import FEW, listing
 from dashboard.parts.agent_top import cost
@@ -109,7 +109,7 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
     _prompts(page.stays[-1].setup.prompts, texts)
 
 
-def reported(answers: Sequence[Answers]) -> list[str]:
+def reported(answers: Sequence[CallSums]) -> list[str]:
     """The models that answered, each once, with their fingerprints."""
     said = ((one.model, f" ({one.fingerprint})" if one.fingerprint else "") for one in answers if one.model)
     return list(dict.fromkeys(model + mark for model, mark in said))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from arena.record.queries.worth import Valued
+from arena.record.queries.accounts import AccountEquity
 from dashboard.listing import listing
 from dashboard.palette import AgentLook
 from dashboard.table import who
@@ -28,22 +28,22 @@ class Earned:
         return None if self.gain is None or not self.given else 100 * self.gain / self.given
 
 
-def earned(accounts: Sequence[Valued]) -> list[Earned]:
+def earned(accounts: Sequence[AccountEquity]) -> list[Earned]:
     """Every agent's money, the largest gain first."""
-    mine: dict[str, list[Valued]] = {}
+    mine: dict[str, list[AccountEquity]] = {}
     for account in accounts:
         mine.setdefault(account.agent, []).append(account)
     found = [_earned(name, own) for name, own in mine.items()]
     return sorted(found, key=lambda one: (one.gain is None, -(one.gain or 0), one.agent))
 
 
-def _earned(agent: str, own: Sequence[Valued]) -> Earned:
+def _earned(agent: str, own: Sequence[AccountEquity]) -> Earned:
     valued = [(one.total - one.given, one.given) for one in own if one.total is not None]
     gain = sum(gain for gain, _ in valued) if valued else None
     return Earned(agent, own[-1].kind, len(own), gain, sum(given for _, given in valued))
 
 
-def show_money(accounts: Sequence[Valued], looks: Mapping[str, AgentLook]) -> None:
+def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]) -> None:
     """One row an agent, with its money alone."""
     rows = earned(accounts)
     data = who([row.agent for row in rows], looks) | {

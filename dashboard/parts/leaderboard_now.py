@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
-from arena.record.model.incident import Told
-from arena.record.model.status import RoundState, Spend, Status
-from arena.record.queries.newest import Acted
+from arena.record.model.incident import RecordedIncident
+from arena.record.model.status import RoundState, Spending, Status
+from arena.record.queries.turns import TurnActivity
 from arena.scores.cache.entry import CacheEntry
 from arena.scores.cache.rank_moves import RankMove, RankMoves
 from dashboard.links import link
@@ -76,7 +76,7 @@ def away(wait: timedelta) -> str:
     return "in less than a minute"
 
 
-def _decisions(newest: RoundState | None, acted: Sequence[Acted]) -> None:
+def _decisions(newest: RoundState | None, acted: Sequence[TurnActivity]) -> None:
     st.markdown("**Newest decisions**")
     if newest is None:
         st.caption("Nobody has decided yet: `arena round` plays a round.")
@@ -123,7 +123,7 @@ def _why(move: RankMove) -> None:
         )
 
 
-def _spend(spend: Spend) -> None:
+def _spend(spend: Spending) -> None:
     st.markdown("**Spend**")
     st.markdown(_dollars(spend.today) + " today", help="What calls have cost since midnight UTC.")
     st.caption(_dollars(spend.month) + " this month")
@@ -151,6 +151,6 @@ def worst(status: Status) -> str:
     return next(reason.text for reason in status.reasons if reason.word == status.word)
 
 
-def _newest(told: list[Told]) -> str:
+def _newest(told: list[RecordedIncident]) -> str:
     at: datetime = max(one.incident.at for one in told)
     return f"{count(len(told), 'incident')}, the newest of {moment(at)}"

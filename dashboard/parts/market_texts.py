@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from arena.record.queries.onemarket import Page
+from arena.record.queries.market_history import PageVersion
 from dashboard.figures import long_text, time
 from dashboard.listing import FEW, listing
 from dashboard.queries.market import MarketPage
@@ -63,7 +63,7 @@ def _changes(page: MarketPage) -> None:
     )
 
 
-def _changed(before: Page, after: Page) -> Iterator[tuple[datetime, str, str, str]]:
+def _changed(before: PageVersion, after: PageVersion) -> Iterator[tuple[datetime, str, str, str]]:
     for name, what in FIELDS.items():
         old, new = getattr(before.market, name), getattr(after.market, name)
         if old != new:

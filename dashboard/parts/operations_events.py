@@ -5,9 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from arena.record.model.incident import Told
+from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import Status
-from arena.record.write.incidents import MOST_TRIES
+from arena.record.write.operations import MOST_TRIES
 from dashboard.choice import choice
 from dashboard.listing import WHEN, listing
 from dashboard.queries.operations import rejected_data
@@ -49,7 +49,7 @@ def show_jobs(status: Status) -> None:
     )
 
 
-def show_incidents(incidents: Sequence[Told]) -> None:
+def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
     """What an operator should hear of, and whether they were told."""
     st.subheader("Incidents", anchor=False)
     if not incidents:
@@ -67,7 +67,7 @@ def show_incidents(incidents: Sequence[Told]) -> None:
     listing(data, "Incidents", {"At": WHEN, "Ended": WHEN})
 
 
-def _told(told: Told) -> str:
+def _told(told: RecordedIncident) -> str:
     if told.told_at is not None:
         return moment(told.told_at)
     if told.tries >= MOST_TRIES:

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from arena.record.model.status import Limit, RoundState
-from arena.record.queries.workings import FailedTurn, Spender
+from arena.record.model.status import BudgetUse, RoundState
+from arena.record.queries.calls import AgentSpending, FailedTurn
 from dashboard.chart import draw
 from dashboard.charts.operations import daily_cost
 from dashboard.links import go
@@ -75,7 +75,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
 
 
-def show_spending(page: OperationsPage, budgets: Sequence[Limit]) -> None:
+def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     """What calls cost: of each budget, by day and by agent."""
     st.subheader("Spending", anchor=False)
     for budget in budgets:
@@ -93,12 +93,12 @@ def show_spending(page: OperationsPage, budgets: Sequence[Limit]) -> None:
         )
 
 
-def _of_budget(budget: Limit) -> str:
+def _of_budget(budget: BudgetUse) -> str:
     whose = f", {plain(budget.whose, 60)}" if budget.whose else ""
     return f"{SCOPES[budget.scope]}{whose}: " + escaped(f"{usd(budget.spent)} of {usd(budget.limit)}")
 
 
-def _by_agent(spenders: Sequence[Spender]) -> dict[str, list[Any]]:
+def _by_agent(spenders: Sequence[AgentSpending]) -> dict[str, list[Any]]:
     """Of each agent the cohorts, calls and cost; the dearest first."""
     calls, spent, cohorts = Counter[str](), Counter[str](), Counter[str]()
     for one in spenders:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from arena.record.queries.oneturn import Attempt
+from arena.record.queries.turns import CallAttempt
 from dashboard.choice import choice
 from dashboard.figures import long_text, money, number, time, words
 from dashboard.listing import FEW, listing
@@ -27,7 +27,7 @@ COLUMNS = {
 }
 
 
-def cost_of(attempts: Sequence[Attempt]) -> str:
+def cost_of(attempts: Sequence[CallAttempt]) -> str:
     """What all of these calls cost together; unknown if one of them is."""
     costs = [attempt.cost for attempt in attempts]
     known = [cost for cost in costs if cost is not None]
@@ -55,7 +55,7 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     _words(record, chosen)
 
 
-def _words(record: RecordSource, attempt: Attempt) -> None:
+def _words(record: RecordSource, attempt: CallAttempt) -> None:
     messages, reply = texts(record, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
@@ -69,17 +69,17 @@ def _words(record: RecordSource, attempt: Attempt) -> None:
             long_text(message.content, f"prompt {_key(attempt)} {place}")
 
 
-def _key(attempt: Attempt) -> str:
+def _key(attempt: CallAttempt) -> str:
     return f"{attempt.stage}-{attempt.sample}-{attempt.attempt}"
 
 
-def _name(attempt: Attempt) -> str:
+def _name(attempt: CallAttempt) -> str:
     """A call in words; samples are counted from 0 where there is one, so the number says little then."""
     sample = f", sample {attempt.sample}" if attempt.sample else ""
     return f"{attempt.stage}{sample}, attempt {attempt.attempt}"
 
 
-def _row(attempt: Attempt) -> dict[str, object]:
+def _row(attempt: CallAttempt) -> dict[str, object]:
     again = " (may be tried again)" if attempt.error_retry else ""
     fingerprint = f" ({attempt.fingerprint})" if attempt.fingerprint else ""
     return {

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from arena.record.queries.newturns import NewTurn
+from arena.record.queries.turns import TurnSummary
 from dashboard.choice import choice
 from dashboard.figures import mark, money, number, time, words
 from dashboard.links import go
@@ -70,7 +70,7 @@ def _nothing(agent: str, verdict: str) -> str:
     return "No turn is so. Choose another agent or verdict."
 
 
-def _row(turn: NewTurn) -> dict[str, object]:
+def _row(turn: TurnSummary) -> dict[str, object]:
     return {
         "at": turn.at,
         "agent": turn.agent,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.newest import Acted, read_busiest
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.turns import TurnActivity, read_busiest_turns
 from arena.scores.cache.entry import CacheEntry
 from arena.scores.cache.rank_moves import RankMoves, cached_moves
 from dashboard.source import RecordSource, ask, cached
@@ -16,7 +16,7 @@ NAMED = 3
 class Activity:
     """Those who traded most in a round, and the moves of a week."""
 
-    turns: tuple[Acted, ...]
+    turns: tuple[TurnActivity, ...]
     moves: CacheEntry[RankMoves] | None
 
 
@@ -27,5 +27,5 @@ def activity(record: RecordSource, round: int | None) -> Activity:
 
 
 def _read(connection: Connection, round: int | None) -> Activity:
-    turns = () if round is None else tuple(read_busiest(connection, round, NAMED))
+    turns = () if round is None else tuple(read_busiest_turns(connection, round, NAMED))
     return Activity(turns, cached_moves(connection))

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
-from arena.record.queries.agent import (
-    Answers,
-    Span,
-    Valued,
-    read_actions,
-    read_answers_of,
-    read_refused,
-    read_spans,
-    read_stages,
-    read_verdicts,
-    read_worth_at,
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.agents import (
+    AccountSpan,
+    CallSums,
+    EntrantEquity,
+    read_account_spans,
+    read_action_counts,
+    read_call_sums,
+    read_equity_at,
+    read_rejection_counts,
+    read_stage_counts,
+    read_status_counts,
 )
-from arena.record.queries.frame import Connection
-from arena.record.queries.positions import read_marked
-from arena.record.queries.questions import read_events, read_questions
-from arena.record.queries.read import StoredCohort, cohorts, prompts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.scores.cache.entry import CacheEntry
 from arena.scores.cache.profiles import DetailedProfile, cached_profile
 from arena.scores.positions import Position, positions
@@ -52,7 +52,7 @@ class AgentCohort:
     refused: dict[str, int]
     setup: AgentSetup
     changed: tuple[str, ...]
-    answers: tuple[Answers, ...]
+    answers: tuple[CallSums, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +98,18 @@ def holdings(record: RecordSource, name: str) -> tuple[Holding, ...]:
 @cached
 def texts(record: RecordSource, hashes: tuple[str, ...]) -> dict[str, str]:
     """The texts of prompts, by hash."""
-    return ask(record, lambda connection: prompts(connection, hashes))
+    return ask(record, lambda connection: read_prompts(connection, hashes))
 
 
 def _read_agent(connection: Connection, name: str) -> AgentPage:
     chosen = _chosen(connection, name)
-    last = [(span.entrant_id, span.last_at) for span in read_spans(connection, _ids(chosen, name))]
-    newest = {one.entrant_id: one.total for one in read_worth_at(connection, last)}
+    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
+    newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
     return AgentPage(name, _stays(connection, name, chosen, newest))
 
 
 def _chosen(connection: Connection, name: str) -> list[StoredCohort]:
-    return [stored for stored in cohorts(connection) if name in stored.entrant_ids]
+    return [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
 
 
 def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
@@ -118,11 +118,11 @@ def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
 
 def _read_curve(connection: Connection, name: str) -> tuple[PnlPoint, ...]:
     chosen = _chosen(connection, name)
-    worth = read_worth_at(connection, _wanted(read_spans(connection, _ids(chosen, name))))
+    worth = read_equity_at(connection, _wanted(read_account_spans(connection, _ids(chosen, name))))
     return _curve(name, worth, {one.entrant_ids[name]: one.cohort.bankroll for one in chosen})
 
 
-def _wanted(spans: Sequence[Span]) -> list[tuple[int, datetime]]:
+def _wanted(spans: Sequence[AccountSpan]) -> list[tuple[int, datetime]]:
     """Evenly spaced instants of the agent's whole life, for each account those at which it was open."""
     if not spans:
         return []
@@ -132,11 +132,11 @@ def _wanted(spans: Sequence[Span]) -> list[tuple[int, datetime]]:
     return [(s.entrant_id, at) for s in spans for at in (*_within(grid, s), s.last_at)]
 
 
-def _within(grid: Sequence[datetime], span: Span) -> Sequence[datetime]:
+def _within(grid: Sequence[datetime], span: AccountSpan) -> Sequence[datetime]:
     return grid[bisect_right(grid, span.first_at) - 1 : bisect_right(grid, span.last_at)]
 
 
-def _curve(name: str, worth: Sequence[Valued], given: dict[int, int]) -> tuple[PnlPoint, ...]:
+def _curve(name: str, worth: Sequence[EntrantEquity], given: dict[int, int]) -> tuple[PnlPoint, ...]:
     """The sum of what all accounts had made, at the instants at which one of them was marked."""
     made: dict[int, int] = {}
     points: dict[datetime, PnlPoint] = {}
@@ -154,9 +154,9 @@ def _stays(
     connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
 ) -> tuple[AgentCohort, ...]:
     ids = _ids(chosen, name)
-    verdicts, actions = read_verdicts(connection, ids), read_actions(connection, ids)
-    refused, stages = read_refused(connection, ids), read_stages(connection, ids)
-    answers = read_answers_of(connection, ids)
+    verdicts, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
+    refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
+    answers = read_call_sums(connection, ids)
     setups = [_setup(stored, name) for stored in chosen]
     found = list[AgentCohort]()
     for place, (stored, key) in enumerate(zip(chosen, ids, strict=True)):
@@ -188,7 +188,7 @@ def _setup(stored: StoredCohort, name: str) -> AgentSetup:
 
 
 def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
-    stored = [one for one in cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
+    stored = [one for one in read_cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
     return tuple(
         Holding(one.cohort.number, position)
         for one in reversed(stored)
@@ -197,7 +197,7 @@ def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
 
 
 def _held(connection: Connection, stored: StoredCohort, name: str) -> Collection[Position]:
-    marked = read_marked(connection, stored.id, name)
+    marked = read_marked_cohort(connection, stored.id, name)
     if marked is None:
         return []
     age = timedelta(seconds=stored.cohort.rules.max_quote_age)
@@ -213,4 +213,4 @@ def questions(record: RecordSource, market_ids: tuple[str, ...]) -> dict[str, st
 @cached
 def events(record: RecordSource, event_ids: tuple[str, ...]) -> dict[str, str]:
     """What these events are about, by the question of one of their markets."""
-    return ask(record, lambda connection: read_events(connection, event_ids))
+    return ask(record, lambda connection: read_event_questions(connection, event_ids))

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
-from arena.record.model.model import Cohort
-from arena.record.queries.curves import Worth, read_worth
-from arena.record.queries.ends import Settled, read_settled
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import StoredCohort, cohorts, rounds
-from arena.record.queries.worth import Valued, read_valued
+from arena.record.model.cohort import Cohort
+from arena.record.queries.accounts import AccountEquity, EquityPoint, read_account_equity, read_equity_curves
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.progress import SettlementCount, read_settlement_counts
 from arena.scores.cache.calibrations import CohortCalibrations, cached_calibrations
 from arena.scores.cache.entry import CacheEntry
 from arena.scores.cache.leaderboards import cached_leaderboard
@@ -43,7 +42,7 @@ class CohortPage:
     before: int | None
     changed: tuple[str, ...]
     rows: tuple[LeaderboardRow, ...]
-    money: tuple[Valued, ...]
+    money: tuple[AccountEquity, ...]
     made_at: datetime | None
     fresh: bool
 
@@ -54,7 +53,7 @@ class CohortCurves:
 
     points: tuple[PnlPoint, ...]
     rounds: tuple[RoundDecision, ...]
-    settled: tuple[Settled, ...]
+    settled: tuple[SettlementCount, ...]
 
 
 @cached
@@ -76,7 +75,7 @@ def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrat
 
 
 def _read_cohort(connection: Connection, number: int) -> CohortPage:
-    known = cohorts(connection)
+    known = read_cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
     found = cached_leaderboard(connection, number)
@@ -86,27 +85,27 @@ def _read_cohort(connection: Connection, number: int) -> CohortPage:
         before=None if before is None else before.number,
         changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),
         rows=() if found is None else found.value.rows,
-        money=tuple(read_valued(connection, number)) if found is None else (),
+        money=tuple(read_account_equity(connection, number)) if found is None else (),
         made_at=None if found is None else found.made_at,
         fresh=found is not None and found.fresh,
     )
 
 
 def _read_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
-    stored: StoredCohort = next(one for one in cohorts(connection) if one.cohort.number == number)
-    points = gains(stored.cohort, read_worth(connection, number, POINTS, back))
+    stored: StoredCohort = next(one for one in read_cohorts(connection) if one.cohort.number == number)
+    points = gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
     if not points:
         return CohortCurves((), (), ())
     first, last = points[0].at, points[-1].at
-    decided = (RoundDecision(begun.number, begun.at) for begun in rounds(connection, stored.id))
+    decided = (RoundDecision(begun.number, begun.at) for begun in read_rounds(connection, stored.id))
     return CohortCurves(
         points,
         tuple(one for one in decided if first <= one.at <= last),
-        tuple(one for one in read_settled(connection, number) if first <= one.at <= last),
+        tuple(one for one in read_settlement_counts(connection, number) if first <= one.at <= last),
     )
 
 
-def gains(cohort: Cohort, worth: Iterable[Worth]) -> tuple[PnlPoint, ...]:
+def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
     """What each account has gained at every mark, in dollars and in percent of its bankroll."""
     found = ((mark.agent, mark.at, mark.total - cohort.bankroll) for mark in worth)
     return tuple(PnlPoint(agent, at, gain / ONE, 100 * gain / cohort.bankroll) for agent, at, gain in found)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.worth import Valued, read_valued
+from arena.record.queries.accounts import AccountEquity, read_account_equity
+from arena.record.queries.forecasts import Connection
 from arena.scores.cache.entry import CacheEntry
 from arena.scores.cache.leaderboards import cached_leaderboard, cached_slices
 from arena.scores.cache.profiles import ProfileFigures, cached_figures
@@ -23,7 +23,7 @@ class LeaderboardPage:
 
     ranking: Leaderboard | None
     lines: tuple[LeaderboardLine, ...]
-    money: tuple[Valued, ...]
+    money: tuple[AccountEquity, ...]
     made_at: datetime | None
     fresh: bool
 
@@ -43,7 +43,7 @@ def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None
 def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
     found = cached_leaderboard(connection, cohort)
     if found is None:
-        return LeaderboardPage(None, (), tuple(read_valued(connection, cohort)), None, fresh=False)
+        return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)), None, fresh=False)
     briefs = cached_figures(connection) if cohort is None else None
     made = [found.made_at, *([] if briefs is None else [briefs.made_at])]
     fresh = found.fresh and (briefs is None or briefs.fresh)

@@ -4,28 +4,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.lookup import newest
-from arena.record.queries.onemarket import (
-    Account,
-    Dealt,
-    Ended,
-    Offered,
-    Page,
-    Said,
-    read_accounts,
-    read_dealt,
-    read_ends,
-    read_marked,
-    read_offered,
-    read_pages,
-    read_said,
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.market_history import (
+    MarketAccount,
+    MarketForecast,
+    MarketRound,
+    MarketTrade,
+    PageVersion,
+    PriceHistory,
+    ResolutionVersion,
+    read_last_marks,
+    read_market_accounts,
+    read_market_forecasts,
+    read_market_rounds,
+    read_market_trades,
+    read_page_versions,
+    read_price_history,
+    read_resolution_versions,
 )
-from arena.record.queries.pricing import Prices, read_prices
-from arena.record.queries.seen import BEGINNING, latest
+from arena.record.queries.markets import BEGINNING, read_newest_instant
+from arena.record.schema.statements import newest_rows
 from arena.record.schema.tables import QUOTE
-from arena.record.write.looks import PRICES as PRICED
-from arena.record.write.looks import quote_of
+from arena.record.write.listings import QUOTE_FIELDS as PRICED
+from arena.record.write.listings import quote_of
 from dashboard.source import RecordSource, ask, cached
 from dashboard.thin import thin
 from markets.model import Market, MarketId, Quote
@@ -62,10 +63,10 @@ class MarketPage:
     market: Market
     quote: Quote | None
     now: datetime
-    pages: tuple[Page, ...]
-    ends: tuple[Ended, ...]
-    offered: tuple[Offered, ...]
-    dealt: tuple[Dealt, ...]
+    pages: tuple[PageVersion, ...]
+    ends: tuple[ResolutionVersion, ...]
+    offered: tuple[MarketRound, ...]
+    dealt: tuple[MarketTrade, ...]
     positions: tuple[MarketPosition, ...]
 
     @property
@@ -78,8 +79,8 @@ class MarketPage:
 class History:
     """A market's prices and what was said of it, as much as a chart can take."""
 
-    prices: Prices
-    said: tuple[Said, ...]
+    prices: PriceHistory
+    said: tuple[MarketForecast, ...]
     thinned: bool
 
 
@@ -96,27 +97,27 @@ def history(record: RecordSource, market: str, agent: str = "") -> History:
 
 
 def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
-    pages = read_pages(connection, market)
+    pages = read_page_versions(connection, market)
     if not pages:
         return None
-    now = max(latest(connection, BEGINNING), pages[-1].at)
-    quoted = newest(connection, QUOTE, [market], "at", *PRICED).get(market)
-    offered, accounts = read_offered(connection, market), read_accounts(connection, market)
+    now = max(read_newest_instant(connection, BEGINNING), pages[-1].at)
+    quoted = newest_rows(connection, QUOTE, [market], "at", *PRICED).get(market)
+    offered, accounts = read_market_rounds(connection, market), read_market_accounts(connection, market)
     first = {account.cohort: account.entrant_id for account in accounts}
-    priced = read_marked(connection, market, first.values())
+    priced = read_last_marks(connection, market, first.values())
     return MarketPage(
         market=pages[-1].market,
         quote=None if quoted is None else quote_of(quoted),
         now=now,
         pages=tuple(pages),
-        ends=tuple(read_ends(connection, market)),
+        ends=tuple(read_resolution_versions(connection, market)),
         offered=tuple(offered),
-        dealt=tuple(read_dealt(connection, market, DEALT)),
+        dealt=tuple(read_market_trades(connection, market, DEALT)),
         positions=tuple(found for account in accounts for found in _positions(account, priced)),
     )
 
 
-def _positions(account: Account, priced: Priced) -> Iterator[MarketPosition]:
+def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPosition]:
     """An account's lots; what has no price is valued at its cost, as everywhere."""
     lots: dict[LotKey, list[Entry]] = {}
     for entry in account.entries:
@@ -131,8 +132,8 @@ def _positions(account: Account, priced: Priced) -> Iterator[MarketPosition]:
 
 
 def _read_history(connection: Connection, market: MarketId, agent: str) -> History:
-    rounds = [place.round_id for place in read_offered(connection, market) if place.shown]
-    last = read_said(connection, market, rounds[-1:], agent)
+    rounds = [place.round_id for place in read_market_rounds(connection, market) if place.shown]
+    last = read_market_forecasts(connection, market, rounds[-1:], agent)
     kept = thin(rounds, SAID // max(len(last), 1))
-    said = read_said(connection, market, kept, agent)
-    return History(read_prices(connection, market, PRICES), tuple(said), len(kept) < len(rounds))
+    said = read_market_forecasts(connection, market, kept, agent)
+    return History(read_price_history(connection, market, PRICES), tuple(said), len(kept) < len(rounds))

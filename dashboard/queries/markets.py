@@ -5,22 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from arena.record.queries.directory import (
-    Interest,
-    Listed,
-    Shown,
-    Spread,
-    last_shown,
-    read_interest,
-    read_listed,
-    read_spreads,
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.market_history import read_event_questions
+from arena.record.queries.markets import (
+    BEGINNING,
+    ForecastSpread,
+    ListedMarket,
+    MarketInterest,
+    ShowingRound,
+    count_by_event,
+    read_forecast_spreads,
+    read_last_shown,
+    read_listed_markets,
+    read_market_interest,
+    read_newest_instant,
     was_any_shown,
 )
-from arena.record.queries.frame import Connection
-from arena.record.queries.lookup import newest
-from arena.record.queries.questions import read_events
-from arena.record.queries.seen import BEGINNING, latest
-from arena.record.queries.topics import count_by_event
+from arena.record.schema.statements import newest_rows
 from arena.record.schema.tables import QUOTE
 from arena.scores.cache.categories import cached_categories
 from dashboard.source import RecordSource, ask, cached
@@ -61,14 +62,14 @@ class FilterMenu:
 class MarketLine:
     """A market in the list. Prices are in millionths; `others` counts those of its event."""
 
-    market: Listed
+    market: ListedMarket
     status: Status
     others: int
     price: int | None
     volume: int | None
-    shown: Shown
-    interest: Interest
-    spread: Spread | None
+    shown: ShowingRound
+    interest: MarketInterest
+    spread: ForecastSpread | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,9 @@ class MarketList:
 class MarketMatch:
     """A market that is as asked for."""
 
-    market: Listed
+    market: ListedMarket
     status: Status
-    shown: Shown
+    shown: ShowingRound
 
 
 Quotes = Mapping[str, Any]
@@ -104,7 +105,7 @@ def menu(record: RecordSource, event: str) -> FilterMenu:
         lambda connection: FilterMenu(
             is_empty=not was_any_shown(connection),
             categories=cached_categories(connection),
-            about=read_events(connection, [event]).get(event) if event else None,
+            about=read_event_questions(connection, [event]).get(event) if event else None,
         ),
     )
 
@@ -127,8 +128,8 @@ def _matching(
     connection: Connection, asked: MarketFilter, enough: int
 ) -> tuple[dict[MarketId, MarketMatch], bool]:
     """The markets that are as asked for, those shown last first, and whether there are no others."""
-    found, now = dict[MarketId, MarketMatch](), latest(connection, BEGINNING)
-    for shown in last_shown(connection):
+    found, now = dict[MarketId, MarketMatch](), read_newest_instant(connection, BEGINNING)
+    for shown in read_last_shown(connection):
         for match in _of_some(connection, shown, asked, now):
             found[match.market.id] = match
         if len(found) > enough:
@@ -137,9 +138,9 @@ def _matching(
 
 
 def _of_some(
-    connection: Connection, shown: Mapping[MarketId, Shown], asked: MarketFilter, now: datetime
+    connection: Connection, shown: Mapping[MarketId, ShowingRound], asked: MarketFilter, now: datetime
 ) -> list[MarketMatch]:
-    listed = read_listed(connection, list(shown))
+    listed = read_listed_markets(connection, list(shown))
     all_ = [MarketMatch(market, _status(market, now), shown[market.id]) for market in listed]
     matching = [match for match in all_ if _matches(match, asked)]
     if asked.status != "unpriced":
@@ -148,7 +149,7 @@ def _of_some(
     return [match for match in matching if _price(quotes.get(match.market.id)) is None]
 
 
-def _status(market: Listed, now: datetime) -> Status:
+def _status(market: ListedMarket, now: datetime) -> Status:
     if market.ended:
         return "resolved"
     return "waiting" if market.closes_at <= now else "open"
@@ -171,7 +172,7 @@ def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
 
 
 def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
-    spreads = read_spreads(connection, {id: match.shown for id, match in matching.items()}, NULLS)
+    spreads = read_forecast_spreads(connection, {id: match.shown for id, match in matching.items()}, NULLS)
     apart = {id: spread.high - spread.low for id, spread in spreads.items() if spread.agents > 1}
     return sorted(apart, key=lambda id: (-apart[id], id))
 
@@ -187,8 +188,8 @@ SORTED: Mapping[Order, Callable[[Connection, Matches], list[MarketId]]] = {
 
 def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
     ids = [match.market.id for match in chosen]
-    quotes, interest = _quotes(connection, ids), read_interest(connection, ids)
-    spreads = read_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
+    quotes, interest = _quotes(connection, ids), read_market_interest(connection, ids)
+    spreads = read_forecast_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
     events = count_by_event(connection, [match.market.event_id for match in chosen])
     return [
         MarketLine(
@@ -198,7 +199,7 @@ def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[Market
             _price(quotes.get(match.market.id)),
             quotes[match.market.id].volume if match.market.id in quotes else None,
             match.shown,
-            interest.get(match.market.id, Interest(0, 0)),
+            interest.get(match.market.id, MarketInterest(0, 0)),
             spreads.get(match.market.id),
         )
         for match in chosen
@@ -206,7 +207,7 @@ def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[Market
 
 
 def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
-    return newest(connection, QUOTE, ids, "at", "mid", "last", "volume")
+    return newest_rows(connection, QUOTE, ids, "at", "mid", "last", "volume")
 
 
 def _price(quote: Any) -> int | None:

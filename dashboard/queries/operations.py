@@ -4,13 +4,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.clock import now
-from arena.record.model.budget import midnight
-from arena.record.model.incident import Told
-from arena.record.queries.frame import Connection
-from arena.record.queries.workings import FailedTurn, Spender, read_daily, read_failed, read_spenders, size_of
-from arena.record.schema.database import version_of
-from arena.record.write.aside import StoredAside, read_aside
-from arena.record.write.incidents import recent
+from arena.record.model.incident import RecordedIncident
+from arena.record.model.reservation import midnight
+from arena.record.queries.calls import (
+    AgentSpending,
+    FailedTurn,
+    read_agent_spending,
+    read_daily_spending,
+    read_failed_turns,
+    record_size,
+)
+from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import schema_version
+from arena.record.write.operations import read_recent_incidents
+from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard.source import RecordSource, ask, cached
 
 FAILED = 40
@@ -25,9 +32,9 @@ class OperationsPage:
     """How an arena works; `daily` is what calls cost on each of the last days."""
 
     failed: tuple[FailedTurn, ...]
-    spenders: tuple[Spender, ...]
+    spenders: tuple[AgentSpending, ...]
     daily: tuple[tuple[datetime, int], ...]
-    incidents: tuple[Told, ...]
+    incidents: tuple[RecordedIncident, ...]
     size: int
     schema: str
 
@@ -39,17 +46,17 @@ def operations_page(record: RecordSource) -> OperationsPage:
 
 
 @cached
-def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredAside, ...]:
+def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarantine, ...]:
     """What venues sent in vain, the newest first."""
-    return ask(record, lambda connection: tuple(read_aside(connection, kind=kind, limit=REJECTED)))
+    return ask(record, lambda connection: tuple(read_quarantine(connection, kind=kind, limit=REJECTED)))
 
 
 def _read(connection: Connection, at: datetime) -> OperationsPage:
     return OperationsPage(
-        failed=tuple(read_failed(connection, FAILED, ("failed", "malformed"))),
-        spenders=tuple(read_spenders(connection)),
-        daily=tuple(read_daily(connection, midnight(at), DAYS)),
-        incidents=tuple(recent(connection, INCIDENTS)),
-        size=size_of(connection),
-        schema=version_of(connection) or "",
+        failed=tuple(read_failed_turns(connection, FAILED, ("failed", "malformed"))),
+        spenders=tuple(read_agent_spending(connection)),
+        daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
+        incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
+        size=record_size(connection),
+        schema=schema_version(connection) or "",
     )

@@ -1,7 +1,7 @@
 """What every page needs: which cohorts and agents the record has."""
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import StoredCohort, cohorts, rounds
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.forecasts import Connection
 from dashboard.model import CohortLine, SeasonOverview
 from dashboard.source import RecordSource, ask, cached
 
@@ -13,14 +13,14 @@ def season(record: RecordSource) -> SeasonOverview:
 
 
 def _read_season(connection: Connection) -> SeasonOverview:
-    stored = cohorts(connection)
+    stored = read_cohorts(connection)
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     return SeasonOverview(tuple(line_of(connection, one) for one in stored), tuple(kinds.items()))
 
 
 def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:
     """A cohort as lists have it."""
-    begun, frozen = rounds(connection, stored.id), stored.cohort
+    begun, frozen = read_rounds(connection, stored.id), stored.cohort
     played = sum(round.done for round in begun)
     return CohortLine(
         frozen.number,

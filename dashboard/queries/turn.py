@@ -5,24 +5,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.model import Article, Message
-from arena.record.queries.frame import Connection
-from arena.record.queries.lookup import newest
-from arena.record.queries.newturns import NewTurn, newest_turns
-from arena.record.queries.oneturn import (
-    Attempt,
-    Decided,
-    Seen,
-    Stated,
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.trades import read_payouts
+from arena.record.queries.turns import (
+    CallAttempt,
+    PlacedTurn,
+    SeenMarket,
+    StatedForecast,
+    TurnSummary,
     find_turn,
     read_attempts,
+    read_call_texts,
     read_fills,
     read_forecasts,
+    read_newest_turns,
     read_rejections,
-    read_seen,
-    read_texts,
-    rounds_of,
+    read_seen_markets,
+    read_turn_rounds,
 )
-from arena.record.queries.trades import read_payouts
+from arena.record.schema.statements import newest_rows
 from arena.record.schema.tables import QUOTE
 from arena.record.write.evidence import read_evidence
 from dashboard.source import RecordSource, ask, cached
@@ -42,8 +43,8 @@ class Claim:
     `price` is what YES costs now, where the market has not ended.
     """
 
-    seen: Seen
-    said: Stated
+    seen: SeenMarket
+    said: StatedForecast
     ended: bool
     payout: int | None
     price: int | None
@@ -61,12 +62,12 @@ class Claim:
 class TurnPage:
     """One turn, whole but for the texts of its calls, and the rounds in which the agent's others are."""
 
-    turn: Decided
+    turn: PlacedTurn
     rounds: tuple[int, ...]
     claims: tuple[Claim, ...]
     fills: tuple[Fill, ...]
     rejections: tuple[Rejection, ...]
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[CallAttempt, ...]
     evidence: tuple[tuple[MarketId, Article], ...]
 
     @property
@@ -76,9 +77,9 @@ class TurnPage:
 
 
 @cached
-def turns(record: RecordSource, agent: str = "", verdict: str = "") -> tuple[NewTurn, ...]:
+def turns(record: RecordSource, agent: str = "", verdict: str = "") -> tuple[TurnSummary, ...]:
     """The newest turns, one more than a list has where there are more."""
-    return ask(record, lambda connection: tuple(newest_turns(connection, MOST + 1, agent, verdict)))
+    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, verdict)))
 
 
 @cached
@@ -90,18 +91,18 @@ def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> Turn
 @cached
 def texts(record: RecordSource, call: int) -> tuple[tuple[Message, ...], str | None]:
     """What was asked in a call, and what was answered."""
-    return ask(record, lambda connection: read_texts(connection, call))
+    return ask(record, lambda connection: read_call_texts(connection, call))
 
 
 def _read(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
     turn = find_turn(connection, cohort, round, agent)
     if turn is None:
         return None
-    seen = read_seen(connection, turn)
+    seen = read_seen_markets(connection, turn)
     articles = read_evidence(connection, turn.round_id)
     return TurnPage(
         turn,
-        tuple(rounds_of(connection, cohort, agent)),
+        tuple(read_turn_rounds(connection, cohort, agent)),
         tuple(_claims(connection, seen, read_forecasts(connection, turn))),
         tuple(read_fills(connection, turn)),
         tuple(read_rejections(connection, turn)),
@@ -110,15 +111,17 @@ def _read(connection: Connection, cohort: int, round: int, agent: str) -> TurnPa
     )
 
 
-def _claims(connection: Connection, seen: Sequence[Seen], said: Mapping[MarketId, Stated]) -> list[Claim]:
+def _claims(
+    connection: Connection, seen: Sequence[SeenMarket], said: Mapping[MarketId, StatedForecast]
+) -> list[Claim]:
     ids = [market.id for market in seen]
     # Versions come in order, so the newest one stands.
     ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
-    quotes = newest(connection, QUOTE, ids, "at", "mid", "last")
+    quotes = newest_rows(connection, QUOTE, ids, "at", "mid", "last")
     return [
         Claim(
             market,
-            said.get(market.id, Stated()),
+            said.get(market.id, StatedForecast()),
             market.id in ends,
             ends.get(market.id),
             None if market.id in ends else _price(quotes.get(market.id)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.clock import now
 from arena.errors import ArenaError
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from dashboard.report.facts import gather
 from dashboard.report.render import render
 
@@ -26,7 +26,7 @@ def main() -> int:
     arguments.add_argument("--cohort", type=int)
     wanted = arguments.parse_args()
     try:
-        with looking(wanted.record) as engine, reading(engine) as connection:
+        with open_read_only(wanted.record) as engine, reading(engine) as connection:
             facts = gather(connection, wanted.cohort)
         page = render(facts, now(), lambda done, whole: tell(done=done, whole=whole))
         wanted.file.write_text(page, encoding="utf-8")

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.errors import ArenaError
-from arena.record.queries.curves import read_worth
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import StoredCohort, cohorts, rounds
-from arena.record.queries.stated import read_stated
+from arena.record.queries.accounts import read_equity_curves
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.forecasts import Connection, read_forecast_columns
 from arena.scores.cache.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from arena.scores.cache.leaderboards import compute_leaderboard
 from arena.scores.leaderboard import MARKET, Leaderboard
@@ -46,7 +45,7 @@ class ReportFacts:
 
 def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     """All that is said, of every cohort or of one."""
-    stored = cohorts(connection)
+    stored = read_cohorts(connection)
     if not stored:
         mend = "arena round plays the first, arena demo a season"
         raise ArenaError("no_cohort", "the record holds no cohort yet", mend)
@@ -54,7 +53,7 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)
-    shown = read_stated(connection, cohort)
+    shown = read_forecast_columns(connection, cohort)
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return ReportFacts(
         cohort=cohort,
@@ -69,8 +68,8 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
 
 def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:
     number, bankroll = stored.cohort.number, stored.cohort.bankroll
-    worth = read_worth(connection, number)
+    worth = read_equity_curves(connection, number)
     gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
     points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
-    decided = (RoundDecision(begun.number, begun.at) for begun in rounds(connection, stored.id))
+    decided = (RoundDecision(begun.number, begun.at) for begun in read_rounds(connection, stored.id))
     return ReportCurves(line_of(connection, stored), tuple(points), tuple(decided))

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from arena.record.model.model import Cohort
+from arena.record.model.cohort import Cohort
 from arena.scores.cache.calibrations import CohortCalibrations, ForecasterCalibration
 from dashboard.chart import draw
 from dashboard.charts.calibration import PANEL, calibration

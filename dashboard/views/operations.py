@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from arena.record.model.status import JobLine, Status
+from arena.record.model.status import JobStatus, Status
 from dashboard.config import known_config
 from dashboard.parts.operations_events import show_incidents, show_jobs, show_rejected
 from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
@@ -111,7 +111,7 @@ def _record(page: OperationsPage, status: Status) -> None:
     )
 
 
-def _backup(job: JobLine | None, status: Status) -> str:
+def _backup(job: JobStatus | None, status: Status) -> str:
     if job is None or job.ended_at is None:
         return "none was made by `arena run`; `arena db backup` makes one"
     if job.failures:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
-from arena.record.model.lease import holder
-from arena.record.model.model import Cohort, Entrant
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.lease import holder_name
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
@@ -101,7 +101,7 @@ def a_world(
         venue=lambda cohort: venue,
         mind=lambda cohort, entrant: Player(agents[entrant.name], answer, lambda prompt: 0),
         now=lambda: now,
-        holder=holder(),
+        holder=holder_name(),
         code_version="test",
     )
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sqlalchemy import BigInteger, Integer, Table, create_engine, insert
 
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import (
     CALL,
     COHORT,
@@ -25,7 +26,6 @@ from arena.record.schema.tables import (
     TURN,
     VERSION,
 )
-from arena.record.schema.types import UtcTime
 from markets.hashes import canonical
 from tests.builders import NOW, usd
 

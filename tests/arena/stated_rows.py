@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.record.model.columns import UNKNOWN, Account, Bets, Stated
+from arena.record.model.columns import UNKNOWN, AccountSummary, BetColumns, ForecastColumns
 from markets.millionths import ONE
 
 DAY = 86_400
@@ -21,7 +21,7 @@ def a_season(
     rounds: int = 1,
     seed: int = 1,
     released: Mapping[str, int] | None = None,
-) -> Stated:
+) -> ForecastColumns:
     """Agents that know the truth by so much more than the market, whose price is off by a quarter.
 
     A share of 0 is the price itself, of 1 the truth. All are shown all markets in every round.
@@ -38,7 +38,7 @@ def a_season(
     share = np.array(list(agents.values()))[agent]
     said = np.clip(price[market] + share * (truth - price)[market], 0.01, 0.99)
     dates = released or {}
-    return Stated(
+    return ForecastColumns(
         agents=names,
         markets=tuple(f"m{place}" for place in range(count)),
         events=tuple(f"e{place}" for place in range(events)),
@@ -63,7 +63,7 @@ def _none(kind: str) -> Any:
     return np.zeros(0, dtype=kind)
 
 
-NO_BETS = Bets(
+NO_BETS = BetColumns(
     (),
     (),
     *(_none("int64") for _ in range(4)),
@@ -73,6 +73,6 @@ NO_BETS = Bets(
 )
 
 
-def an_account(agent: str) -> Account:
+def an_account(agent: str) -> AccountSummary:
     """Somebody who was never marked and paid for nothing."""
-    return Account(agent, "llm", 1, 10_000 * ONE, None, 0, 1, 0, 0, 0)
+    return AccountSummary(agent, "llm", 1, 10_000 * ONE, None, 0, 1, 0, 0, 0)

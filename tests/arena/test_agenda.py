@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from arena.cohorts.schedule import Plan
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
-from arena.record.model.model import Cohort, JobState
-from arena.record.queries.courses import Begun, Course
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import Cohort, JobState
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.progress import BegunRound, CohortProgress
 from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
 
@@ -27,27 +27,27 @@ def cohort(number: int = 1, rounds: int = 5, real: bool = True) -> Cohort:
 
 def course(
     one: Cohort,
-    *rounds: Begun,
+    *rounds: BegunRound,
     looked: datetime | None = None,
     marked: bool = True,
     ended: datetime | None = None,
     paused: datetime | None = None,
     stopped: datetime | None = None,
-) -> Course:
+) -> CohortProgress:
     stored = StoredCohort(one.number, one, {"ann": 1, "bob": 2}, ended, paused, stopped)
-    return Course(stored, rounds, looked or max((x.at for x in rounds), default=None), marked)
+    return CohortProgress(stored, rounds, looked or max((x.at for x in rounds), default=None), marked)
 
 
 def played(
     number: int, done: bool = True, silent: int = 0, failed: int = 0, taken: timedelta = DAY * 0
-) -> Begun:
+) -> BegunRound:
     at = NOW + (number - 1) * WEEK
-    return Begun(number, at, at + taken, done, silent, failed)
+    return BegunRound(number, at, at + taken, done, silent, failed)
 
 
 def at_work(
     now: datetime,
-    *courses: Course,
+    *courses: CohortProgress,
     catch_up: CatchUp = "latest",
     count: int | None = 1,
     keep: int = 5,

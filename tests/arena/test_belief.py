@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.belief import anchored, confidence, implied, stated
+from arena.record.model.columns import anchored_belief, confidence, implied_belief, stated_belief
 from markets.millionths import ONE, millionths
 
 
@@ -35,13 +35,13 @@ def test_section_1_2_a_stake_is_a_confidence(cash: int, bet: int, largest: int, 
 def test_section_1_3_a_no_bet_is_turned_into_the_chance_of_yes(
     side: str, says: str, outcome: int, scores: float
 ) -> None:
-    forecast = float(implied(side == "YES", 0.80))
+    forecast = float(implied_belief(side == "YES", 0.80))
     assert forecast == pytest.approx(float(says), abs=1e-12)
     assert (forecast - outcome) ** 2 == pytest.approx(scores, abs=1e-12)
 
 
 def test_section_1_3_no_at_80_percent_means_yes_at_20() -> None:
-    assert float(implied(False, 0.80)) == pytest.approx(0.20, abs=1e-12)
+    assert float(implied_belief(False, 0.80)) == pytest.approx(0.20, abs=1e-12)
 
 
 def test_appendix_a_confidence_stops_at_one() -> None:
@@ -49,7 +49,7 @@ def test_appendix_a_confidence_stops_at_one() -> None:
 
 
 def test_appendix_a_forecast_from_a_bet() -> None:
-    assert implied([True, False], [0.5, 0.25]).tolist() == [0.5, 0.75]
+    assert implied_belief([True, False], [0.5, 0.25]).tolist() == [0.5, 0.75]
 
 
 def test_the_largest_bet_is_the_one_the_rules_allow() -> None:
@@ -63,24 +63,24 @@ def test_where_no_bet_is_allowed_a_stake_says_nothing() -> None:
 
 
 def test_a_stake_of_nothing_agrees_with_the_market_when_anchored_and_says_never_when_implied() -> None:
-    assert anchored([True, False], 0.0, 0.37).tolist() == [0.37, 0.37]
-    assert implied(True, 0.0) == 0.0
+    assert anchored_belief([True, False], 0.0, 0.37).tolist() == [0.37, 0.37]
+    assert implied_belief(True, 0.0) == 0.0
 
 
 def test_the_largest_stake_is_certainty_in_both_readings() -> None:
-    assert anchored([True, False], 1.0, 0.37).tolist() == [1.0, 0.0]
-    assert implied([True, False], 1.0).tolist() == [1.0, 0.0]
+    assert anchored_belief([True, False], 1.0, 0.37).tolist() == [1.0, 0.0]
+    assert implied_belief([True, False], 1.0).tolist() == [1.0, 0.0]
 
 
 def test_a_small_right_bet_scores_badly_when_implied_and_well_when_anchored() -> None:
     """$500 of YES at 0.40 with $10,000: the seed reads 20%, the anchored reading 52%."""
     c = confidence(500, 10_000)
-    assert float(implied(True, c)) == 0.2
-    assert float(anchored(True, c, 0.4)) == pytest.approx(0.52, abs=1e-12)
+    assert float(implied_belief(True, c)) == 0.2
+    assert float(anchored_belief(True, c, 0.4)) == pytest.approx(0.52, abs=1e-12)
 
 
 def test_what_was_stated_is_taken_at_its_word() -> None:
-    assert stated([0, 123_456, ONE]).tolist() == [0.0, 0.123456, 1.0]
+    assert stated_belief([0, 123_456, ONE]).tolist() == [0.0, 0.123456, 1.0]
 
 
 prices = st.integers(1, ONE - 1)
@@ -92,21 +92,21 @@ def test_a_quarter_kelly_stake_read_back_gives_the_belief(belief: int, price: in
     q, p, base = Fraction(belief, ONE), Fraction(price, ONE), 10_000
     yes = q > p
     stake = base * ((q - p) / (1 - p) if yes else (p - q) / p) / 4
-    read = anchored(yes, confidence(float(stake), base), float(p))
+    read = anchored_belief(yes, confidence(float(stake), base), float(p))
     assert float(read) == pytest.approx(float(q), abs=1e-12)
 
 
 @given(yes=st.booleans(), stake=st.integers(0, 10**13), price=prices)
 def test_every_reading_is_a_probability(yes: bool, stake: int, price: int) -> None:
     c = confidence(stake, 10_000 * ONE)
-    assert 0 <= implied(yes, c) <= 1
-    assert 0 <= anchored(yes, c, price / ONE) <= 1
+    assert 0 <= implied_belief(yes, c) <= 1
+    assert 0 <= anchored_belief(yes, c, price / ONE) <= 1
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 10**10), prices), min_size=1))
 def test_columns_read_as_single_bets_do(bets: list[tuple[bool, int, int]]) -> None:
     yes, stakes, paid = (list(column) for column in zip(*bets, strict=True))
     c = confidence(stakes, 10**10)
-    whole = anchored(yes, c, stated(paid))
-    one_by_one = [float(anchored(y, confidence(s, 10**10), stated(p))) for y, s, p in bets]
+    whole = anchored_belief(yes, c, stated_belief(paid))
+    one_by_one = [float(anchored_belief(y, confidence(s, 10**10), stated_belief(p))) for y, s, p in bets]
     assert whole.tolist() == one_by_one

@@ -14,7 +14,7 @@ from arena.cli.run_live import LiveStatus, drawn
 from arena.cli.run_log import LineLog
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
-from arena.record.queries.figures import Figures
+from arena.record.queries.operations import RunFigures
 from arena.record.record import Record
 from arena.record.schema import database as opening
 from tests.builders import NOW
@@ -29,7 +29,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
     opened.close()
 
 
-def shown(board: RunProgress, found: Figures) -> str:
+def shown(board: RunProgress, found: RunFigures) -> str:
     stream = StringIO()
     Console(file=stream, width=120).print(drawn(board, found))
     return stream.getvalue()
@@ -40,7 +40,7 @@ def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None
     board.next_job = ("marks", NOW)
     for number in range(7):
         board.trouble(f"trouble {number}")
-    text = shown(board, Figures(spent=1_234_567, positions=12, stale=3))
+    text = shown(board, RunFigures(spent=1_234_567, positions=12, stale=3))
     for words in (
         "cohort 2",
         "round 3: 5 turns",
@@ -50,7 +50,7 @@ def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None
     ):
         assert words in text
     assert [f"trouble {number}" in text for number in range(7)] == [False] * 2 + [True] * 5
-    assert "starting" in shown(RunProgress(), Figures())
+    assert "starting" in shown(RunProgress(), RunFigures())
 
 
 def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Record) -> None:
@@ -76,7 +76,7 @@ def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
 
 
 def test_an_empty_record_has_figures_too(record: Record) -> None:
-    assert record.figures(NOW) == Figures()
+    assert record.figures(NOW) == RunFigures()
 
 
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
@@ -84,7 +84,7 @@ def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
 ) -> None:
     monkeypatch.setattr(opening, "BUSY_MS", 20)
     stream = StringIO()
-    status = LiveStatus(Live(console=Console(file=stream, width=120)), figures=Figures(spent=1_234_567))
+    status = LiveStatus(Live(console=Console(file=stream, width=120)), figures=RunFigures(spent=1_234_567))
     status.watch(RunProgress(now=NOW), record)
     record.close()
     with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:

@@ -17,8 +17,8 @@ from arena.cohorts.cohort import (
     round_number_at,
     seed_for,
 )
-from arena.record.model.model import Cohort, Entrant
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.cohorts import StoredCohort
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
 

@@ -11,8 +11,8 @@ import pytest
 from agents.model import Agent
 from arena.cohorts.schedule import Plan, next_start
 from arena.errors import ArenaError
-from arena.record.model.model import Cohort
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.season import (

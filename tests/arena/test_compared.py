@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import OPEN, take
+from arena.record.model.columns import OPEN, take_rows
+from arena.record.model.columns import stated_belief as probability
 from arena.scores.cache.leaderboards import COMPARISONS_FORM
 from arena.scores.comparisons import Comparisons, compare_agents, compare_two, gains, twin_families
 from arena.scores.leaderboard import EARLY_STAMP, REPLAY_STAMP, rank_agents, score_agents
@@ -26,7 +26,7 @@ def test_who_knows_more_leads_and_is_named() -> None:
 def test_the_skill_is_the_leaderboards() -> None:
     rows = a_season({"ann": 0.4, "bob": -0.2}, rounds=3)
     for gain in gains(rows):
-        mine = take(rows, rows.agent == rows.agents.index(gain.agent))
+        mine = take_rows(rows, rows.agent == rows.agents.index(gain.agent))
         columns = (probability(mine.forecast), mine.outcome, probability(mine.mid), mine.market)
         assert gain.skill == pytest.approx(skill.score(*columns), abs=1e-12)
 
@@ -51,7 +51,7 @@ def test_without_anything_resolved_there_is_nothing() -> None:
     rows = a_season({"ann": 0.9})
     found = compare_agents(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
     assert (found.state, [one.gain.skill for one in found.standings]) == ("nothing", [None])
-    assert compare_agents(take(rows, rows.agent < 0)).state == "nothing"
+    assert compare_agents(take_rows(rows, rows.agent < 0)).state == "nothing"
 
 
 def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last() -> None:
@@ -106,7 +106,7 @@ def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
 def test_the_surest_skill_is_first_and_not_the_highest() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.0}, events=60)
     few = (rows.agent == 0) & (rows.event >= 12)
-    rows = take(rows, ~few)
+    rows = take_rows(rows, ~few)
     lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
     found = rank_agents(lines, compare_agents(rows), rows, replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
@@ -117,7 +117,7 @@ def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.1}, events=80)
     found = compare_two(rows, "ann", "bob")
     assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
-    apart = take(rows, (rows.agent == 0) == (rows.event % 2 == 0))
+    apart = take_rows(rows, (rows.agent == 0) == (rows.event % 2 == 0))
     one, other = compare_two(apart, "ann", "bob"), compare_two(apart, "bob", "ann")
     assert (one.by, one.rows, other.gap) == ("market", 0, -(one.gap or 0))
 

@@ -6,14 +6,23 @@ from datetime import datetime, timedelta
 import pytest
 
 from arena.operations.status import judge_health
-from arena.record.model.incident import Incident, Told
-from arena.record.model.status import Calendar, Duty, JobLine, Limit, Playing, RoundState, Spend, Status
+from arena.record.model.incident import Incident, RecordedIncident
+from arena.record.model.status import (
+    BudgetUse,
+    JobStatus,
+    LeaderStatus,
+    OpenCohort,
+    RoundCalendar,
+    RoundState,
+    Spending,
+    Status,
+)
 from tests.arena.little_world import WEEK
 from tests.builders import NOW
 
-ALIVE = Duty("host", "1", True, NOW + WEEK)
+ALIVE = LeaderStatus("host", "1", True, NOW + WEEK)
 GONE = replace(ALIVE, alive=False)
-COHORT = Playing(1, 2, NOW, WEEK, 5, "live", "sky", timedelta(minutes=15), 3, None, None)
+COHORT = OpenCohort(1, 2, NOW, WEEK, 5, "live", "sky", timedelta(minutes=15), 3, None, None)
 BEGUN = RoundState(7, 2, 1, NOW, NOW + timedelta(seconds=9), False, 3, {"played": 1})
 DUE = {2: (1, NOW)}
 
@@ -23,10 +32,14 @@ def minutes(count: float) -> datetime:
 
 
 def after(
-    length: float, *rounds: RoundState, duty: Duty | None = ALIVE, one: Playing = COHORT, **more: object
+    length: float,
+    *rounds: RoundState,
+    duty: LeaderStatus | None = ALIVE,
+    one: OpenCohort = COHORT,
+    **more: object,
 ) -> Status:
     """How an arena stands so many minutes after its only round was due."""
-    shape = {"at": minutes(length), "duty": duty, "calendar": Calendar(1), "playing": (one,)}
+    shape = {"at": minutes(length), "duty": duty, "calendar": RoundCalendar(1), "playing": (one,)}
     return judge_health(Status(**shape | {"rounds": rounds} | more), DUE)  # type: ignore[arg-type]
 
 
@@ -94,27 +107,29 @@ def test_before_anything_has_begun_the_arena_waits() -> None:
 
 
 def test_what_goes_on_is_trouble_until_it_ends() -> None:
-    outage = Told(1, Incident("venue_down", "sky@1", NOW, "sky gives no answer"), None, None, 0, None)
+    outage = RecordedIncident(
+        1, Incident("venue_down", "sky@1", NOW, "sky gives no answer"), None, None, 0, None
+    )
     done = replace(BEGUN, done=True)
     assert after(30, done, incidents=(outage,)).word == "trouble"
     assert after(30, done, incidents=(replace(outage, ended_at=NOW),)).word == "ok"
 
 
 def test_a_job_that_fails_again_and_again_is_trouble() -> None:
-    job = JobLine("quotes", NOW, NOW, NOW, 2, "timeout")
+    job = JobStatus("quotes", NOW, NOW, NOW, 2, "timeout")
     done = replace(BEGUN, done=True)
     assert after(30, done, jobs=(job,)).word == "ok"
     assert codes(after(30, done, jobs=(replace(job, failures=3),))) == ["job_failing"]
 
 
 def test_a_budget_that_is_spent_is_said() -> None:
-    spend = Spend(20, 20, (Limit("day", "", 20, 20), Limit("agent", "ann in cohort 2", 1, 20)))
+    spend = Spending(20, 20, (BudgetUse("day", "", 20, 20), BudgetUse("agent", "ann in cohort 2", 1, 20)))
     status = after(30, replace(BEGUN, done=True), spend=spend)
     assert [reason.text for reason in status.reasons] == ["the budget per day is spent"]
 
 
 def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
-    job = JobLine("quotes", NOW, NOW, NOW, 3, "")
+    job = JobStatus("quotes", NOW, NOW, NOW, 3, "")
     status = after(20, duty=None, jobs=(job,))
     assert codes(status) == ["job_failing", "late", "nobody_on_duty"]
     assert status.word == "trouble"

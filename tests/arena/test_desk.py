@@ -13,7 +13,7 @@ from agents.model import Call, CallError, Message, Prompt
 from arena.calls import recorded_ask
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
-from arena.record.model.budget import Budget, Payer, Scope
+from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.record import Record
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from arena.cohorts.cohort import seed_for
-from arena.record.model.model import Cohort
+from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.round import play_round

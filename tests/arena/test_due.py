@@ -9,7 +9,7 @@ import pytest
 
 from arena.cohorts.schedule import Plan, next_start
 from arena.errors import ArenaError
-from arena.record.model.model import Cohort
+from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.rounds.season import check_decision_time, next_decision_time, play_time
 from arena.rounds.world import World

@@ -13,10 +13,10 @@ from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
 from arena.operations import leader
 from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
-from arena.record.model.model import JobState
+from arena.record.model.cohort import JobState
 from arena.record.record import Record
 from arena.record.schema import database as opening
-from arena.record.write.leases import Superseded
+from arena.record.write.operations import LeaseLost
 from tests.builders import NOW
 
 LONG = timedelta(minutes=5)
@@ -94,7 +94,7 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
 def test_a_fenced_note_says_who_is_on_duty(record: Record) -> None:
     late = record.fenced(LEADER_LEASE, take(record))
     take(record, "host/2/two", gone=True)
-    with pytest.raises(Superseded, match="scheduler"):
+    with pytest.raises(LeaseLost, match="scheduler"):
         note(late, "marks")
 
 

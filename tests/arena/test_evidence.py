@@ -12,12 +12,12 @@ import pytest
 from agents.evidence import Found, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
-from arena.record.model.model import Cohort, RoundReport
-from arena.record.queries.read import StoredCohort
+from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort, RoundReport
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.aside import StoredAside, read_aside
-from arena.record.write.statehash import state_hash
+from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
@@ -92,9 +92,9 @@ def hash_of(record: Record) -> str:
         return state_hash(connection)
 
 
-def asides(record: Record) -> list[StoredAside]:
+def asides(record: Record) -> list[StoredQuarantine]:
     with reading(record.engine) as connection:
-        return read_aside(connection)
+        return read_quarantine(connection)
 
 
 def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(record: Record) -> None:

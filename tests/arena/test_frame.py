@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, event
 
-from arena.record.model.columns import NO_SCORE, OPEN, Bets, Stated, of_agent, take
-from arena.record.queries.bets import read_bets
-from arena.record.queries.stated import read_stated
+from arena.record.model.columns import NO_SCORE, OPEN, BetColumns, ForecastColumns, rows_of_agent, take_rows
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from tests.arena.small_record import SmallRecord
 
 
@@ -25,7 +24,7 @@ def record() -> Iterator[SmallRecord]:
         yield record
 
 
-def stated_rows(rows: Stated) -> list[tuple[str, str, int, int, bool]]:
+def stated_rows(rows: ForecastColumns) -> list[tuple[str, str, int, int, bool]]:
     """Agent, market, forecast, mid, stated: as a reader would list them."""
     columns = (rows.agent, rows.market, rows.forecast, rows.mid, rows.stated)
     named = [(rows.agents[a], rows.markets[m], f, mid, s) for a, m, f, mid, s in zip(*columns, strict=True)]
@@ -34,7 +33,7 @@ def stated_rows(rows: Stated) -> list[tuple[str, str, int, int, bool]]:
 
 def test_a_turn_gives_one_row_per_market_shown_and_a_skip_is_the_mid(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", rain="0.7", snow="0.2")
-    assert stated_rows(read_stated(record.connection)) == [
+    assert stated_rows(read_forecast_columns(record.connection)) == [
         ("ann", "rain", 700_000, 400_000, True),
         ("ann", "snow", 200_000, 200_000, True),
         ("ann", "vote", 500_000, 500_000, False),
@@ -43,13 +42,13 @@ def test_a_turn_gives_one_row_per_market_shown_and_a_skip_is_the_mid(record: Sma
 
 def test_a_forecast_of_0_is_stated_and_no_skip(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", rain="0")
-    assert stated_rows(read_stated(record.connection))[0] == ("ann", "rain", 0, 400_000, True)
+    assert stated_rows(read_forecast_columns(record.connection))[0] == ("ann", "rain", 0, 400_000, True)
 
 
 def test_without_a_price_a_skip_is_one_half(record: SmallRecord) -> None:
     record.round(1, 2, rain=None, snow="", vote="0")
     record.turn(1, 2, "ann", snow="0.9")
-    assert stated_rows(read_stated(record.connection)) == [
+    assert stated_rows(read_forecast_columns(record.connection)) == [
         ("ann", "rain", 500_000, 500_000, False),
         ("ann", "snow", 900_000, 500_000, True),
         ("ann", "vote", 0, 0, False),
@@ -60,7 +59,7 @@ def test_who_is_shown_no_prices_agrees_with_none_of_them(record: SmallRecord) ->
     record.cohort(2, without_prices=("eve",), eve="llm")
     record.round(2, 1, rain="0.40", snow="0.20")
     record.turn(2, 1, "eve", rain="0.7")
-    assert stated_rows(read_stated(record.connection)) == [
+    assert stated_rows(read_forecast_columns(record.connection)) == [
         ("eve", "rain", 700_000, 400_000, True),
         ("eve", "snow", 500_000, 200_000, False),
     ]
@@ -68,7 +67,7 @@ def test_who_is_shown_no_prices_agrees_with_none_of_them(record: SmallRecord) ->
 
 def test_a_malformed_turn_is_all_skips(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", "malformed", rain="0.7")
-    assert [(f, said) for _, _, f, _, said in stated_rows(read_stated(record.connection))] == [
+    assert [(f, said) for _, _, f, _, said in stated_rows(read_forecast_columns(record.connection))] == [
         (400_000, False),
         (200_000, False),
         (500_000, False),
@@ -79,33 +78,33 @@ def test_a_malformed_turn_is_all_skips(record: SmallRecord) -> None:
 def test_who_was_not_there_has_no_rows(record: SmallRecord, verdict: str) -> None:
     record.turn(1, 1, "ann", verdict)
     record.turn(1, 1, "bob")
-    rows = read_stated(record.connection)
+    rows = read_forecast_columns(record.connection)
     assert rows.agents == ("bob",)
-    assert of_agent(rows, "ann").agent.size == 0
+    assert rows_of_agent(rows, "ann").agent.size == 0
 
 
 def test_what_is_only_held_was_not_asked_about(record: SmallRecord) -> None:
     record.round(1, 2, held={"vote": "0.5"}, rain="0.6")
     record.turn(1, 2, "ann", rain="0.6")
-    assert [market for _, market, *_ in stated_rows(read_stated(record.connection))] == ["rain"]
+    assert [market for _, market, *_ in stated_rows(read_forecast_columns(record.connection))] == ["rain"]
 
 
 def test_a_blind_answer_is_not_the_final_one(record: SmallRecord) -> None:
     record.turn(1, 1, "ann")
     record.forecast(1, 1, "ann", "rain", "0.9", "blind")
-    assert not read_stated(record.connection).stated.any()
+    assert not read_forecast_columns(record.connection).stated.any()
 
 
 def test_the_blind_answers_are_read_by_themselves_and_a_skip_is_even_odds(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", rain="0.6")
     record.forecast(1, 1, "ann", "rain", "0.9", "blind")
-    rows = stated_rows(read_stated(record.connection, stage="blind"))
+    rows = stated_rows(read_forecast_columns(record.connection, stage="blind"))
     assert rows[:2] == [("ann", "rain", 900_000, 400_000, True), ("ann", "snow", 500_000, 200_000, False)]
 
 
 def test_markets_of_one_event_share_its_place(record: SmallRecord) -> None:
     record.turn(1, 1, "ann")
-    rows = read_stated(record.connection)
+    rows = read_forecast_columns(record.connection)
     assert [rows.events[e] for e in rows.event] == ["weather", "weather", "vote"]
 
 
@@ -116,8 +115,8 @@ def test_only_a_whole_yes_or_no_is_an_outcome(record: SmallRecord, payout: str |
     record.turn(1, 1, "ann")
     record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.40", "1250"))
     record.resolved("rain", payout)
-    assert read_stated(record.connection).outcome.tolist() == [outcome, OPEN, OPEN]
-    assert read_bets(record.connection).outcome.tolist() == [outcome]
+    assert read_forecast_columns(record.connection).outcome.tolist() == [outcome, OPEN, OPEN]
+    assert read_bet_columns(record.connection).outcome.tolist() == [outcome]
 
 
 def test_the_latest_version_of_a_resolution_counts(record: SmallRecord) -> None:
@@ -126,14 +125,14 @@ def test_the_latest_version_of_a_resolution_counts(record: SmallRecord) -> None:
     record.resolved("rain", "0", version=10)
     record.resolved("snow", "1", version=3)
     record.resolved("snow", None, version=1)
-    assert read_stated(record.connection).outcome.tolist() == [0, 1, OPEN]
+    assert read_forecast_columns(record.connection).outcome.tolist() == [0, 1, OPEN]
 
 
 def test_a_bet_is_read_by_what_it_asked_for_and_what_was_paid(record: SmallRecord) -> None:
     """$500 of $2,500 is c = 0.2; half at 0.39, half at 0.41 is 0.40, and 0.40 + 0.2 · 0.60 = 0.52."""
     record.turn(1, 1, "ann")
     record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.39", "300"), ("0.41", "300"))
-    bets = read_bets(record.connection)
+    bets = read_bet_columns(record.connection)
     assert bets.amount.tolist() == [500_000_000]
     assert bets.price.tolist() == [0.4]
     assert bets.implied.tolist() == [0.2]
@@ -144,7 +143,7 @@ def test_a_no_bet_is_read_as_the_chance_of_yes(record: SmallRecord) -> None:
     """$1,250 is c = 0.5; NO at 0.75 is YES at 0.25; 1 − 0.5 and 0.25 · 0.5."""
     record.turn(1, 1, "ann")
     record.fill((1, 1, "ann"), "snow", "NO", "1250", ("0.75", "1000"))
-    bets = read_bets(record.connection)
+    bets = read_bet_columns(record.connection)
     assert bets.yes.tolist() == [False]
     assert (bets.price.tolist(), bets.implied.tolist(), bets.anchored.tolist()) == ([0.25], [0.5], [0.125])
 
@@ -152,7 +151,7 @@ def test_a_no_bet_is_read_as_the_chance_of_yes(record: SmallRecord) -> None:
 def test_the_average_price_is_weighted_by_shares(record: SmallRecord) -> None:
     record.turn(1, 1, "ann")
     record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.30", "900"), ("0.50", "100"))
-    assert read_bets(record.connection).price.tolist() == [0.32]
+    assert read_bet_columns(record.connection).price.tolist() == [0.32]
 
 
 def test_confidence_is_measured_by_the_base_and_the_frozen_rules(record: SmallRecord) -> None:
@@ -161,7 +160,7 @@ def test_confidence_is_measured_by_the_base_and_the_frozen_rules(record: SmallRe
     for cohort in (1, 2):
         record.turn(cohort, 1, "ann")
         record.fill((cohort, 1, "ann"), "rain", "YES", "400", ("0.40", "1000"), base="8000")
-    assert read_bets(record.connection).implied.tolist() == [0.2, 0.5]
+    assert read_bet_columns(record.connection).implied.tolist() == [0.2, 0.5]
 
 
 def test_a_bet_sold_later_still_counts_and_the_sale_does_not(record: SmallRecord) -> None:
@@ -170,14 +169,14 @@ def test_a_bet_sold_later_still_counts_and_the_sale_does_not(record: SmallRecord
     record.round(1, 2, rain="0.6")
     record.turn(1, 2, "ann")
     record.fill((1, 2, "ann"), "rain", "YES", "1250", ("0.60", "1250"), action="sell")
-    assert read_bets(record.connection).round.tolist() == [1]
+    assert read_bet_columns(record.connection).round.tolist() == [1]
 
 
 def test_a_fortune_at_a_low_price_does_not_overflow(record: SmallRecord) -> None:
     record.turn(1, 1, "ann")
     levels = [("0.99", "90000000000"), ("0.01", "90000000000")]
     record.fill((1, 1, "ann"), "rain", "YES", "90000000000", *levels, base="360000000000")
-    bets = read_bets(record.connection)
+    bets = read_bet_columns(record.connection)
     assert (bets.price.tolist(), bets.implied.tolist()) == ([0.5], [1.0])
 
 
@@ -187,13 +186,13 @@ def test_one_cohort_can_be_read_alone(record: SmallRecord) -> None:
     for cohort in (1, 2):
         record.turn(cohort, 1, "ann")
         record.fill((cohort, 1, "ann"), "vote", "YES", "400", ("0.50", "800"))
-    assert read_stated(record.connection).cohort.tolist() == [1, 1, 1, 2]
-    assert read_stated(record.connection, 2).cohort.tolist() == [2]
-    assert read_bets(record.connection, 2).cohort.tolist() == [2]
+    assert read_forecast_columns(record.connection).cohort.tolist() == [1, 1, 1, 2]
+    assert read_forecast_columns(record.connection, 2).cohort.tolist() == [2]
+    assert read_bet_columns(record.connection, 2).cohort.tolist() == [2]
 
 
 def test_an_empty_record_has_empty_columns(record: SmallRecord) -> None:
-    stated, bets = read_stated(record.connection), read_bets(record.connection)
+    stated, bets = read_forecast_columns(record.connection), read_bet_columns(record.connection)
     assert stated.agent.size == bets.agent.size == 0
     assert (stated.agents, bets.markets) == ((), ())
 
@@ -201,14 +200,14 @@ def test_an_empty_record_has_empty_columns(record: SmallRecord) -> None:
 def test_taking_rows_takes_them_from_every_column(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", rain="0.7")
     record.turn(1, 1, "bob", snow="0.3")
-    rows = read_stated(record.connection)
-    assert stated_rows(take(rows, rows.stated)) == [stated_rows(rows)[0], stated_rows(rows)[4]]
-    assert stated_rows(take(rows, np.array([5, 0]))) == [stated_rows(rows)[5], stated_rows(rows)[0]]
+    rows = read_forecast_columns(record.connection)
+    assert stated_rows(take_rows(rows, rows.stated)) == [stated_rows(rows)[0], stated_rows(rows)[4]]
+    assert stated_rows(take_rows(rows, np.array([5, 0]))) == [stated_rows(rows)[5], stated_rows(rows)[0]]
 
 
-@pytest.mark.parametrize("read", [read_stated, read_bets])
+@pytest.mark.parametrize("read", [read_forecast_columns, read_bet_columns])
 def test_more_turns_do_not_mean_more_queries(
-    record: SmallRecord, read: Callable[[Connection], Stated | Bets]
+    record: SmallRecord, read: Callable[[Connection], ForecastColumns | BetColumns]
 ) -> None:
     asked: list[str] = []
 

@@ -19,19 +19,19 @@ from arena.errors import ArenaError
 from arena.operations.http import MOST_AT_ONCE, NO_METRICS, serve_health
 from arena.operations.metrics import metrics_text
 from arena.operations.status import status_source
-from arena.record.model.incident import Incident, Told
+from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import (
-    Asides,
-    Calendar,
-    Duty,
-    Held,
-    JobLine,
-    Limit,
-    Reason,
+    BudgetUse,
+    CallsUnderWay,
+    HealthReason,
+    JobStatus,
+    LeaderStatus,
+    OpenPositions,
+    QuarantineCount,
+    RoundCalendar,
     RoundState,
-    Spend,
+    Spending,
     Status,
-    UnderWay,
 )
 from arena.record.record import Record
 from arena.rounds.round import play_round
@@ -41,8 +41,8 @@ from tests.builders import NOW, usd
 
 HERE = "127.0.0.1"
 HOUR = timedelta(hours=1)
-WELL = Status(NOW, Duty("host", "7", True, NOW), Calendar(1, 5, 5, NOW + HOUR))
-LATE = replace(WELL, reasons=(Reason("late", "late", "round 1 is late"),), lag=HOUR)
+WELL = Status(NOW, LeaderStatus("host", "7", True, NOW), RoundCalendar(1, 5, 5, NOW + HOUR))
+LATE = replace(WELL, reasons=(HealthReason("late", "late", "round 1 is late"),), lag=HOUR)
 
 
 def free_port() -> int:
@@ -107,7 +107,7 @@ def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
 
 @pytest.mark.parametrize(("word", "status"), [("ok", 200), ("waiting", 200), ("late", 503), ("trouble", 503)])
 def test_waiting_is_well_enough(word: str, status: int) -> None:
-    (answer,) = run(replace(WELL, reasons=(Reason(word, "x", ""),)), "/health")  # type: ignore[arg-type]
+    (answer,) = run(replace(WELL, reasons=(HealthReason(word, "x", ""),)), "/health")  # type: ignore[arg-type]
     assert answer.status_code == status
 
 
@@ -306,13 +306,13 @@ def test_a_config_says_where(tmp_path: Path) -> None:
 FULL = replace(
     LATE,
     turns={"played": 7, "failed": 1},
-    spend=Spend(usd("1.5"), usd("20"), (Limit("day", "", usd("1.5"), usd("2")),)),
-    under_way=UnderWay(3, 900, 1, 5),
-    held=Held(9, 8, 2, NOW - HOUR),
+    spend=Spending(usd("1.5"), usd("20"), (BudgetUse("day", "", usd("1.5"), usd("2")),)),
+    under_way=CallsUnderWay(3, 900, 1, 5),
+    held=OpenPositions(9, 8, 2, NOW - HOUR),
     looked_at=NOW - HOUR,
-    asides=(Asides("sky", "page", "timeout", 4), Asides("sky", "quote", 'odd"\n', 5)),
-    jobs=(JobLine("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobLine("marks", NOW, NOW, None, 0, "")),
-    incidents=(Told(1, Incident("venue_down", "sky@1", NOW, ""), None, None, 0, None),),
+    asides=(QuarantineCount("sky", "page", "timeout", 4), QuarantineCount("sky", "quote", 'odd"\n', 5)),
+    jobs=(JobStatus("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobStatus("marks", NOW, NOW, None, 0, "")),
+    incidents=(RecordedIncident(1, Incident("venue_down", "sky@1", NOW, ""), None, None, 0, None),),
     rounds=(RoundState(1, 1, 1, NOW, NOW, False, 3, {}),),
 )
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.markets_list import cents
 from arena.cli.sparkline import price_points, sparkline
-from arena.record.queries.seen import Seen, Status, chosen
+from arena.record.queries.markets import KnownMarket, MarketStatus, filter_markets
 from markets.model import MarketId, Quote
 from tests.builders import NOW, a_listing, usd
 
@@ -43,8 +43,8 @@ def test_cents_have_the_decimals_they_need() -> None:
     assert [cents(usd(price)) for price in prices] == ["40", "40.5", "0.1", "100", "0"]
 
 
-def seen(name: str, volume: str, status: Status = "open", **changes: Any) -> Seen:
-    return Seen(a_listing(market=f"sky:{name}", volume=volume, **changes), status, ())
+def seen(name: str, volume: str, status: MarketStatus = "open", **changes: Any) -> KnownMarket:
+    return KnownMarket(a_listing(market=f"sky:{name}", volume=volume, **changes), status, ())
 
 
 def test_markets_are_chosen_by_words_category_and_status_most_traded_first() -> None:
@@ -52,10 +52,10 @@ def test_markets_are_chosen_by_words_category_and_status_most_traded_first() -> 
     mist = seen("mist", "9", category="Air", rules="Not in Rome, but mist.")
     dew = seen("dew", "9", "ended")
     every = [fog, dew, mist]
-    assert chosen(every) == [dew, mist, fog]
-    assert chosen(every, "rome") == [mist, fog]
-    assert chosen(every, "rome FOG") == [fog]
-    assert chosen(every, "sky:dew") == [dew]
-    assert chosen(every, category="air") == [mist]
-    assert chosen(every, status="ended") == [dew]
-    assert chosen(every, "nothing like it") == []
+    assert filter_markets(every) == [dew, mist, fog]
+    assert filter_markets(every, "rome") == [mist, fog]
+    assert filter_markets(every, "rome FOG") == [fog]
+    assert filter_markets(every, "sky:dew") == [dew]
+    assert filter_markets(every, category="air") == [mist]
+    assert filter_markets(every, status="ended") == [dew]
+    assert filter_markets(every, "nothing like it") == []

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from arena.record.model.columns import take
+from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.bets import read_bets
-from arena.record.queries.stated import read_stated
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema import tables
 from arena.scores.leaderboard import AgentScores, read_agent_scores, score_agents
 from markets.hashes import plain_value
@@ -366,9 +365,11 @@ def test_scores_equal_a_slow_transcription(seed: int) -> None:
 @settings(max_examples=20)
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
     with a_random_record(seed) as record:
-        accounts, stated, bets = (read(record.connection) for read in (read_accounts, read_stated, read_bets))
+        accounts, stated, bets = (
+            read(record.connection) for read in (read_accounts, read_forecast_columns, read_bet_columns)
+        )
     shuffled = (
-        take(rows, np.array(chance.sample(range(n), n), dtype=np.int64))
+        take_rows(rows, np.array(chance.sample(range(n), n), dtype=np.int64))
         for rows, n in ((stated, stated.agent.size), (bets, bets.agent.size))
     )
     assert score_agents(accounts, *shuffled) == score_agents(accounts, stated, bets)

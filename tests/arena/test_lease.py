@@ -11,15 +11,15 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.model import lease
-from arena.record.model.lease import heartbeat, holder, is_gone, where
+from arena.record.model.lease import heartbeat, holder_name, is_gone, machine_name
 
 
-def named(pid: int, place: str = where()) -> str:
+def named(pid: int, place: str = machine_name()) -> str:
     return f"{socket.gethostname()}/{pid}/{place}.x"
 
 
 def test_every_holder_has_a_name_of_its_own() -> None:
-    assert holder() != holder()
+    assert holder_name() != holder_name()
 
 
 def test_a_process_that_ended_is_gone() -> None:

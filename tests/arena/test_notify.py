@@ -28,17 +28,17 @@ from arena.operations.webhook import (
 )
 from arena.record.model.incident import (
     Incident,
-    Kind,
+    IncidentKind,
+    RecordedIncident,
     RoundEnd,
-    Told,
-    disagreement,
-    finished,
-    of_round,
-    outage,
+    cohort_finished,
+    record_disagreement,
+    round_incidents,
+    venue_outage,
 )
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.incidents import MOST_TRIES, recent
+from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
@@ -79,10 +79,10 @@ def record(tmp_path: Path) -> Iterator[Record]:
     opened.close()
 
 
-def told(record: Record) -> list[Told]:
+def told(record: Record) -> list[RecordedIncident]:
     """All incidents, oldest first."""
     with reading(record.engine) as connection:
-        return recent(connection, 99)[::-1]
+        return read_recent_incidents(connection, 99)[::-1]
 
 
 def tell_all(record: Record, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
@@ -337,16 +337,16 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
     end = RoundEnd(1, 2, due, True, verdicts, frozenset({"sharp", "hasty"}), {"hasty": budget})
     made = [
-        *of_round(end, due + 6 * HOUR, newest=True),
-        outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
-        disagreement(due, [["entry", "1, sharp, 7", "hash"]]),
-        finished(1, due, 5, 3),
+        *round_incidents(end, due + 6 * HOUR, newest=True),
+        venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
+        record_disagreement(due, [["entry", "1, sharp, 7", "hash"]]),
+        cohort_finished(1, due, 5, 3),
     ]
     page = (Path(__file__).resolve().parents[2] / "docs" / "watching.md").read_text("utf-8")
     shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]
     messages = {said["event"]: said for said in shown if "event" in said}
     assert messages == {incident.kind: incident_message(incident) for incident in made}
-    assert set(messages) == set(get_args(Kind))
+    assert set(messages) == set(get_args(IncidentKind))
 
 
 def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:

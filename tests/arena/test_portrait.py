@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.agents_summary import profile_data, say_profile
 from arena.errors import ArenaError
-from arena.record.queries.frame import Connection
+from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import connect, reading
 from arena.scores.agent_profile import compute_agent_profile
 from arena.scores.cache.leaderboards import compute_leaderboard

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.record.model.columns import of_agent
-from arena.record.queries.frame import Connection
+from arena.record.hashes import state_hash
+from arena.record.model.columns import rows_of_agent
+from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.statehash import state_hash
 from arena.scores.agent_profile import compute_agent_profile
 from arena.scores.cache.categories import cached_categories
 from arena.scores.cache.duels import cached_duels
@@ -90,7 +90,7 @@ def test_slices_are_those_of_the_leaderboard_and_of_each_profile(connection: Con
 
 
 def test_the_histogram_counts_every_stated_probability(connection: Connection) -> None:
-    rows = of_agent(read_inputs(connection).stated, "random")
+    rows = rows_of_agent(read_inputs(connection).stated, "random")
     profile = cached_profile(connection, "random")
     assert profile is not None
     said = rows.forecast[rows.stated]
@@ -101,12 +101,12 @@ def test_the_histogram_counts_every_stated_probability(connection: Connection) -
 def test_remarks_are_true(connection: Connection) -> None:
     material, profile = read_inputs(connection), cached_profile(connection, "random")
     assert profile is not None
-    rows = of_agent(material.stated, "random")
+    rows = rows_of_agent(material.stated, "random")
     gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
     counts = rows.stated & (rows.outcome >= 0)
     assert profile.value.best[0].gain == pytest.approx(gain[counts].max())
     assert profile.value.worst[0].gain == pytest.approx(gain[counts].min())
-    bets = of_agent(material.bets, "random")
+    bets = rows_of_agent(material.bets, "random")
     for remark in (*profile.value.best, *profile.value.worst):
         here = (bets.cohort == remark.cohort) & (bets.round == remark.round)
         staked = bets.amount[here & (bets.market == bets.markets.index(remark.market_id))]

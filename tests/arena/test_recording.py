@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.files.recording import sightings
-from arena.record.queries.seen import BEGINNING, latest, seen_markets
+from arena.record.files.recording import read_sightings
+from arena.record.queries.markets import (
+    BEGINNING,
+    read_known_ids,
+    read_listings_as_of,
+    read_markets,
+    read_newest_instant,
+)
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.asof import known_markets, listings_as_of
-from arena.record.write.sync import Source
+from arena.record.write.sync import VenueSource
 from markets.bundle import WriteCounts, read, write
 from markets.model import MarketId
 from markets.simulation.settings import Settings
@@ -21,7 +26,7 @@ from markets.venues.simulator import venue
 from tests.builders import NOW, a_listing, a_resolution, usd
 
 DAY = timedelta(days=1)
-SKY = Source("sky", "live")
+SKY = VenueSource("sky", "live")
 FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
 
 
@@ -36,7 +41,7 @@ def wrote(
     record: Record, folder: Path, since: datetime = BEGINNING, until: datetime = NOW + 99 * DAY
 ) -> WriteCounts:
     with reading(record.engine) as connection:
-        return write(folder, sightings(connection, since, until))
+        return write(folder, read_sightings(connection, since, until))
 
 
 def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record, tmp_path: Path) -> None:
@@ -45,9 +50,9 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     world, start = venue(settings), datetime.combine(settings.start, datetime.min.time(), UTC)
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
-        record.keep_catalogue(Source("simulator", "simulated"), asyncio.run(world.catalogue(at)), at)
+        record.keep_catalogue(VenueSource("simulator", "simulated"), asyncio.run(world.catalogue(at)), at)
         with reading(record.engine) as connection:
-            known = known_markets(connection, at)
+            known = read_known_ids(connection, at)
         record.keep_resolutions(asyncio.run(world.resolutions(at, known)), at)
     written = wrote(record, tmp_path / "seen", until=looks[-1])
     assert written.prices > 200
@@ -55,8 +60,8 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     with reading(record.engine) as connection:
         for day in range(30):
             at = start + day * DAY
-            ids = known_markets(connection, at)
-            listings = listings_as_of(connection, ids, at)
+            ids = read_known_ids(connection, at)
+            listings = read_listings_as_of(connection, ids, at)
             assert [bundle.markets[x.market.id].page(at) for x in listings] == [x.market for x in listings]
             assert [bundle.markets[x.market.id].quote(at) for x in listings] == [x.quote for x in listings]
         ends = record.resolutions(list(bundle.markets), looks[-1])
@@ -103,7 +108,7 @@ def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path
     record.keep_catalogue(SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
     with reading(record.engine) as connection:
-        written = write(tmp_path / "seen", sightings(connection, BEGINNING, NOW), told.append)
+        written = write(tmp_path / "seen", read_sightings(connection, BEGINNING, NOW), told.append)
     assert (written.pages, {aside.record for aside in told}) == (1, {"mist"})
     assert list(read(tmp_path / "seen").markets) == [FOG]
 
@@ -121,7 +126,7 @@ def test_markets_are_open_waiting_or_ended(record: Record) -> None:
         record.keep_catalogue(SKY, listings, at)
     record.keep_resolutions([a_resolution(None, "sky:ended", at=NOW)], NOW)
     with reading(record.engine) as connection:
-        found = {seen.listing.market.id[4:]: seen.status for seen in seen_markets(connection, NOW + 2 * DAY)}
-        assert latest(connection, NOW) == NOW + timedelta(hours=2)
-        assert latest(connection, NOW + DAY) == NOW + DAY
+        found = {seen.listing.market.id[4:]: seen.status for seen in read_markets(connection, NOW + 2 * DAY)}
+        assert read_newest_instant(connection, NOW) == NOW + timedelta(hours=2)
+        assert read_newest_instant(connection, NOW + DAY) == NOW + DAY
     assert found == {"open": "open", "closed": "waiting", "gone": "waiting", "back": "open", "ended": "ended"}

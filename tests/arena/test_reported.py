@@ -2,32 +2,38 @@
 
 from datetime import timedelta
 
-from arena.record.model.model_version import Change, Reported, changes, flag, in_words
+from arena.record.model.model_version import (
+    ModelChange,
+    ReportedModel,
+    change_flag,
+    change_sentence,
+    model_changes,
+)
 from tests.builders import NOW
 
 
-def answers(*marks: str, name: str = "ann") -> list[Reported]:
+def answers(*marks: str, name: str = "ann") -> list[ReportedModel]:
     """Answers an hour apart, each as `model` or `model/fingerprint`."""
     return [
-        Reported(name, mark.partition("/")[0], mark.partition("/")[2], NOW + timedelta(hours=hour))
+        ReportedModel(name, mark.partition("/")[0], mark.partition("/")[2], NOW + timedelta(hours=hour))
         for hour, mark in enumerate(marks)
     ]
 
 
-def told(rows: list[Reported]) -> list[tuple[str, str, str, int]]:
-    return [(change.what, change.before, change.after, change.times) for change in changes(rows)]
+def told(rows: list[ReportedModel]) -> list[tuple[str, str, str, int]]:
+    return [(change.what, change.before, change.after, change.times) for change in model_changes(rows)]
 
 
 def test_what_stays_as_it_is_has_not_changed() -> None:
-    assert changes([]) == []
-    assert changes(answers("m1/a", "m1/a", "m1/a")) == []
+    assert model_changes([]) == []
+    assert model_changes(answers("m1/a", "m1/a", "m1/a")) == []
 
 
 def test_another_model_is_told_with_its_time() -> None:
-    (change,) = changes(answers("m1/a", "m1/a", "m2/b", "m2/b"))
+    (change,) = model_changes(answers("m1/a", "m1/a", "m2/b", "m2/b"))
     at = NOW + timedelta(hours=2)
-    assert change == Change("ann", "model", "m1", "m2", "m2", at, at)
-    assert in_words(change) == (
+    assert change == ModelChange("ann", "model", "m1", "m2", "m2", at, at)
+    assert change_sentence(change) == (
         "ann is answered by another model: m2, before m1 (since 2026-01-04 14:00 UTC)"
     )
 
@@ -39,14 +45,14 @@ def test_there_and_back_are_two_changes() -> None:
 def test_servers_that_take_turns_are_one_change_each_way_that_came_often() -> None:
     rows = answers("m1/a", "m1/b", "m1/a", "m1/b", "m1/a")
     assert told(rows) == [("fingerprint", "a", "b", 2), ("fingerprint", "b", "a", 2)]
-    first = changes(rows)[0]
+    first = model_changes(rows)[0]
     assert (first.first_at, first.last_at) == (NOW + timedelta(hours=1), NOW + timedelta(hours=3))
-    assert "2 times until 2026-01-04 15:00" in in_words(first)
-    assert "it may only be another server" in in_words(first)
+    assert "2 times until 2026-01-04 15:00" in change_sentence(first)
+    assert "it may only be another server" in change_sentence(first)
 
 
 def test_what_a_provider_does_not_say_is_no_change() -> None:
-    assert changes(answers("m1/a", "m1", "", "m1/a")) == []
+    assert model_changes(answers("m1/a", "m1", "", "m1/a")) == []
     assert told(answers("m1/a", "m1", "", "m1/b")) == [("fingerprint", "a", "b", 1)]
 
 
@@ -56,9 +62,9 @@ def test_another_models_fingerprint_is_not_held_against_it() -> None:
 
 def test_names_are_apart_and_rows_may_come_in_any_order() -> None:
     rows = [*answers("m1", "m1"), *answers("m2", "m3", name="bob")]
-    assert [(change.name, change.after) for change in changes(reversed(rows))] == [("bob", "m3")]
+    assert [(change.name, change.after) for change in model_changes(reversed(rows))] == [("bob", "m3")]
 
 
 def test_the_gravest_change_is_the_flag() -> None:
-    assert flag(changes(answers("m1/a", "m1/b"))) == "fingerprint changed"
-    assert flag(changes(answers("m1/a", "m1/b", "m2/c"))) == "model changed"
+    assert change_flag(model_changes(answers("m1/a", "m1/b"))) == "fingerprint changed"
+    assert change_flag(model_changes(answers("m1/a", "m1/b", "m2/c"))) == "model changed"

@@ -13,14 +13,14 @@ from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
 from arena.calls import recorded_ask
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
+from arena.record.hashes import state_hash
 from arena.record.model import lease
-from arena.record.model.model import RoundReport, Turn
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import RoundReport, Turn
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.statehash import state_hash
-from arena.record.write.sync import Source
-from arena.record.write.turns import Claimed
+from arena.record.write.sync import VenueSource
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.round import mark_cohort, play_round, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.world import World
@@ -193,7 +193,7 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
-    record.keep_catalogue(Source("sim", "live"), asyncio.run(venue.catalogue(between)), between)
+    record.keep_catalogue(VenueSource("sim", "live"), asyncio.run(venue.catalogue(between)), between)
     venue.silent.add(RAIN)
     play(stored, 2, a_world(venue, {"ann": BUYER}, now=NOW + WEEK), record)
     found = record.snapshot(stored.id, NOW + WEEK)
@@ -521,7 +521,7 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> Non
     report = play(stored, 1, a_world(venue, {"ann": taken_over_by_another()}), record)
     assert (report.turns, report.waiting) == ((), ("ann",))
     assert record.counts()["fills"] == 0
-    late = Claimed(stored.entrant_ids["ann"], 1, Turn("ann", 0, Decision()))
+    late = TurnUnderClaim(stored.entrant_ids["ann"], 1, Turn("ann", 0, Decision()))
     assert record.keep_turns(1, (1, 1), [late], "test") == set()
 
 

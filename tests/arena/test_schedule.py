@@ -20,7 +20,7 @@ from arena.cohorts.schedule import (
 )
 from arena.config import cadence
 from arena.config.model import RunSection
-from arena.record.model.model import JobState
+from arena.record.model.cohort import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
+from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.rollups import basis_of, read_rollup
-from arena.record.write.statehash import state_hash
+from arena.record.write.rollups import read_rollup, scores_basis
 from arena.scores.cache.leaderboards import (
     comparisons_are_stale,
     comparisons_name,
@@ -48,7 +48,7 @@ def test_it_is_stale_until_it_was_worked_out_and_then_until_something_ends(recor
         assert not comparisons_are_stale(connection)
         kept = read_rollup(connection, comparisons_name(None))
         assert kept is not None
-        assert (kept.basis, kept.made_at) == (basis_of(connection, COMPARISON_METHOD), NOW)
+        assert (kept.basis, kept.made_at) == (scores_basis(connection, COMPARISON_METHOD), NOW)
     record.keep_rollups([replace(kept, basis="another method")])
     with reading(record.engine) as connection:
         assert comparisons_are_stale(connection)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, Stated, take
+from arena.record.model.columns import NO_SCORE, OPEN, UNKNOWN, ForecastColumns, take_rows
+from arena.record.model.columns import stated_belief as probability
 from arena.scores.leaderboard import provisional_scores
 from arena.scores.rules import brier
 from arena.scores.slices import BY, slice_gains
@@ -14,7 +14,7 @@ from markets.millionths import ONE
 from tests.arena.stated_rows import BEGAN, DAY, a_season
 
 
-def labels(rows: Stated, by: str) -> list[str]:
+def labels(rows: ForecastColumns, by: str) -> list[str]:
     """The slice of each row."""
     names, place = BY[by](rows)
     return [names[number] for number in place]
@@ -30,13 +30,13 @@ def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> N
 
 
 def test_categories_go_by_their_name() -> None:
-    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
     assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
     assert [one.slice for one in slice_gains(rows, "category")] == ["politics", "sport"]
 
 
 def test_horizons_are_half_open() -> None:
-    rows = take(a_season({"ann": 0.5}), np.arange(6))
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(6))
     days = np.array([0.5, 1, 6.9, 7, 28, 91])
     shown = replace(rows, closes=rows.at + (days * DAY).astype(np.int64))
     assert labels(shown, "horizon") == [
@@ -50,14 +50,14 @@ def test_horizons_are_half_open() -> None:
 
 
 def test_prices_are_tenths_and_one_is_in_the_last() -> None:
-    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
     mids = np.array([0, ONE // 10, 999_999, ONE])
     tenths = ["0% to 10%", "10% to 20%", "90% to 100%", "90% to 100%"]
     assert labels(replace(rows, mid=mids), "price") == tenths
 
 
 def test_release_says_how_old_the_model_was() -> None:
-    rows = take(a_season({"ann": 0.5}), np.arange(4))
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
     since = np.array([10, 90, 400, 0]) * DAY
     shown = replace(rows, released=np.where(since > 0, rows.at - since, UNKNOWN))
     assert labels(shown, "release") == [
@@ -71,13 +71,13 @@ def test_release_says_how_old_the_model_was() -> None:
 def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:
     rows = a_season({"ann": 0.6, "bob": -0.3}, rounds=2)
     for one in provisional_scores(rows, np.full(len(rows.markets), np.nan)):
-        mine = take(rows, rows.agent == rows.agents.index(one.agent))
+        mine = take_rows(rows, rows.agent == rows.agents.index(one.agent))
         own = brier.score(probability(mine.forecast), mine.outcome, mine.market)
         assert (one.brier_stated, one.open) == (pytest.approx(own, abs=1e-12), 0)
 
 
 def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
-    rows = take(a_season({"ann": 0.5}), np.arange(2))
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(2))
     forecasts, mids = np.array([800_000, 500_000]), np.array([600_000, 500_000])
     open_ones = replace(rows, forecast=forecasts, mid=mids, outcome=np.array([OPEN, NO_SCORE]))
     [one] = provisional_scores(open_ones, np.array([0.75, 0.5, *[np.nan] * 78]))

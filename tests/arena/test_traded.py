@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import read_agent_scores
-from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades, read_pages
+from arena.scores.positions import (
+    AccountTrades,
+    event_ties,
+    merge_trades,
+    read_account_trades,
+    read_newest_pages,
+)
 from arena.scores.rules.money.drawdown import drawdown
 from arena.scores.rules.money.event_exposure import event_exposure
 from arena.scores.rules.money.luck import luck
@@ -33,7 +39,7 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def accounts(record: Connection, agent: str | None = None) -> list[AccountTrades]:
-    mine = [stored for stored in cohorts(record) if agent in (None, *stored.entrant_ids)]
+    mine = [stored for stored in read_cohorts(record) if agent in (None, *stored.entrant_ids)]
     return [account for stored in mine for account in read_account_trades(record, stored, agent)]
 
 
@@ -100,7 +106,7 @@ def test_before_the_first_cohort_there_is_nothing(tmp_path: Path) -> None:
     engine = connect(f"sqlite:///{tmp_path / 'empty.db'}", read_only=True)
     with reading(engine) as connection:
         assert accounts(connection) == []
-        assert read_pages(connection) == []
+        assert read_newest_pages(connection) == []
     engine.dispose()
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.errors import ArenaError
-from arena.record.model.model import Cohort
-from arena.record.queries.played import read_played
-from arena.record.queries.read import StoredCohort, resolutions
+from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import StoredCohort, read_resolutions
+from arena.record.queries.decisions import read_entrant_seasons
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.statehash import state_hash
 from arena.rounds.round import play_round, settle_cohort, take_snapshot, track_cohort
 from arena.rounds.turns import CLOSED_CODE
 from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
@@ -201,7 +201,7 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record)
     assert (found.exact, then(found)) == (True, usd(10_000) - usd(4_100))
     with reading(record.engine) as connection:
         ((_, steps),) = [
-            (x.agent, x.steps) for x in read_played(connection, record.cohorts()[0], CLOSED_CODE)
+            (x.agent, x.steps) for x in read_entrant_seasons(connection, record.cohorts()[0], CLOSED_CODE)
         ]
     assert [len(step.resolutions) for step in steps] == [0, 0, 1]
 
@@ -244,7 +244,7 @@ def test_a_correction_that_came_after_the_end_changes_nothing_here_either(record
     venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
     play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
     with reading(record.engine) as connection:
-        assert len(resolutions(connection, [RAIN], NOW + 2 * WEEK)) == 2
+        assert len(read_resolutions(connection, [RAIN], NOW + 2 * WEEK)) == 2
     found = row(record, cohort=1)
     assert (found.exact, found.played) == (True, found.changed)
     assert found.played.profit == usd(500) * 100 // 41 - usd(500)

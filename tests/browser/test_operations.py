@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.record.schema.database import connect
-from arena.record.write.aside import put_aside
+from arena.record.write.quarantine import quarantine_records
 from markets.venue import QuarantinedRecord
 from tests.browser.watching import PATIENCE, Watched, open_at, settled
 from tests.builders import NOW
@@ -24,7 +24,7 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = play(tmp_path_factory.mktemp("troubled"), times=1)
     engine = connect(found)
     with engine.begin() as connection:
-        put_aside(
+        quarantine_records(
             connection, [QuarantinedRecord("polymarket", "m1", "market", "bad_price", "no price", SENT)], NOW
         )
     engine.dispose()

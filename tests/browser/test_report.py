@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from dashboard.report.facts import gather
 from dashboard.report.render import render
 from tests.browser.watching import LOOKS, Watched
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a season with an agent whose name is markup."""
     folder = tmp_path_factory.mktemp("report")
-    with looking(str(play(folder))) as engine, reading(engine) as connection:
+    with open_read_only(str(play(folder))) as engine, reading(engine) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     found = folder / "report.html"
     found.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")

@@ -10,9 +10,9 @@ from agents.model import Call, CallError, Message, Prompt
 from arena.record.model.incident import Incident
 from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.record.write.aside import put_aside
 from arena.record.write.calls import add_call
-from arena.record.write.incidents import note
+from arena.record.write.operations import add_incidents
+from arena.record.write.quarantine import quarantine_records
 from arena.scores.cache.refresh import refresh_cache
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW
@@ -103,7 +103,7 @@ def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
         Call(asked, TOGETHER, "stop", HOSTILE_TEXTS[1], HOSTILE_TEXTS[0], "schema", 1, 1, 1, 1),
     )
     engine = connect(database)
-    note(engine, [Incident("venue_down", "simulator", NOW, TOGETHER)])
+    add_incidents(engine, [Incident("venue_down", "simulator", NOW, TOGETHER)])
     with engine.begin() as connection:
         for attempt, call in enumerate(answers, 1):
             add_call(connection, round_id, entrant_id, attempt, call, NOW)
@@ -111,5 +111,5 @@ def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
             QuarantinedRecord("simulator", text[:80], "market", "bad_price", text, text)
             for text in HOSTILE_TEXTS
         ]
-        put_aside(connection, asides, NOW)
+        quarantine_records(connection, asides, NOW)
     engine.dispose()

@@ -12,10 +12,10 @@ import altair as alt
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from arena.record.queries.agent import Span
-from arena.record.queries.curves import read_worth
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts
+from arena.record.queries.accounts import read_equity_curves
+from arena.record.queries.agents import AccountSpan
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.scores.agent_profile import compute_agent_profile
@@ -105,8 +105,10 @@ def test_the_head_has_the_figures_of_all_cohorts(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Connection, name: str) -> None:
     marks = {
-        one.cohort.number: [mark for mark in read_worth(connection, one.cohort.number) if mark.agent == name]
-        for one in cohorts(connection)
+        one.cohort.number: [
+            mark for mark in read_equity_curves(connection, one.cohort.number) if mark.agent == name
+        ]
+        for one in read_cohorts(connection)
     }
     curve = _read_curve(connection, name)
     for point in curve:
@@ -118,7 +120,10 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
 
 
 def test_a_long_life_is_asked_for_at_few_instants() -> None:
-    weeks = [Span(week, NOW + timedelta(weeks=week), NOW + timedelta(weeks=week + 12)) for week in range(150)]
+    weeks = [
+        AccountSpan(week, NOW + timedelta(weeks=week), NOW + timedelta(weeks=week + 12))
+        for week in range(150)
+    ]
     wanted = _wanted(weeks)
     assert len(wanted) <= 200 * 13 + 2 * len(weeks)
     assert {key for key, _ in wanted} == set(range(150))
@@ -190,7 +195,7 @@ def test_open_positions_are_those_of_the_ledger(begun: Path, monkeypatch: pytest
     engine = connect(str(begun), read_only=True)
     with reading(engine) as connection:
         held = _read_holdings(connection, "oracle")
-        worth = [mark for mark in read_worth(connection, 1) if mark.agent == "oracle"][-1].total
+        worth = [mark for mark in read_equity_curves(connection, 1) if mark.agent == "oracle"][-1].total
     engine.dispose()
     assert len(table) == len(held) > 0
     spent = sum(one.position.money.cost for one in held)

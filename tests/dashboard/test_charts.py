@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from vl_convert import vegalite_to_svg
 
-from arena.record.model.model import Cohort, Entrant
-from arena.record.queries.curves import Worth
-from arena.record.queries.ends import Settled
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.accounts import EquityPoint
+from arena.record.queries.progress import SettlementCount
 from arena.scores.cache.calibrations import ForecasterCalibration
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.reliability.diagram import diagram
@@ -58,7 +58,7 @@ def layers(chart: Chart) -> list[dict[str, Any]]:
 
 def curve(unit: Unit) -> list[dict[str, Any]]:
     points = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ann", START + timedelta(days=7), 1250.0, 12.5)]
-    return layers(pnl_curves(points, [RoundDecision(1, START)], LOOKS, unit, [Settled(START, 3)]))
+    return layers(pnl_curves(points, [RoundDecision(1, START)], LOOKS, unit, [SettlementCount(START, 3)]))
 
 
 @pytest.mark.parametrize(("unit", "gains"), [("dollars", [-500, 1250]), ("percent", [-5, 12.5])])
@@ -106,7 +106,7 @@ def test_foreign_names_are_data_and_never_expressions() -> None:
 
 
 def test_profit_is_what_an_account_is_worth_above_its_bankroll() -> None:
-    worth = [Worth("ann", START, usd("12500")), Worth("market", START, usd("9999.50"))]
+    worth = [EquityPoint("ann", START, usd("12500")), EquityPoint("market", START, usd("9999.50"))]
     assert gains(a_cohort("market", "ann"), worth) == (
         PnlPoint("ann", START, 2500.0, 25.0),
         PnlPoint("market", START, -0.5, -0.005),

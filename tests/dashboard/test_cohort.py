@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
-from arena.record.queries.curves import read_worth
-from arena.record.queries.read import cohorts
+from arena.record.queries.accounts import read_equity_curves
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import connect, reading
 from arena.scores.cache.calibrations import cached_calibrations, cohort_calibrations
 from arena.scores.cache.leaderboards import compute_leaderboard
@@ -47,7 +47,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: 
     said = words(opened("cohort", season, monkeypatch, cohort="2"))
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        first, second = (stored.cohort for stored in cohorts(connection))
+        first, second = (stored.cohort for stored in read_cohorts(connection))
     engine.dispose()
     assert "What differs from cohort 1" in said
     lines = changes_in_words(cohort_changes(first, second))
@@ -79,7 +79,7 @@ def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path,
 def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(season: Path, points: int) -> None:
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        every, some = read_worth(connection, 1), read_worth(connection, 1, points)
+        every, some = read_equity_curves(connection, 1), read_equity_curves(connection, 1, points)
     engine.dispose()
     times = sorted({mark.at for mark in every})
     picked = sorted({mark.at for mark in some})

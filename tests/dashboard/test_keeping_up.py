@@ -11,7 +11,7 @@ import pytest
 from arena.cli.dashboard import keep_up
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.cache.leaderboards import cached_leaderboard
 from arena.scores.cache.refresh import is_stale
 from tests.dashboard.serving import Served, serving
@@ -32,7 +32,7 @@ def record(season: Path, tmp_path: Path) -> Path:
 
 
 def stale(record: Path) -> bool:
-    with looking(str(record)) as engine, reading(engine) as connection:
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
         return is_stale(connection)
 
 
@@ -54,7 +54,7 @@ def test_an_open_dashboard_works_out_what_is_stale(record: Path) -> None:
                 break
             time.sleep(0.2)
     assert not stale(record)
-    with looking(str(record)) as engine, reading(engine) as connection:
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
         kept = cached_leaderboard(connection)
     assert kept is not None
     assert len(kept.value.rows) == 5

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.queries.frame import Connection
+from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import connect, reading
 from arena.scores.cache.leaderboards import compute_leaderboard, compute_slices
 from arena.scores.cache.profiles import cached_figures

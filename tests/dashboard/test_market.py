@@ -8,8 +8,8 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from arena.record.queries.positions import read_marked
-from arena.record.queries.read import cohorts
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import connect, reading
 from arena.scores.positions import positions
 from dashboard.queries.markets import NULLS
@@ -156,8 +156,8 @@ def test_positions_are_those_of_the_command_line(first_round: Path, monkeypatch:
     table = page.dataframe[0].value
     engine = connect(first_round, read_only=True)
     with reading(engine) as connection:
-        (stored,) = cohorts(connection)
-        marked = read_marked(connection, stored.id)
+        (stored,) = read_cohorts(connection)
+        marked = read_marked_cohort(connection, stored.id)
     engine.dispose()
     assert marked is not None
     age = max(listing.quote.at for listing in marked.snapshot if listing.quote) - marked.at

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from arena.record.queries import directory
+from arena.record.queries import markets as directory
 from dashboard.queries import markets
 from dashboard.queries.markets import NULLS, MarketFilter, MarketList, market_list, menu
 from dashboard.source import source

@@ -8,13 +8,17 @@ from sqlalchemy import create_engine, text
 
 from arena.cli.options import Options
 from arena.cli.status import read_status
+from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
-from arena.record.model.model import JobState
-from arena.record.queries.workings import read_daily, read_failed, read_spenders, size_of
+from arena.record.queries.calls import (
+    read_agent_spending,
+    read_daily_spending,
+    read_failed_turns,
+    record_size,
+)
 from arena.record.schema.database import connect
-from arena.record.write.aside import put_aside
-from arena.record.write.incidents import note
-from arena.record.write.jobs import put_job
+from arena.record.write.operations import add_incidents, put_job
+from arena.record.write.quarantine import quarantine_records
 from dashboard.words import JOINER
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import opened, words
@@ -31,11 +35,11 @@ def troubled(tmp_path: Path) -> Path:
     engine = connect(record)
     down = Incident("venue_down", "polymarket@1", AT, f"polymarket gives no answer: {PAYLOAD}")
     wrong = Incident("verify_failed", "1", AT, "the record does not agree with itself: 1 difference")
-    note(engine, [down, wrong])
+    add_incidents(engine, [down, wrong])
     with engine.begin() as connection:
         put_job(connection, JobState("backup", AT, AT, AT, 0, ""))
         put_job(connection, JobState("resolutions", AT, AT, AT, 4, PAYLOAD))
-        put_aside(
+        quarantine_records(
             connection,
             [QuarantinedRecord("polymarket", "m1", "market", "bad_price", PAYLOAD, '{"price": "<script>"}')],
             AT,
@@ -104,24 +108,24 @@ def test_failures_and_spending_are_those_of_plain_sql(
     engine = connect(record, read_only=True)
     with plain.connect() as sql, engine.connect() as connection:
         failed = sql.execute(text("SELECT count(*) FROM turn WHERE verdict = 'failed'")).scalar_one()
-        assert len(read_failed(connection, 1_000)) == failed
-        assert len(read_failed(connection, 3)) == min(failed, 3)
+        assert len(read_failed_turns(connection, 1_000)) == failed
+        assert len(read_failed_turns(connection, 3)) == min(failed, 3)
         newest = "(SELECT max(number) FROM cohort)"
         spent = (
             "SELECT coalesce(sum(coalesce(call.cost, call.worst, 0)), 0), count(call.id) FROM call "
             "JOIN entrant ON entrant.id = call.entrant_id JOIN cohort ON cohort.id = entrant.cohort_id "
             f"WHERE cohort.ended_at IS NULL OR cohort.number = {newest}"
         )
-        found = read_spenders(connection)
+        found = read_agent_spending(connection)
         assert (sum(x.spent for x in found), sum(x.calls for x in found)) == sql.execute(text(spent)).one()
         last = sql.execute(text("SELECT max(made_at) FROM call")).scalar_one()
         if last is not None:
             day = datetime.fromisoformat(str(last)[:10]).replace(tzinfo=UTC)
-            daily = read_daily(connection, day, 400)
+            daily = read_daily_spending(connection, day, 400)
             whole = sql.execute(text("SELECT sum(coalesce(cost, worst, 0)) FROM call")).scalar_one()
             assert sum(amount for _, amount in daily) == whole
             assert daily[-1][0] - daily[0][0] == timedelta(days=399)
-        assert size_of(connection) >= record.stat().st_size
+        assert record_size(connection) >= record.stat().st_size
     plain.dispose()
     engine.dispose()
 

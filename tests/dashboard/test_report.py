@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from arena.cli.leaderboard import read
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import ReportFacts, gather
 from dashboard.report.render import render
@@ -103,7 +103,7 @@ def test_its_sentence_is_that_of_the_leaderboard(season: Path, tmp_path: Path) -
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:
-    with looking(str(season)) as engine, reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     file = tmp_path / "report.html"
     file.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.model import Entrant
+from arena.record.model.cohort import Entrant
 from dashboard.cohort_rules import settings
 from dashboard.lead import freshness, leading, progress, stamps
 from dashboard.model import CohortLine

@@ -11,8 +11,8 @@ from random import Random
 from agents.model import Call, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.record.model.budget import Budget, Payer, Scope
-from arena.record.model.lease import holder
+from arena.record.model.lease import holder_name
+from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.record import Record
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
@@ -30,7 +30,7 @@ def work(
     desk = CallReservations(
         Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
     )
-    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
+    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder_name())
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def answer(prompt: Prompt) -> Call:
@@ -69,7 +69,7 @@ def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
     record = Record.open(address)
     desk = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
-    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder())
+    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder_name())
 
     async def never(prompt: Prompt) -> Call:
         os.close(os.open(sign, os.O_CREAT))

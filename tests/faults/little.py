@@ -13,9 +13,9 @@ from sqlalchemy import Connection, event
 
 from arena.cohorts.freeze import plan_of
 from arena.config import load
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import LOOKING
-from arena.record.write.statehash import state_hash
+from arena.record.schema.database import READ_ONLY_OPTION
 from arena.rounds.season import play_season
 from arena.rounds.wiring import open_world
 
@@ -58,7 +58,7 @@ def witnessed(record: Record, committing: Callable[[str], None]) -> None:
 
     @event.listens_for(record.engine, "commit")
     def tell(connection: Connection) -> None:
-        if not connection.get_execution_options().get(LOOKING):
+        if not connection.get_execution_options().get(READ_ONLY_OPTION):
             committing(state_hash(connection))
 
 

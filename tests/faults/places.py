@@ -5,19 +5,21 @@ from dataclasses import replace
 from datetime import timedelta
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.record.model.budget import Budget, Payer, Scope
-from arena.record.model.lease import holder, is_gone
+from arena.record.model.lease import holder_name, is_gone
 from arena.record.model.reservation import (
+    Budget,
+    Payer,
     Reservation,
     ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
+    Scope,
 )
 from tests.builders import NOW
 from tests.faults.hammer import COST
 
 THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
-HERE = replace(THERE, holder=holder())
+HERE = replace(THERE, holder=holder_name())
 
 
 def terms(limits: Mapping[Scope, int], most: int = 1) -> ReservationTerms:

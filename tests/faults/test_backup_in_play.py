@@ -8,12 +8,12 @@ from time import sleep
 
 import pytest
 
+from arena.record.files import copy as copying
 from arena.record.files.backup import backup_to
-from arena.record.files.examine import Content, examine
+from arena.record.files.integrity import RecordContent, examine_file
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema import copy as copying
-from arena.record.schema.database import connect, looking, reading
-from arena.record.write.statehash import state_hash
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.verify import agreed
 from tests.faults.little import write_config
 from tests.season.program import ROOT, environment
@@ -37,10 +37,10 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
     monkeypatch.setattr(copying, "PAGES", 16)
     Record.open(str(tmp_path / "season.db")).close()
     log = tmp_path / "committed"
-    with looking(str(tmp_path / "season.db")) as engine, reading(engine) as connection:
+    with open_read_only(str(tmp_path / "season.db")) as engine, reading(engine) as connection:
         log.write_text(f"{state_hash(connection)}\n", "utf-8")
     words = [sys.executable, "-m", "tests.faults.little", str(tmp_path), str(log)]
-    found, written_meanwhile = list[Content](), 0
+    found, written_meanwhile = list[RecordContent](), 0
     with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, text=True) as writer:
         assert writer.stdin is not None
         for number in range(times):
@@ -53,7 +53,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
             made = backup_to(engine, tmp_path / f"{number}.db", agreed, lambda *_: sleep(0.005))
             engine.dispose()
             assert made.content.state_hash in committed(log), number
-            assert examine(made.path, agreed) == made.content
+            assert examine_file(made.path, agreed) == made.content
             written_meanwhile += len(committed(log)) > len(before)
             found.append(made.content)
         writer.stdin.close()

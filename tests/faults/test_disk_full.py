@@ -13,7 +13,7 @@ from sqlalchemy import event
 
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.verify import agreed
 from tests.faults.little import play, witnessed, write_config
 from tests.season.program import command, environment
@@ -37,7 +37,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def hash_of(database: Path) -> str:
     """The state hash of a record that agrees with itself."""
-    with looking(str(database)) as engine, reading(engine) as connection:
+    with open_read_only(str(database)) as engine, reading(engine) as connection:
         return agreed(connection, database).state_hash
 
 
@@ -83,7 +83,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
     """The record is in a state that was committed before, and the season goes on from there."""
     write_config(tmp_path)
     Record.open(str(tmp_path / "empty.db")).close()
-    with looking(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
+    with open_read_only(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
         first = agreed(connection, "empty").state_hash
         least = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     pages = whole[0].stat().st_size // 4096

@@ -14,10 +14,10 @@ from sqlalchemy import Engine, event
 from agents.model import Call, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
-from arena.record.model.model import Cohort, Entrant
+from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading, upgrade
-from arena.record.write.statehash import state_hash
 from arena.rounds.season import play_time
 from arena.rounds.wiring import open_world
 from arena.rounds.world import Player

@@ -12,9 +12,9 @@ import pytest
 from agents.model import Ask, Call, Decision, Message, Prompt, View
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.record.model.budget import Budget
-from arena.record.model.model import RoundReport
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import RoundReport
+from arena.record.model.reservation import Budget
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import play_round, settle_cohort, take_snapshot

@@ -15,7 +15,7 @@ from arena.cli.main import app
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema import database as opening
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.verify import agreed
 from tests.faults.little import play, write_config
 
@@ -91,7 +91,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
 
 
 def test_who_only_reads_is_not_shut_out(held: Path) -> None:
-    with looking(str(held)) as engine, reading(engine) as connection:
+    with open_read_only(str(held)) as engine, reading(engine) as connection:
         assert agreed(connection, held).counts["rounds"] == 0
     made = CliRunner().invoke(app, ["db", "backup", str(held.parent / "b.db"), "--database", str(held)])
     assert made.exit_code == 0

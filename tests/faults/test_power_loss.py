@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from arena.record.files.backup import backup_to
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import looking, reading
-from arena.record.write.statehash import state_hash
+from arena.record.schema.database import open_read_only, reading
 from arena.verify import agreed
 from tests.faults.little import play, witnessed, write_config
 
@@ -76,13 +76,13 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         database = tmp_path / f"{place}.db"
         shutil.copy(left / "season.db", database)
         database.with_name(f"{place}.db-wal").write_bytes(lost(log, place, chance))
-        with looking(str(database)) as engine, reading(engine) as connection:
+        with open_read_only(str(database)) as engine, reading(engine) as connection:
             reached.append(agreed(connection, database).state_hash)
         assert reached[-1] in states, place
     if lost is not with_a_hole:
         assert [states.index(state) for state in reached] == sorted(states.index(state) for state in reached)
     assert len(set(reached)) >= 4
-    with looking(str(database)) as engine:
+    with open_read_only(str(database)) as engine:
         assert backup_to(engine, tmp_path / "backup.db", agreed).content.state_hash == reached[-1]
     write_config(tmp_path)
     with closing(Record.open(str(tmp_path / f"{sorted(places)[len(places) // 2]}.db"))) as record:

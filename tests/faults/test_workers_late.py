@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from agents.model import Call, Decision, Prompt
 from arena.cohorts.freeze import code_version
-from arena.record.model.model import Turn
-from arena.record.queries.read import StoredCohort, StoredRound
+from arena.record.model.cohort import Turn
+from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
-from arena.record.write.queue import TurnJob
-from arena.record.write.turns import Claimed
+from arena.record.write.turn_queue import TurnJob
+from arena.record.write.turns import TurnUnderClaim
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
@@ -80,7 +80,7 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
         outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
         assert outcome == "not played: it is in, or another worker has it"
         token = record.claim(1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
-        again = Claimed(1, token, Turn("ann", 10_000_000_000, Decision()))
+        again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.keep_turns(1, (1, 1), [again], "test") == set()
         assert record.verdicts(1) == {1: "failed"}
         assert facts(record) == {"call": 1, "turn": 1, "fill": 0, "entry": 1, "reservation": 1}

@@ -11,7 +11,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, cast
 
-from arena.record.model.belief import confidence, implied
+from arena.record.model.columns import confidence, implied_belief
 from arena.scores.rules import brier
 from markets.millionths import ONE, millionths
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
@@ -198,5 +198,5 @@ def _score(fill: Fill, outcome: int, table: Table) -> Found:
         "amount": fill.amount / ONE,
         "c": c,
         "won": int(yes == (outcome == 1)),
-        "brier": brier.score(implied(yes, c), outcome),
+        "brier": brier.score(implied_belief(yes, c), outcome),
     }

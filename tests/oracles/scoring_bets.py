@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arena.record.model.belief import confidence, implied
+from arena.record.model.columns import confidence, implied_belief
 from arena.scores.rules import brier, returns, skill_ratio
 from arena.scores.rules.autocast import choice, combined, numeric
 from arena.scores.rules.reliability import corp, murphy
@@ -30,7 +30,7 @@ def confidence_of_bet(given: Found) -> Found:
 
 def brier_of_bet(given: Found) -> Found:
     """A bet read as a forecast, and its Brier score."""
-    forecast = float(implied(given["side"] == "YES", given["implied_confidence"]))
+    forecast = float(implied_belief(given["side"] == "YES", given["implied_confidence"]))
     return {"f_yes": forecast, "brier": brier.score([forecast], [given["outcome_yes"]])}
 
 

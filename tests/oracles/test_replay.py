@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from arena.record.queries.read import resolutions
+from arena.record.queries.cohorts import read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from markets.model import MarketId
@@ -145,7 +145,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
                         files.prices[market][(quote.at - timedelta(days=1)).date()]
                     )
                     shown += 1
-        ends = resolutions(connection, [MarketId(f"polymarket:{m}") for m in files.markets], END)
+        ends = read_resolutions(connection, [MarketId(f"polymarket:{m}") for m in files.markets], END)
     assert shown > 5000
     assert all(end.known_at == files.known_end(own_id(end.market_id)) for end in ends)
     assert all(end.payout == files.markets[own_id(end.market_id)]["resolution"] * 10**6 for end in ends)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from arena.record.model.belief import confidence
+from arena.record.model.columns import confidence
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import execute, is_out
 from portfolio.ledger import fold, post, settle

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from arena.record.model.belief import confidence, implied
+from arena.record.model.columns import confidence, implied_belief
 from arena.scores.rules import brier, returns
 from markets.millionths import ONE
 from markets.model import Snapshot
@@ -74,7 +74,7 @@ def test_section_1_3_the_table_of_sides_forecasts_and_scores(
 ) -> None:
     fill = filled(a_bet(2_000, side))
     c = confidence(fill.amount, fill.base, SEED.max_bet)
-    forecast = implied(fill.side == "YES", c)
+    forecast = implied_belief(fill.side == "YES", c)
     assert c == 0.80
     assert float(forecast) == pytest.approx(says, abs=1e-12)
     assert brier.score(forecast, a_resolution(payout).outcome or 0) == pytest.approx(scores, abs=1e-12)

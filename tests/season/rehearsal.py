@@ -10,9 +10,9 @@ from arena.clock import PretendedClock
 from arena.config import load
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
+from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.statehash import state_hash
 from arena.verify import verify
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)

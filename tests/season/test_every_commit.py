@@ -10,9 +10,9 @@ import pytest
 
 from arena.cohorts.freeze import plan_of
 from arena.config import load
+from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.statehash import state_hash
 from arena.rounds.season import play_season
 from arena.rounds.wiring import open_world
 from arena.verify import verify

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agents.model import Ask, Decision, Forecast, View
-from arena.record.model.model import RoundReport
-from arena.record.queries.read import StoredCohort
+from arena.record.model.cohort import RoundReport
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import play_round

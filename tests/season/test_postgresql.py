@@ -12,14 +12,13 @@ import pytest
 from arena.cohorts.schedule import Expected
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.status import read_status, status_data
-from arena.record.queries.overview import read_turns
+from arena.record.hashes import round_heads, state_hash
+from arena.record.queries.markets import read_quotes_as_of
+from arena.record.queries.progress import read_played_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.aside import read_aside
-from arena.record.write.asof import quotes_as_of
-from arena.record.write.incidents import to_tell, tried
-from arena.record.write.seal import heads
-from arena.record.write.statehash import state_hash
+from arena.record.write.operations import read_untold, record_delivery
+from arena.record.write.quarantine import read_quarantine
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
 from markets.venue import VenueError
@@ -96,9 +95,11 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
         with closing(Record.open(database)) as record:
             watch(record)
             with reading(record.engine) as connection:
-                prices = [quotes_as_of(connection, [FOG, MIST, DEW], at) for at in days]
+                prices = [read_quotes_as_of(connection, [FOG, MIST, DEW], at) for at in days]
                 assert verify(connection) == []
-                found.append((prices, read_aside(connection), record.gone_since(NOW - timedelta(days=99))))
+                found.append(
+                    (prices, read_quarantine(connection), record.gone_since(NOW - timedelta(days=99)))
+                )
     assert found[0] == found[1]
     for change in ("DELETE FROM quote", "UPDATE set_aside SET reason = 'x'", "DELETE FROM sync"):
         with (
@@ -120,9 +121,9 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
             with reading(record.engine) as opened:
                 assert verify(opened) == []
                 evidence = [record.evidence(round.id) for round in rounds]
-                sealed = [heads(opened, stored.id) for stored in record.cohorts()]
+                sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
-                turns = [read_turns(opened, stored.id) for stored in record.cohorts()]
+                turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]
                 found.append((state_hash(opened), evidence, sealed, glances, turns))
             record.stop_cohort(record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
@@ -155,8 +156,8 @@ def test_the_status_and_what_is_told_are_the_same_on_both_databases(
                 note_rounds(record, NOW)
                 note_venue(record, "100%", NOW, VenueError("timeout", "…"))
             note_venue(record, "100_", NOW, None)
-            first, *rest = to_tell(record.engine, NOW + timedelta(days=1), 9)
-            tried(record.engine, first.id, NOW, None)
+            first, *rest = read_untold(record.engine, NOW + timedelta(days=1), 9)
+            record_delivery(record.engine, first.id, NOW, None)
             note_venue(record, "100%", NOW, None)
             with reading(record.engine) as opened:
                 found.append(

@@ -15,7 +15,7 @@ from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run
-from arena.record.files.backup import mark
+from arena.record.files.backup import set_application_id
 from arena.record.record import Record
 from arena.rounds.season import play_season
 from arena.rounds.wiring import open_world
@@ -115,8 +115,8 @@ def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_w
     closing = RunningCalls.close
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RunningCalls, "close", close)
-        patch.setattr("arena.record.files.examine.STEPS", 100)
-        patch.setattr("arena.record.files.backup.mark", announced(mark, stopping))
+        patch.setattr("arena.record.files.integrity.STEPS_BETWEEN_CALLS", 100)
+        patch.setattr("arena.record.files.backup.set_application_id", announced(set_application_id, stopping))
         patch.setattr(asyncio, "run", loop.run_until_complete)
         board, events = rehearse(tmp_path, tell=told)
         loop.run_until_complete(loop.shutdown_default_executor())

@@ -19,7 +19,7 @@ from arena.config import load
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.queue import TurnJob
+from arena.record.write.turn_queue import TurnJob
 from arena.rounds.wiring import open_world
 from arena.rounds.worker import play_job
 from arena.verify import verify

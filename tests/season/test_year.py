@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.record.schema.database import looking, newest_version, reading, version_of
+from arena.record.schema.database import newest_schema_version, open_read_only, reading, schema_version
 from tests.season.forked import Forks
 from tests.season.rehearsal import content, rows
 from tests.season.yearlong import A_YEAR, NEW, OLD, SOME_WEEKS, Stage, Year, kills, staged
@@ -41,8 +41,8 @@ def befell(stage: Stage, found: dict[str, Any]) -> None:
     assert found["differences"] == []
     assert (found["cohorts"], found["rounds"]) == (year.cohorts, year.cohorts * year.rounds)
     assert all(ended for _, ended in found["ended"])
-    with looking(str(folder / "arena.db")) as engine, reading(engine) as connection:
-        assert version_of(connection) == newest_version()
+    with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
+        assert schema_version(connection) == newest_schema_version()
     assert len(list((folder / "backups").iterdir())) == 1, "the upgrade made one"
     late = "SELECT count(*) FROM round JOIN snapshot ON snapshot.id = snapshot_id WHERE taken_at > round.at"
     assert rows(folder, late) > [(0,)], "the venue was down at a round's time"

@@ -16,17 +16,16 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
 from arena.errors import ArenaError
-from arena.record.files.arriving import arriving
-from arena.record.files.examine import Check, Content, examine, named
-from arena.record.schema.copy import Told, copy_to_file, silent
+from arena.record.files.copy import ProgressCallback, atomic_file, copy_to_file, no_progress
+from arena.record.files.integrity import ContentCheck, RecordContent, examine_file, naming_errors
 from arena.record.schema.database import reading
-from arena.record.schema.troubles import file_of, name_of, plainly
+from arena.record.schema.database_errors import record_name, sqlite_path, translated_file_errors
 
-MARK = int.from_bytes(b"PArB", "big")
+APPLICATION_ID = int.from_bytes(b"PArB", "big")
 """What SQLite's header calls the application of a file that is a backup of ours."""
-MARKED_AT = slice(68, 72)
-WHEN = "%Y%m%dT%H%M%SZ"
-GLOB = "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.db"
+APPLICATION_ID_BYTES = slice(68, 72)
+NAME_TIME = "%Y%m%dT%H%M%SZ"
+NAME_PATTERN = "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.db"
 """How the names of backups end: with the time, in UTC."""
 
 
@@ -36,30 +35,37 @@ class Backup:
 
     path: Path
     size: int
-    content: Content
+    content: RecordContent
     gone: tuple[Path, ...] = ()
 
 
 def backup(
-    record: Engine, folder: Path, keep: int, at: datetime, check: Check, told: Told = silent
+    record: Engine,
+    folder: Path,
+    keep: int,
+    at: datetime,
+    check: ContentCheck,
+    told: ProgressCallback = no_progress,
 ) -> Backup:
     """A new backup in a folder, named by the time; of those of this record the newest `keep` stay.
 
     It is there only once it was opened again, every page checked and the whole verified.
     """
     stem = stem_of(record.url)
-    path = folder / f"{stem}-{at:{WHEN}}.db"
-    if path.exists() and not is_ours(path):
-        raise _in_the_way(path)
-    made = _make(record, path, stem, check, told)
-    return Backup(path, made.size, made.content, _rotate(folder, stem, keep, path))
+    path = folder / f"{stem}-{at:{NAME_TIME}}.db"
+    if path.exists() and not is_backup(path):
+        raise _file_exists(path)
+    made = _make_backup(record, path, stem, check, told)
+    return Backup(path, made.size, made.content, _delete_oldest(folder, stem, keep, path))
 
 
-def backup_to(record: Engine, path: Path, check: Check, told: Told = silent) -> Backup:
+def backup_to(
+    record: Engine, path: Path, check: ContentCheck, told: ProgressCallback = no_progress
+) -> Backup:
     """A backup in a file that is named, and is not there yet."""
     if path.exists():
-        raise _in_the_way(path)
-    return _make(record, path, None, check, told)
+        raise _file_exists(path)
+    return _make_backup(record, path, None, check, told)
 
 
 def stem_of(url: URL) -> str:
@@ -69,42 +75,47 @@ def stem_of(url: URL) -> str:
     'my arena'
     """
     if url.get_backend_name() == "sqlite":
-        return Path(file_of(url)).stem
+        return Path(sqlite_path(url)).stem
     return (url.database or "arena").replace("/", "_")
 
 
-def is_ours(path: Path) -> bool:
+def is_backup(path: Path) -> bool:
     """Whether a file is a backup that the arena made."""
-    with plainly(path), path.open("rb") as file:
-        return int.from_bytes(file.read(MARKED_AT.stop)[MARKED_AT], "big") == MARK
+    with translated_file_errors(path), path.open("rb") as file:
+        return (
+            int.from_bytes(file.read(APPLICATION_ID_BYTES.stop)[APPLICATION_ID_BYTES], "big")
+            == APPLICATION_ID
+        )
 
 
-def mark(path: Path, value: int) -> None:
+def set_application_id(path: Path, value: int) -> None:
     """Have a SQLite file say that it is a backup, or that it is none."""
-    with plainly(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
+    with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute(f"PRAGMA application_id = {value}")
 
 
-def _make(record: Engine, path: Path, stem: str | None, check: Check, told: Told) -> Backup:
-    pattern = None if stem is None else f"{escape(stem)}-{GLOB}"
-    with arriving(path, stem, pattern) as part, named(part, name_of(record.url)):
+def _make_backup(
+    record: Engine, path: Path, stem: str | None, check: ContentCheck, told: ProgressCallback
+) -> Backup:
+    pattern = None if stem is None else f"{escape(stem)}-{NAME_PATTERN}"
+    with atomic_file(path, stem, pattern) as part, naming_errors(part, record_name(record.url)):
         with reading(record) as connection:
             copy_to_file(connection, part, told)
-        mark(part, MARK)
-        content = examine(part, check, told)
+        set_application_id(part, APPLICATION_ID)
+        content = examine_file(part, check, told)
         size = part.stat().st_size
     return Backup(path, size, content)
 
 
-def _rotate(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path, ...]:
+def _delete_oldest(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path, ...]:
     """Let the oldest backups of a record go; what the arena did not make stays, whatever it is called."""
-    made = sorted(path for path in folder.glob(f"{escape(stem)}-{GLOB}") if is_ours(path))
+    made = sorted(path for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}") if is_backup(path))
     gone = tuple(path for path in made[:-keep] if path != new)
-    with plainly(folder):
+    with translated_file_errors(folder):
         for path in gone:
             path.unlink()
     return gone
 
 
-def _in_the_way(path: Path) -> ArenaError:
+def _file_exists(path: Path) -> ArenaError:
     return ArenaError("exists", f"{path} is there already", "name another file, or move it away")

@@ -5,15 +5,23 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from arena.errors import ArenaError
-from arena.record.files.arriving import arriving
-from arena.record.files.examine import Check, Content, examine
-from arena.record.schema.copy import Told, copy_rows, copy_to_file, is_empty, silent
+from arena.record.files.copy import (
+    ProgressCallback,
+    atomic_file,
+    copy_rows,
+    copy_to_file,
+    is_empty,
+    no_progress,
+)
+from arena.record.files.integrity import ContentCheck, RecordContent, examine_file
+from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, reading, upgrade, url_of
-from arena.record.schema.troubles import name_of
-from arena.record.write.statehash import state_hash
+from arena.record.schema.database_errors import record_name
 
 
-def move(source: Engine, to: str, check: Check, told: Told = silent) -> Content:
+def move_record(
+    source: Engine, to: str, check: ContentCheck, told: ProgressCallback = no_progress
+) -> RecordContent:
     """A copy of a record in a new file, or in a server's empty database; the record stays as it is."""
     url = url_of(to)
     if url.get_backend_name() == "sqlite":
@@ -25,28 +33,28 @@ def move(source: Engine, to: str, check: Check, told: Told = silent) -> Content:
         target.dispose()
 
 
-def _to_file(source: Engine, path: Path, check: Check, told: Told) -> Content:
+def _to_file(source: Engine, path: Path, check: ContentCheck, told: ProgressCallback) -> RecordContent:
     if path.exists():
         raise ArenaError("exists", f"{path} is there already", "name another file, or move it away")
-    with arriving(path) as part:
+    with atomic_file(path) as part:
         with reading(source) as here:
             copy_to_file(here, part, told)
             before = state_hash(here)
-        return _same(before, examine(part, check, told), str(path))
+        return _check_same_hash(before, examine_file(part, check, told), str(path))
 
 
-def _to_server(source: Engine, target: Engine, check: Check, told: Told) -> Content:
-    name = name_of(target.url)
+def _to_server(source: Engine, target: Engine, check: ContentCheck, told: ProgressCallback) -> RecordContent:
+    name = record_name(target.url)
     with target.connect() as connection:
         if not is_empty(connection):
             raise ArenaError("not_empty", f"{name} already holds a record", "name an empty database")
     upgrade(target)
     with reading(source) as here, target.begin() as there:
         copy_rows(here, there, told)
-        return _same(state_hash(here), check(there, name, told), name)
+        return _check_same_hash(state_hash(here), check(there, name, told), name)
 
 
-def _same(before: str, after: Content, name: str) -> Content:
+def _check_same_hash(before: str, after: RecordContent, name: str) -> RecordContent:
     if before != after.state_hash:
         message = f"what arrived at {name} has the state hash {after.state_hash}, not {before}"
         raise ArenaError("differs", message, "nothing was kept of it; please report this")

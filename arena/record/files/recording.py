@@ -6,20 +6,19 @@ from datetime import datetime, time, timedelta
 
 from sqlalchemy import Connection, select
 
-from arena.record.queries.lookup import batches
-from arena.record.queries.read import resolutions
+from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quotes_as_of
+from arena.record.schema.statements import batches
 from arena.record.schema.tables import QUOTE, VERSION
-from arena.record.write.asof import known_markets, pages_as_of, quotes_as_of
-from arena.record.write.listings import PAGE
-from arena.record.write.looks import PRICES, quote_of
+from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
 from markets.model import Listing, Market, MarketId, Quote
 
-DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 Pages = dict[MarketId, list[tuple[datetime, Market]]]
 
 
-def sightings(
+def read_sightings(
     connection: Connection,
     since: datetime,
     until: datetime,
@@ -30,34 +29,36 @@ def sightings(
     Pages and prices stand where they changed, and once a day a price that stayed: who plays the recording
     can tell it from one that nobody has looked at for long. `read` is told how many of how many days are in.
     """
-    ids = known_markets(connection, until)
-    pages = _pages(connection, ids, since, until)
+    ids = read_known_ids(connection, until)
+    pages = _page_versions(connection, ids, since, until)
     for versions in pages.values():
         yield from (Sighting(at, (Listing(page, None),)) for at, page in versions)
-    yield from _priced(pages, _changes(connection, since, until))
+    yield from _quote_sightings(pages, _price_changes(connection, since, until))
     ends = _ends_of_days(connection, since, until)
     for number, at in enumerate(ends, 1):
-        still = (quote for quote in quotes_as_of(connection, ids, at).values() if quote.at >= since)
-        yield from _priced(pages, still)
+        still = (quote for quote in read_quotes_as_of(connection, ids, at).values() if quote.at >= since)
+        yield from _quote_sightings(pages, still)
         read(number, len(ends))
     for some in batches(ids):
-        yield Sighting(until, (), tuple(resolutions(connection, some, until)))
+        yield Sighting(until, (), tuple(read_resolutions(connection, some, until)))
 
 
-def _pages(connection: Connection, ids: Sequence[MarketId], since: datetime, until: datetime) -> Pages:
+def _page_versions(
+    connection: Connection, ids: Sequence[MarketId], since: datetime, until: datetime
+) -> Pages:
     """What each market's page said at the beginning, and every change of it."""
     found: Pages = defaultdict(list)
-    for market, page in pages_as_of(connection, ids, since).items():
+    for market, page in read_pages_as_of(connection, ids, since).items():
         found[market].append((since, page))
-    columns = (VERSION.c.market_id, VERSION.c.at, *(VERSION.c[name] for name in PAGE))
+    columns = (VERSION.c.market_id, VERSION.c.at, *(VERSION.c[name] for name in PAGE_FIELDS))
     later = select(*columns).where(VERSION.c.at > since, VERSION.c.at <= until)
     for market, at, *said in connection.execute(later.order_by(VERSION.c.market_id, VERSION.c.version)):
         found[market].append((at, Market(market, *said)))
     return found
 
 
-def _changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
-    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in PRICES))
+def _price_changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
+    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in QUOTE_FIELDS))
     rows = select(*columns).where(QUOTE.c.at >= since, QUOTE.c.at <= until).order_by(QUOTE.c.at, QUOTE.c.id)
     yield from (quote_of(row) for row in connection.execute(rows, execution_options={"yield_per": 1000}))
 
@@ -68,11 +69,11 @@ def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> l
     if first is None or first > until:
         return []
     midnight = datetime.combine(first.date(), time(), first.tzinfo)
-    days = (until - midnight) // DAY
-    return [*(midnight + number * DAY for number in range(1, days + 1)), until]
+    days = (until - midnight) // ONE_DAY
+    return [*(midnight + number * ONE_DAY for number in range(1, days + 1)), until]
 
 
-def _priced(pages: Pages, quotes: Iterator[Quote]) -> Iterator[Sighting]:
+def _quote_sightings(pages: Pages, quotes: Iterator[Quote]) -> Iterator[Sighting]:
     """Prices with the pages of their time; one that is older than its page was seen with it."""
     for quote in quotes:
         versions = pages.get(quote.market_id)

@@ -9,31 +9,42 @@ from datetime import datetime
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.record.files.arriving import BESIDE, arriving
-from arena.record.files.backup import WHEN, mark
-from arena.record.files.examine import Check, Content, named, whole
-from arena.record.files.move import move
-from arena.record.schema.copy import Told, copy_to_file, silent
-from arena.record.schema.database import connect, looking, newest_version, reading, upgrade, url_of
-from arena.record.schema.troubles import plainly
+from arena.record.files.backup import NAME_TIME, set_application_id
+from arena.record.files.copy import SQLITE_SUFFIXES, ProgressCallback, atomic_file, copy_to_file, no_progress
+from arena.record.files.integrity import ContentCheck, RecordContent, check_pages, naming_errors
+from arena.record.files.move import move_record
+from arena.record.schema.database import (
+    connect,
+    newest_schema_version,
+    open_read_only,
+    reading,
+    upgrade,
+    url_of,
+)
+from arena.record.schema.database_errors import translated_file_errors
 
-DAMAGED = ("not a database", "malformed")
+DAMAGED_MESSAGES = ("not a database", "malformed")
 """What SQLite says of a file that nobody can be at: it is kept as it is."""
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV)
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """What is in the record now, the version of the backup's schema, and where the former record is."""
 
-    content: Content
+    content: RecordContent
     schema: str
     aside: Path | None = None
 
 
 def restore(
-    file: Path, database: str, force: bool, at: datetime, check: Check, told: Told = silent
-) -> Restored:
+    file: Path,
+    database: str,
+    force: bool,
+    at: datetime,
+    check: ContentCheck,
+    told: ProgressCallback = no_progress,
+) -> RestoreResult:
     """The record as a backup has it, of the newest schema; the backup stays as it is.
 
     It is put together and verified beside the record, and takes its place in one step. A record that is
@@ -45,16 +56,18 @@ def restore(
         return _into_server(file, database, check, told)
     target = Path(url.database or "")
     if target.exists():
-        _check_taken(target, file, force)
-    version = whole(file, told)
-    aside = target.with_name(f"{target.stem}-until-{at:{WHEN}}{target.suffix}") if target.exists() else None
-    room = None if aside is None else moved_aside(target, aside)
-    with arriving(target, room=room) as part, named(part, str(file)):
-        content = _newest(file, part, version, check, told)
-    return Restored(content, version, aside)
+        _check_target(target, file, force)
+    version = check_pages(file, told)
+    aside = (
+        target.with_name(f"{target.stem}-until-{at:{NAME_TIME}}{target.suffix}") if target.exists() else None
+    )
+    room = None if aside is None else moving_aside(target, aside)
+    with atomic_file(target, room=room) as part, naming_errors(part, str(file)):
+        content = _upgraded_copy(file, part, version, check, told)
+    return RestoreResult(content, version, aside)
 
 
-def _check_taken(target: Path, file: Path, force: bool) -> None:
+def _check_target(target: Path, file: Path, force: bool) -> None:
     if file.exists() and target.samefile(file):
         raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
     if not force:
@@ -62,34 +75,39 @@ def _check_taken(target: Path, file: Path, force: bool) -> None:
         raise ArenaError("exists", f"there is a record at {target} already", mend)
 
 
-def _newest(file: Path, part: Path, version: str, check: Check, told: Told) -> Content:
+def _upgraded_copy(
+    file: Path, part: Path, version: str, check: ContentCheck, told: ProgressCallback
+) -> RecordContent:
     """A file's record in another file, brought to the newest schema and verified there."""
-    with looking(str(file), older=True) as engine, reading(engine) as connection:
+    with open_read_only(str(file), older=True) as engine, reading(engine) as connection:
         copy_to_file(connection, part, told)
-    mark(part, 0)
-    if version != newest_version():
+    set_application_id(part, 0)
+    if version != newest_schema_version():
         engine = connect(part)
         upgrade(engine)
         engine.dispose()
-    with looking(str(part)) as engine, reading(engine) as connection:
+    with open_read_only(str(part)) as engine, reading(engine) as connection:
         return check(connection, part, told)
 
 
 @contextmanager
-def moved_aside(target: Path, aside: Path) -> Iterator[None]:
+def moving_aside(target: Path, aside: Path) -> Iterator[None]:
     """The record under another name too, and nobody at it for as long as this lasts."""
     if aside.exists():
         raise ArenaError("exists", f"{aside} is there already", "move it away")
-    with plainly(target), closing(sqlite3.connect(target, isolation_level=None, timeout=0)) as old:
-        _take(old)
-        for end in BESIDE[1:]:
+    with (
+        translated_file_errors(target),
+        closing(sqlite3.connect(target, isolation_level=None, timeout=0)) as old,
+    ):
+        _lock_record(old)
+        for end in SQLITE_SUFFIXES[1:]:
             if (log := target.with_name(target.name + end)).exists():
                 log.rename(aside.with_name(aside.name + end))
         _link(target, aside)
         yield
 
 
-def _take(old: sqlite3.Connection) -> None:
+def _lock_record(old: sqlite3.Connection) -> None:
     """Keep everybody else away from it, and have what is in its log taken in."""
     try:
         old.execute("PRAGMA journal_mode = DELETE")
@@ -99,7 +117,7 @@ def _take(old: sqlite3.Connection) -> None:
     except sqlite3.OperationalError:
         raise  # somebody is at it
     except sqlite3.DatabaseError as error:
-        if not any(words in str(error) for words in DAMAGED):
+        if not any(words in str(error) for words in DAMAGED_MESSAGES):
             raise
 
 
@@ -113,11 +131,11 @@ def _link(target: Path, aside: Path) -> None:
         target.rename(aside)
 
 
-def _into_server(file: Path, database: str, check: Check, told: Told) -> Restored:
-    version = whole(file, told)
-    if version != newest_version():
+def _into_server(file: Path, database: str, check: ContentCheck, told: ProgressCallback) -> RestoreResult:
+    version = check_pages(file, told)
+    if version != newest_schema_version():
         message = f"{file} is of an older arena (its schema is {version})"
         mend = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
         raise ArenaError("older_record", message, mend)
-    with looking(str(file)) as source:
-        return Restored(move(source, database, check, told), version)
+    with open_read_only(str(file)) as source:
+        return RestoreResult(move_record(source, database, check, told), version)

@@ -1,11 +1,20 @@
-"""The record as columns: what was forecast, what was bet, and each account. Scores start from these."""
+"""The record as columns: what was forecast, what was bet, and each account. Scores start from these.
+
+What an agent believes: three readings of one agent, each as the probability of YES.
+
+Implied is seed 002's: a stake is a confidence, whatever the price. Anchored reads the same stake
+against the price paid, so that no stake at all would mean agreement with the market. Stated is
+what the agent said. All take single numbers or whole columns and give numpy floats.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from markets.millionths import ONE
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -23,7 +32,7 @@ UNKNOWN = -(2**62)
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class ForecastColumns:
     """One row per turn and market shown in it. `forecast` and `mid` are in millionths.
 
     `agent`, `market`, `event` and `category` are places in the tuples of names. Where an agent skipped a
@@ -58,7 +67,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Bets:
+class BetColumns:
     """One row per accepted bet, sold later or not.
 
     `implied` and `anchored` are probabilities of YES, `price` is the average price paid before fees
@@ -80,7 +89,7 @@ class Bets:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AccountSummary:
     """One agent in one cohort. Money in millionths; `total` is None before the first mark.
 
     `cost` is what all its calls cost, None when one of them is unknown.
@@ -98,26 +107,26 @@ class Account:
     sold: int
 
 
-Rows = TypeVar("Rows", Stated, Bets)
+Rows = TypeVar("Rows", ForecastColumns, BetColumns)
 
 
-def take(rows: Rows, where: Flags | Ints) -> Rows:
+def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
     """Some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
     columns: dict[str, Any] = {f.name: getattr(rows, f.name) for f in fields(rows)}
     taken = {name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)}
     return replace(rows, **(columns | taken))
 
 
-def of_agent(rows: Rows, name: str) -> Rows:
+def rows_of_agent(rows: Rows, name: str) -> Rows:
     """The rows of one agent; none when it has none."""
     place = rows.agents.index(name) if name in rows.agents else -1
-    return take(rows, np.flatnonzero(rows.agent == place))
+    return take_rows(rows, np.flatnonzero(rows.agent == place))
 
 
-def places(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     """Names as places in the tuple of distinct ones, in the order in which they first appear.
 
-    >>> places(["b", "a", "b"])
+    >>> factorize(["b", "a", "b"])
     (('b', 'a'), array([0, 1, 0]))
     """
     index: dict[str, int] = {}
@@ -125,6 +134,58 @@ def places(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     return tuple(index), found
 
 
-def evidence(rows: Stated) -> Stated:
+def evidence_rows(rows: ForecastColumns) -> ForecastColumns:
     """The rows that count. What was decided before a model's release is no evidence."""
-    return take(rows, ~rows.early)
+    return take_rows(rows, ~rows.early)
+
+
+Beliefs = NDArray[np.float64]
+
+
+def confidence(amount: ArrayLike, base: ArrayLike, max_bet: ArrayLike = ONE // 4) -> Beliefs:
+    """c = min(amount / (max_bet · base), 1): the stake as a share of the largest one allowed.
+
+    `amount` and `base` are in the same unit, `max_bet` is in millionths. NaN where no bet is allowed.
+    Seed 002, section 1.2:
+
+    >>> confidence([2500, 1250, 500, 50], 10_000)
+    array([1.  , 0.5 , 0.2 , 0.02])
+    >>> confidence([2000, 500], 8_000)
+    array([1.  , 0.25])
+    """
+    limit = np.asarray(base, dtype=np.float64) * (np.asarray(max_bet, dtype=np.float64) / ONE)
+    stake, limit = np.broadcast_arrays(np.asarray(amount, dtype=np.float64), limit)
+    share: Beliefs = np.divide(stake, limit, out=np.full(limit.shape, np.nan), where=limit > 0)
+    return np.minimum(share, 1.0, out=share)
+
+
+def implied_belief(yes: ArrayLike, confidence: ArrayLike) -> Beliefs:
+    """f = c for a bet on YES, 1 − c for a bet on NO. Seed 002, section 1.3.
+
+    >>> implied_belief([True, False], 0.8).round(9)
+    array([0.8, 0.2])
+    """
+    c = np.asarray(confidence, dtype=np.float64)
+    return np.where(yes, c, 1 - c)
+
+
+def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> Beliefs:
+    """f = p + c(1 − p) for a bet on YES, p(1 − c) for a bet on NO.
+
+    `price` is the average price paid before fees, as that of a YES share, from 0 to 1.
+    With a cap of a quarter it gives back the belief of whoever stakes a quarter of Kelly's fraction.
+
+    >>> anchored_belief([True, False, True], [0.5, 0.5, 0.0], 0.4).round(9)
+    array([0.7, 0.2, 0.4])
+    """
+    c, p = np.asarray(confidence, dtype=np.float64), np.asarray(price, dtype=np.float64)
+    return np.where(yes, p + c * (1 - p), p * (1 - c))
+
+
+def stated_belief(probability: ArrayLike) -> Beliefs:
+    """The probability that the agent gave in its final answer, from millionths to 0 … 1.
+
+    >>> stated_belief([700_000, 50_000])
+    array([0.7 , 0.05])
+    """
+    return np.asarray(probability, dtype=np.float64) / ONE

@@ -10,12 +10,12 @@ from typing import Any, Literal, Protocol
 
 from markets.hashes import digest, timestamp_text
 
-Kind = Literal[
+IncidentKind = Literal[
     "round_failed", "all_agents_failed", "budget_reached", "venue_down", "verify_failed", "cohort_finished"
 ]
-LASTING: frozenset[Kind] = frozenset({"all_agents_failed", "venue_down", "verify_failed"})
+LASTING_KINDS: frozenset[IncidentKind] = frozenset({"all_agents_failed", "venue_down", "verify_failed"})
 """Kinds that go on until they end; the others are over as they happen."""
-SHOWN = 10
+MOST_LISTED = 10
 """So many differences of a record are named, and so many agents."""
 
 
@@ -23,7 +23,7 @@ SHOWN = 10
 class Incident:
     """Something to be told: of one kind, about one subject, in a sentence of ours and as data."""
 
-    kind: Kind
+    kind: IncidentKind
     subject: str
     at: datetime
     text: str
@@ -31,7 +31,7 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordedIncident:
     """An incident in the record: when it ended, when it was told, or how often that was tried in vain."""
 
     id: int
@@ -74,32 +74,32 @@ class RoundEnd:
         return bool(asked) and asked <= set(self.failed)
 
 
-class Trouble(Protocol):
+class CodedError(Protocol):
     """Why something could not be done: a stable code, and words."""
 
     code: str
     message: str
 
 
-def of_round(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
+def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
     """What a round tells. That all have failed lasts until a newer one is played."""
     place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
     which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
-    failed, found = place | {"agents": list(one.failed[:SHOWN])}, []
+    failed, found = place | {"agents": list(one.failed[:MOST_LISTED])}, []
     if one.failed and one.done:
-        words = f"{which} ended without {_listed(one.failed)}, who failed"
+        words = f"{which} ended without {_name_list(one.failed)}, who failed"
         found.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
-        words = f"every agent with a model failed in {which}: {_listed(one.failed)}"
+        words = f"every agent with a model failed in {which}: {_name_list(one.failed)}"
         found.append(Incident("all_agents_failed", name, at, words, failed))
     if stopped := one.stopped:
-        data = place | {"agents": list(stopped)[:SHOWN], "message": next(iter(stopped.values()))}
-        words = f"a budget stopped {_listed(tuple(stopped))} in {which}"
+        data = place | {"agents": list(stopped)[:MOST_LISTED], "message": next(iter(stopped.values()))}
+        words = f"a budget stopped {_name_list(tuple(stopped))} in {which}"
         found.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
     return found
 
 
-def missed(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
+def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
     """That a round was not played in its time, or, without a cohort, that none has started in its."""
     data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
     if cohort is None:
@@ -110,37 +110,37 @@ def missed(cohort: int | None, number: int | None, due: datetime, at: datetime) 
     return Incident("round_failed", f"{cohort}/{number}", at, words, data)
 
 
-def broken_off(due: datetime, at: datetime, error: Trouble) -> Incident:
+def aborted_rounds(due: datetime, at: datetime, error: CodedError) -> Incident:
     """That the rounds of a decision time were broken off by an error."""
     data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
     words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were broken off: {error.code}"
     return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, words, data)
 
 
-def outage(venue: str, at: datetime, trouble: Trouble) -> Incident:
+def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     """That a venue gives no answer since then."""
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} gives no answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 
-def disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
+def record_disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
     """That the record does not agree with itself in these places: tables, rows and fields."""
-    first = [dict(zip(("table", "row", "field"), place, strict=True)) for place in places[:SHOWN]]
+    first = [dict(zip(("table", "row", "field"), place, strict=True)) for place in places[:MOST_LISTED]]
     count = "1 difference" if len(places) == 1 else f"{len(places):,} differences"
     data = {"differences": len(places), "first": first}
     words = f"the record does not agree with itself: {count}"
     return Incident("verify_failed", digest(places)[:16], at, words, data)
 
 
-def unfit(at: datetime, trouble: Trouble) -> Incident:
+def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
     """That a backup was not kept, since the record in it does not agree with itself."""
     words = "a backup was not kept: the record does not agree with itself"
     data = {"reason": trouble.code, "message": trouble.message}
     return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
 
 
-def finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
+def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
     """That a cohort has ended."""
     count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
     words = f"cohort {cohort} has finished: {count} played, and nothing is held any more"
@@ -148,11 +148,11 @@ def finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
     return Incident("cohort_finished", str(cohort), at, words, data)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     """Some names, and how many more there are.
 
-    >>> _listed(("ann", "bob")), _listed(tuple("abcdefghijkl"))
+    >>> _name_list(("ann", "bob")), _name_list(tuple("abcdefghijkl"))
     ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')
     """
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

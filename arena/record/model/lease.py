@@ -12,19 +12,19 @@ from uuid import getnode, uuid4
 
 from markets.hashes import sha256
 
-LEASE = timedelta(seconds=90)
+LEASE_LENGTH = timedelta(seconds=90)
 """How long nobody hears of a holder before another may take over what it holds."""
-BEAT = LEASE / 3
+HEARTBEAT_INTERVAL = LEASE_LENGTH / 3
 """How often a holder says that it is alive, so that two beats may be missed."""
 
 
-def holder() -> str:
+def holder_name() -> str:
     """A name for this process, told apart from any other that ever had its number."""
-    return f"{socket.gethostname()}/{os.getpid()}/{where()}.{uuid4().hex}"
+    return f"{socket.gethostname()}/{os.getpid()}/{machine_name()}.{uuid4().hex}"
 
 
 @cache
-def where() -> str:
+def machine_name() -> str:
     """What tells this machine's processes from those of another one, or of a container, of the same name."""
     try:
         started, seen = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
@@ -39,7 +39,7 @@ def is_gone(name: str) -> bool:
     Of another machine nothing is known, nor of another container: they see other processes under a number.
     """
     host, pid, own = name.split("/")
-    if (host, own.partition(".")[0]) != (socket.gethostname(), where()):
+    if (host, own.partition(".")[0]) != (socket.gethostname(), machine_name()):
         return False
     if int(pid) == os.getpid():
         return True  # an earlier process with our number: our own name is compared before this is asked
@@ -55,7 +55,7 @@ def is_gone(name: str) -> bool:
 @asynccontextmanager
 async def heartbeat(renew: Callable[[], object]) -> AsyncIterator[None]:
     """Renew what is held, again and again, for as long as the block lasts."""
-    beating = asyncio.create_task(_beat(renew))
+    beating = asyncio.create_task(_renew_again(renew))
     try:
         yield
     finally:
@@ -63,9 +63,9 @@ async def heartbeat(renew: Callable[[], object]) -> AsyncIterator[None]:
         await asyncio.gather(beating, return_exceptions=True)
 
 
-async def _beat(renew: Callable[[], object]) -> None:
+async def _renew_again(renew: Callable[[], object]) -> None:
     while True:
-        await asyncio.sleep(BEAT.total_seconds())
+        await asyncio.sleep(HEARTBEAT_INTERVAL.total_seconds())
         try:
             renew()
         except Exception:  # noqa: BLE001, S112 - whatever ails the database: the next beat is still in time

@@ -11,7 +11,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedModel:
     """What a provider called the model and the system that gave an answer; empty where it said nothing."""
 
     name: str
@@ -21,7 +21,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ModelChange:
     """From one answer to the next under one name, the model or its fingerprint was another one.
 
     `model` is the one that answered after the change. The same change may come often: servers take turns.
@@ -37,18 +37,18 @@ class Change:
     times: int = 1
 
 
-def changes(rows: Iterable[Reported]) -> list[Change]:
+def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
     """Every change under one name, each told once, in the order in which they first came.
 
     Where a provider says nothing, nothing is known to have changed.
     """
-    last: dict[str, Reported] = {}
-    found: dict[tuple[str, str, str, str], Change] = {}
+    last: dict[str, ReportedModel] = {}
+    found: dict[tuple[str, str, str, str], ModelChange] = {}
     for row in sorted(rows, key=lambda row: row.at):
         if not row.model:
             continue
         change = _change(last.get(row.name), row)
-        last[row.name] = _known(last.get(row.name), row)
+        last[row.name] = _with_known_fingerprint(last.get(row.name), row)
         if change is not None:
             key = (change.name, change.model, change.before, change.after)
             known = found.get(key)
@@ -56,35 +56,35 @@ def changes(rows: Iterable[Reported]) -> list[Change]:
     return list(found.values())
 
 
-def _change(before: Reported | None, row: Reported) -> Change | None:
+def _change(before: ReportedModel | None, row: ReportedModel) -> ModelChange | None:
     if before is None:
         return None
     if row.model != before.model:
-        return Change(row.name, "model", before.model, row.model, row.model, row.at, row.at)
+        return ModelChange(row.name, "model", before.model, row.model, row.model, row.at, row.at)
     if before.fingerprint and row.fingerprint and row.fingerprint != before.fingerprint:
         marks = before.fingerprint, row.fingerprint
-        return Change(row.name, "fingerprint", *marks, row.model, row.at, row.at)
+        return ModelChange(row.name, "fingerprint", *marks, row.model, row.at, row.at)
     return None
 
 
-def _known(before: Reported | None, row: Reported) -> Reported:
+def _with_known_fingerprint(before: ReportedModel | None, row: ReportedModel) -> ReportedModel:
     """The row, with the fingerprint that its model had last where it has none itself."""
     if row.fingerprint or before is None or before.model != row.model:
         return row
     return replace(row, fingerprint=before.fingerprint)
 
 
-def flag(found: Sequence[Change]) -> str:
+def change_flag(found: Sequence[ModelChange]) -> str:
     """The gravest of these changes in a word or two; nothing where there is none.
 
-    >>> flag([])
+    >>> change_flag([])
     ''
     """
     kinds = {change.what for change in found}
     return "model changed" if "model" in kinds else "fingerprint changed" if kinds else ""
 
 
-def in_words(change: Change) -> str:
+def change_sentence(change: ModelChange) -> str:
     """A change as a sentence."""
     since = f"since {change.first_at:%Y-%m-%d %H:%M} UTC" + (
         f", {change.times:,} times until {change.last_at:%Y-%m-%d %H:%M}" if change.times > 1 else ""

@@ -5,25 +5,25 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from arena.record.model.incident import Told
+from arena.record.model.incident import RecordedIncident
 
-Word = Literal["ok", "waiting", "late", "trouble"]
-WORDS: tuple[Word, ...] = ("ok", "waiting", "late", "trouble")
+HealthWord = Literal["ok", "waiting", "late", "trouble"]
+HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
 """Health in one word, the best first: all is as it should be; something is still to come by itself; a round
 is over its time; something does not mend itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class HealthReason:
     """Why health is no better than a word; `code` is for programs."""
 
-    word: Word
+    word: HealthWord
     code: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
+class LeaderStatus:
     """Who schedules: a process of a host, whether it is alive as far as can be known, on duty until then."""
 
     host: str
@@ -33,7 +33,7 @@ class Duty:
 
 
 @dataclass(frozen=True, slots=True)
-class Playing:
+class OpenCohort:
     """A cohort that has not ended: its schedule, and when a price that it holds counts as old."""
 
     id: int
@@ -74,7 +74,7 @@ class RoundState:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class BudgetUse:
     """A budget: what it is for, whose it is where there are several, what was spent of it. In millionths."""
 
     scope: str
@@ -89,16 +89,16 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
+class Spending:
     """What calls cost today and this month (UTC), at their worst where it is unknown; and all budgets."""
 
     today: int = 0
     month: int = 0
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[BudgetUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class CallsUnderWay:
     """Calls that are being made, and those that were lost with their worker; what they may cost at most."""
 
     calls: int = 0
@@ -108,7 +108,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class OpenPositions:
     """Open positions, in how many markets, and how many of these had no price or an old one when last seen.
 
     `oldest` is since when the oldest of these prices is known.
@@ -121,7 +121,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Asides:
+class QuarantineCount:
     """Records of a venue that were set aside in the last day, by what they were meant to be and why."""
 
     venue: str
@@ -131,7 +131,7 @@ class Asides:
 
 
 @dataclass(frozen=True, slots=True)
-class JobLine:
+class JobStatus:
     """A job of `arena run`: when it last began and ended, for what time, how often in a row it failed."""
 
     name: str
@@ -144,7 +144,7 @@ class JobLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Calendar:
+class RoundCalendar:
     """How many cohorts there are, how many rounds were due and are done, and what comes next if known."""
 
     cohorts: int = 0
@@ -164,20 +164,20 @@ class Status:
     """
 
     at: datetime
-    duty: Duty | None = None
-    calendar: Calendar = Calendar()
-    playing: tuple[Playing, ...] = ()
+    duty: LeaderStatus | None = None
+    calendar: RoundCalendar = RoundCalendar()
+    playing: tuple[OpenCohort, ...] = ()
     rounds: tuple[RoundState, ...] = ()
     lag: timedelta = timedelta()
     turns: Mapping[str, int] = field(default_factory=dict)
-    spend: Spend = Spend()
-    under_way: UnderWay = UnderWay()
-    held: Held = Held()
+    spend: Spending = Spending()
+    under_way: CallsUnderWay = CallsUnderWay()
+    held: OpenPositions = OpenPositions()
     looked_at: datetime | None = None
-    asides: tuple[Asides, ...] = ()
-    jobs: tuple[JobLine, ...] = ()
-    incidents: tuple[Told, ...] = ()
-    reasons: tuple[Reason, ...] = ()
+    asides: tuple[QuarantineCount, ...] = ()
+    jobs: tuple[JobStatus, ...] = ()
+    incidents: tuple[RecordedIncident, ...] = ()
+    reasons: tuple[HealthReason, ...] = ()
     clock: Literal["real", "pretended", "mixed"] = "real"
 
     @property
@@ -187,20 +187,20 @@ class Status:
         return tuple(round for round in self.rounds if round.at == newest)
 
     @property
-    def word(self) -> Word:
+    def word(self) -> HealthWord:
         """Health in one word."""
-        return worst(self.reasons)
+        return worst_health(self.reasons)
 
     @property
-    def backup(self) -> JobLine | None:
+    def backup(self) -> JobStatus | None:
         """When a backup was last made."""
         return next((job for job in self.jobs if job.name == "backup"), None)
 
 
-def worst(reasons: Sequence[Reason]) -> Word:
+def worst_health(reasons: Sequence[HealthReason]) -> HealthWord:
     """The worst word that any reason has.
 
-    >>> worst([]), worst([Reason("late", "a", ""), Reason("waiting", "b", "")])
+    >>> worst_health([]), worst_health([HealthReason("late", "a", ""), HealthReason("waiting", "b", "")])
     ('ok', 'late')
     """
-    return max((reason.word for reason in reasons), key=WORDS.index, default="ok")
+    return max((reason.word for reason in reasons), key=HEALTH_WORDS.index, default="ok")

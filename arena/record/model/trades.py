@@ -22,7 +22,7 @@ State = Literal["settled", "open", "refunded"]
 EventTie = Literal["exclusive", "nested", "alone", "unknown"]
 """How the markets of an event hang together: at most one ends in YES; each contains the next one; not at
 all; or nobody knows."""
-Ties = Mapping[str, EventTie]
+EventTies = Mapping[str, EventTie]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class MarketEnd:
     paid: int
 
 
-def by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> dict[str, list[Trade]]:
+def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> dict[str, list[Trade]]:
     """The trades of each market, markets by name. One without an end is an error, not a silent 0."""
     found: dict[str, list[Trade]] = {}
     for trade in trades:
@@ -76,7 +76,7 @@ def by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> dict[st
     return dict(sorted(found.items()))
 
 
-def profit(trades: Sequence[Trade], end: MarketEnd) -> int:
+def market_profit(trades: Sequence[Trade], end: MarketEnd) -> int:
     """What a market made, to the last millionth."""
     return sum(trade.flow for trade in trades) + end.paid
 
@@ -90,6 +90,6 @@ def exposure(trade: Trade) -> int:
     return trade.shares if trade.yes == trade.buy else -trade.shares
 
 
-def at(shares: int | Fraction, price: int) -> Fraction:
+def value_at(shares: int | Fraction, price: int) -> Fraction:
     """Shares at a price, in millionths, before any rounding."""
     return Fraction(shares) * price / ONE

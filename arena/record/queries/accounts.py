@@ -1,20 +1,41 @@
-"""From the record to accounts: each entrant's money, calls and turns, in a few sums."""
+"""From the record to accounts: each entrant's money, calls and turns, in a few sums.
+
+Ledgers read back: whole, or only what is new in them.
+
+Accounts as far as their ledgers are known, so that only news is read and folded.
+
+From the record to a cohort as it was last marked: ledgers, prices, and what its markets ask.
+
+What every account is worth by its newest mark, one look into an index for each.
+
+From the record to curves: what each account of a cohort was worth, at no more instants than are drawn.
+
+The instants are picked first, among the cohort's snapshots; the marks are then looked up one by one.
+"""
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, and_, bindparam, func, or_, select
 
-from arena.record.model.columns import Account
-from arena.record.schema.tables import CALL, COHORT, ENTRANT, ENTRY, FILL, MARK, TURN
+from arena.record.model.columns import AccountSummary
+from arena.record.queries.cohorts import read_snapshot
+from arena.record.schema.dialects import UtcTime
+from arena.record.schema.tables import CALL, COHORT, ENTRANT, ENTRY, FILL, MARK, SNAPSHOT, TURN, VERSION
+from markets.model import MarketId, Snapshot
+from portfolio.ledger import fold
+from portfolio.model import Entry, Holdings
 
 
-def read_accounts(connection: Connection, cohort: int | None = None) -> list[Account]:
+def read_accounts(connection: Connection, cohort: int | None = None) -> list[AccountSummary]:
     """Every entrant of every cohort, in line-up order, with its money, its calls and its turns."""
-    bankrolls, totals = _bankrolls(connection), _totals(connection)
-    costs, turns, sold = _costs(connection), _turns(connection), _sold(connection)
+    bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
+    costs, turns, sold = _call_costs(connection), _turn_counts(connection), _sale_counts(connection)
     return [
-        Account(
+        AccountSummary(
             agent=row.name,
             kind=row.kind,
             cohort=row.number,
@@ -32,7 +53,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
 
 def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
     """What each entrant of a cohort has made by its newest mark, by the cohort's number."""
-    bankrolls, totals = _bankrolls(connection), _totals(connection)
+    bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for row in connection.execute(_entrants(None)):
         if row.id in totals:
@@ -55,7 +76,7 @@ def _bankrolls(connection: Connection) -> dict[int, int]:
     return {row.entrant_id: int(row.given) for row in rows}
 
 
-def _costs(connection: Connection) -> dict[int, int | None]:
+def _call_costs(connection: Connection) -> dict[int, int | None]:
     """What all attempts cost together; None where one of them is unknown, which is not 0."""
     known = func.count(CALL.c.id) == func.count(CALL.c.cost)
     query = select(CALL.c.entrant_id, func.sum(CALL.c.cost).label("cost"), known.label("known"))
@@ -63,14 +84,14 @@ def _costs(connection: Connection) -> dict[int, int | None]:
     return {row.entrant_id: int(row.cost) if row.known else None for row in rows}
 
 
-def _sold(connection: Connection) -> dict[int, int]:
+def _sale_counts(connection: Connection) -> dict[int, int]:
     """How many sales each entrant has made."""
     query = select(TURN.c.entrant_id, func.count().label("sales"))
     query = query.select_from(TURN.join(FILL, FILL.c.turn_id == TURN.c.id)).where(FILL.c.action == "sell")
     return {row.entrant_id: row.sales for row in connection.execute(query.group_by(TURN.c.entrant_id))}
 
 
-def _totals(connection: Connection) -> dict[int, int]:
+def _newest_totals(connection: Connection) -> dict[int, int]:
     """Cash and open lots at mid, by each entrant's newest mark."""
     newest = select(MARK.c.entrant_id, func.max(MARK.c.at).label("at")).group_by(MARK.c.entrant_id).subquery()
     here = and_(MARK.c.entrant_id == newest.c.entrant_id, MARK.c.at == newest.c.at)
@@ -78,10 +99,277 @@ def _totals(connection: Connection) -> dict[int, int]:
     return {row.entrant_id: row.cash + row.value for row in rows}
 
 
-def _turns(connection: Connection) -> dict[int, dict[str, int]]:
+def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
     """How many turns of each entrant ended in which way."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     ways = (TURN.c.entrant_id, TURN.c.verdict)
     for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
         found[row.entrant_id][row.verdict] = row.turns
     return found
+
+
+COHORT_ID: BindParameter[int] = bindparam("cohort_id")
+ENTRY_COLUMNS = [ENTRY.c[name] for name in Entry.__dataclass_fields__]
+LEDGERS = (
+    select(ENTRANT.c.name, *ENTRY_COLUMNS)
+    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
+    .where(ENTRANT.c.cohort_id == COHORT_ID)
+    .order_by(ENTRANT.c.position, ENTRY.c.number)
+)
+LEDGER_OF_ONE = LEDGERS.where(ENTRANT.c.name == bindparam("agent"))
+NEWER_ENTRIES = (
+    select(ENTRY.c.entrant_id, *ENTRY_COLUMNS)
+    .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)), ENTRY.c.number > bindparam("known"))
+    .order_by(ENTRY.c.entrant_id, ENTRY.c.number)
+)
+NEWEST_NUMBER = select(func.max(ENTRY.c.number)).where(ENTRY.c.entrant_id == ENTRANT.c.id)
+LEDGER_HEADS = (
+    select(ENTRANT.c.name, ENTRANT.c.id, NEWEST_NUMBER.scalar_subquery())
+    .where(ENTRANT.c.cohort_id == COHORT_ID)
+    .order_by(ENTRANT.c.position)
+)
+
+
+def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
+    """Every entrant's ledger, in line-up order, or that of one."""
+    found: dict[str, list[Entry]] = defaultdict(list)
+    wanted = LEDGERS if agent is None else LEDGER_OF_ONE
+    for name, *values in connection.execute(wanted, {"cohort_id": cohort_id, "agent": agent}).all():
+        found[name].append(Entry(*values))
+    return dict(found)
+
+
+def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
+    """The entries of entrants, by id, that come after those up to a number."""
+    found: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
+    wanted = {"ids": list(known), "known": min(known.values(), default=0)}
+    for entrant_id, number, *values in connection.execute(NEWER_ENTRIES, wanted).all():
+        if number > known[entrant_id]:
+            found[entrant_id].append(Entry(number, *values))
+    return found
+
+
+def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
+    """The id of every entrant and the number of its newest entry, in line-up order."""
+    rows = connection.execute(LEDGER_HEADS, {"cohort_id": cohort_id}).all()
+    return {name: (id, number) for name, id, number in rows if number is not None}
+
+
+BEFORE_ANY_ENTRY = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class FoldedAccount:
+    """An account, the time of the last entry folded into it, and the entries that come next.
+
+    These are `sealed` if this process has written them: their hashes are its own.
+    """
+
+    account: Holdings = field(default_factory=Holdings)
+    newest: datetime = BEFORE_ANY_ENTRY
+    news: list[Entry] = field(default_factory=list)
+    sealed: bool = True
+
+    @property
+    def number(self) -> int:
+        """That of the last entry known."""
+        return self.news[-1].number if self.news else self.account.number
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """More entries; those that leave a gap are not added, and will be read."""
+        if entries and entries[0].number == self.number + 1:
+            self.news.extend(entries)
+
+    def up_to_date(self) -> Holdings:
+        """The account with all that is known of its ledger."""
+        if self.news:
+            self.account = fold(self.news, self.account, sealed=self.sealed)
+            self.newest, self.news, self.sealed = self.news[-1].at, [], True
+        return self.account
+
+
+@dataclass(frozen=True, slots=True)
+class AccountCache:
+    """What is known of every entrant's account, by its id."""
+
+    known: dict[int, FoldedAccount] = field(default_factory=dict)
+
+    def wrote(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+        """Entries that are now in the record."""
+        for entrant_id, entries in ledgers.items():
+            self.known.setdefault(entrant_id, FoldedAccount()).add(entries)
+
+    def behind(self, heads: Mapping[int, int]) -> dict[int, int]:
+        """Which of these entrants, given with their last numbers, are not known whole, and up to where."""
+        found = {id: self.known.setdefault(id, FoldedAccount()) for id in heads}
+        return {id: found[id].account.number for id, last in heads.items() if found[id].number != last}
+
+    def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+        """Entries as they are in the record, in place of what is not folded yet."""
+        for entrant_id, entries in ledgers.items():
+            known = self.known[entrant_id]
+            known.news, known.sealed = list(entries), False
+
+    def holdings(self, ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
+        """These accounts, and the time of the newest entry in them."""
+        found = {id: self.known[id].up_to_date() for id in ids}
+        return found, max((self.known[id].newest for id in found), default=BEFORE_ANY_ENTRY)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedCohort:
+    """A cohort at its newest mark: every ledger until then, and the snapshot that it was valued at."""
+
+    at: datetime
+    snapshot: Snapshot
+    ledgers: Mapping[str, list[Entry]]
+    questions: Mapping[MarketId, str]
+
+
+def read_marked_cohort(
+    connection: Connection, cohort_id: int, agent: str | None = None
+) -> MarkedCohort | None:
+    """A cohort at its newest mark, with all ledgers or one; None before the first mark."""
+    joined = MARK.join(ENTRANT, MARK.c.entrant_id == ENTRANT.c.id)
+    newest = select(func.max(MARK.c.at)).select_from(joined).where(*_entrants_of(cohort_id, agent))
+    at = connection.scalar(newest)
+    found = None if at is None else read_snapshot(connection, cohort_id, at)
+    if at is None or found is None:
+        return None
+    entries = read_ledgers(connection, cohort_id, agent).items()
+    until = {name: [entry for entry in rows if entry.at <= at] for name, rows in entries}
+    return MarkedCohort(at, found[1], until, _questions(connection, cohort_id, agent))
+
+
+def _entrants_of(cohort_id: int, agent: str | None) -> list[ColumnElement[bool]]:
+    """All entrants of a cohort, or one."""
+    named = [] if agent is None else [ENTRANT.c.name == agent]
+    return [ENTRANT.c.cohort_id == cohort_id, *named]
+
+
+def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dict[MarketId, str]:
+    """What the markets that they ever traded ask, by the newest version of each page."""
+    joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
+    traded = select(ENTRY.c.market_id).select_from(joined).where(*_entrants_of(cohort_id, agent))
+    pages = select(VERSION.c.market_id, VERSION.c.question).where(VERSION.c.market_id.in_(traded))
+    rows = connection.execute(pages.order_by(VERSION.c.market_id, VERSION.c.version))
+    return {MarketId(row.market_id): row.question for row in rows}
+
+
+NEWEST_MARKS = MARK.alias("newest")
+LAST_MARK = (
+    select(NEWEST_MARKS.c.at)
+    .where(NEWEST_MARKS.c.entrant_id == ENTRANT.c.id)
+    .order_by(NEWEST_MARKS.c.at.desc())
+    .limit(1)
+)
+IS_LAST_MARK = (MARK.c.entrant_id == ENTRANT.c.id) & (
+    MARK.c.at == LAST_MARK.correlate(ENTRANT).scalar_subquery()
+)
+BANKROLL = (
+    select(func.coalesce(func.sum(ENTRY.c.cash), 0))
+    .where(ENTRY.c.entrant_id == ENTRANT.c.id, ENTRY.c.number == 1, ENTRY.c.kind == "deposit")
+    .correlate(ENTRANT)
+    .scalar_subquery()
+)
+ACCOUNT_EQUITY = (
+    select(COHORT.c.number, ENTRANT.c.name, ENTRANT.c.kind, BANKROLL, MARK.c.cash + MARK.c.value)
+    .select_from(ENTRANT.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id).outerjoin(MARK, IS_LAST_MARK))
+    .order_by(COHORT.c.number, ENTRANT.c.position)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEquity:
+    """An account: what it was given and what it is worth, in millionths; None before its first mark."""
+
+    cohort: int
+    agent: str
+    kind: str
+    given: int
+    total: int | None
+
+
+def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
+    """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
+    wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(COHORT.c.number == cohort)
+    return [AccountEquity(*row) for row in connection.execute(wanted)]
+
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_AT: BindParameter[datetime] = bindparam("first", type_=UtcTime())
+LAST_AT: BindParameter[datetime] = bindparam("last", type_=UtcTime())
+MOST_POINTS: BindParameter[int] = bindparam("most")
+CURVE_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+CURVE_TIMES: BindParameter[Sequence[datetime]] = bindparam("times", expanding=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EquityPoint:
+    """An account at one instant, in millionths: cash with open positions at mid."""
+
+    agent: str
+    at: datetime
+    total: int
+
+
+CURVE_LINE_UP = (
+    select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.cohort_id)
+    .join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
+    .where(COHORT.c.number == bindparam("number"))
+    .order_by(ENTRANT.c.position)
+)
+NEWEST_MARK_TIME = (
+    select(MARK.c.at).where(MARK.c.entrant_id == bindparam("entrant_id")).order_by(MARK.c.at.desc()).limit(1)
+)
+NUMBERED_SNAPSHOTS = (
+    select(
+        SNAPSHOT.c.at,
+        (func.row_number().over(order_by=SNAPSHOT.c.at) - 1).label("place"),
+        func.count().over().label("count"),
+    )
+    .where(
+        SNAPSHOT.c.cohort_id == bindparam("cohort_id"), SNAPSHOT.c.at >= FIRST_AT, SNAPSHOT.c.at <= LAST_AT
+    )
+    .subquery()
+)
+CURVE_STEP = (NUMBERED_SNAPSHOTS.c.place * (MOST_POINTS - 1)) // (NUMBERED_SNAPSHOTS.c.count - 1)
+STEP_BEFORE = ((NUMBERED_SNAPSHOTS.c.place - 1) * (MOST_POINTS - 1)) // (NUMBERED_SNAPSHOTS.c.count - 1)
+PICKED_TIMES = (
+    select(NUMBERED_SNAPSHOTS.c.at)
+    .where(
+        or_(
+            NUMBERED_SNAPSHOTS.c.place == 0,
+            NUMBERED_SNAPSHOTS.c.count <= MOST_POINTS,
+            CURVE_STEP > STEP_BEFORE,
+        )
+    )
+    .order_by(NUMBERED_SNAPSHOTS.c.at)
+)
+"""Of the instants between two, `most` evenly by their place, the first and the last one among them."""
+PICKED_MARKS = select(MARK.c.entrant_id, MARK.c.at, MARK.c.cash + MARK.c.value).where(
+    MARK.c.entrant_id.in_(CURVE_ENTRANT_IDS), MARK.c.at.in_(CURVE_TIMES)
+)
+
+
+def read_equity_curves(
+    connection: Connection, cohort: int, points: int = 2_000, back: timedelta | None = None
+) -> list[EquityPoint]:
+    """A cohort's accounts by time and in line-up order, so many points in all.
+
+    `back` is how far to go from the newest mark; from the first one on without it.
+    """
+    line_up = connection.execute(CURVE_LINE_UP, {"number": cohort}).all()
+    newest = connection.scalar(NEWEST_MARK_TIME, {"entrant_id": line_up[0].id}) if line_up else None
+    if newest is None:
+        return []
+    first = EARLIEST if back is None else newest - back
+    some = {
+        "cohort_id": line_up[0].cohort_id, "first": first, "last": newest,
+        "most": max(points // len(line_up), 2),
+    }  # fmt: skip
+    times = list(connection.scalars(PICKED_TIMES, some))
+    place = {row.id: (number, row.name) for number, row in enumerate(line_up)}
+    rows = connection.execute(PICKED_MARKS, {"ids": list(place), "times": times})
+    found = [(at, *place[entrant], total) for entrant, at, total in rows]
+    return [EquityPoint(name, at, total) for at, _, name, total in sorted(found)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.guard import Guard
 from agents.model import Decision
-from arena.record.model.model import Cohort, Entrant, Turn
+from arena.record.model.cohort import Cohort, Entrant, Turn
 from markets.hashes import canonical, canonical_bytes, plain_value
 from markets.model import Level, Quote
 from markets.universe import Universe
@@ -17,15 +17,15 @@ from portfolio.ledger import bet_json, sale_json
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
-LATER = ("config_hash", "by_hand")
+ADDED_FIELDS = ("config_hash", "by_hand")
 """What cohorts of older records do not say. Left out where it says nothing, it is as if they had."""
-NO_BOOK = canonical({"bids": (), "asks": ()})
+EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
     """A cohort as its frozen canonical JSON."""
     whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
-    shape = {name: value for name, value in whole.items() if value or name not in LATER}
+    shape = {name: value for name, value in whole.items() if value or name not in ADDED_FIELDS}
     return canonical(shape | {"every": int(cohort.every.total_seconds())})
 
 
@@ -46,13 +46,13 @@ def cohort_of(text: str) -> Cohort:
     )
 
 
-def wishes_text(decision: Decision) -> str:
+def orders_text(decision: Decision) -> str:
     """The bets and sales of a decision, as they were asked for."""
     bets, sales = ",".join(map(bet_json, decision.bets)), ",".join(map(sale_json, decision.sales))
     return f'{{"bets":[{bets}],"sales":[{sales}]}}'
 
 
-def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
+def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
     """The bets and sales behind a turn's wishes."""
     wishes = json.loads(text)
     return tuple(Bet(**bet) for bet in wishes["bets"]), tuple(Sale(**sale) for sale in wishes["sales"])
@@ -61,7 +61,7 @@ def wishes_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
 def book_text(quote: Quote) -> str:
     """Both sides of a book as pairs of price and shares, best first."""
     if not quote.bids and not quote.asks:
-        return NO_BOOK
+        return EMPTY_BOOK
     return canonical({side: _pairs(getattr(quote, side)) for side in ("bids", "asks")})
 
 

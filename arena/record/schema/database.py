@@ -14,17 +14,17 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
-from arena.record.schema.quick import execute
-from arena.record.schema.troubles import speak_plainly
+from arena.record.schema.database_errors import translate_errors
+from arena.record.schema.statements import execute_sqlite
 
 BUSY_MS = 30_000
-LOOKING = "looking"
+READ_ONLY_OPTION = "looking"
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
-VERSION = "alembic_version"
+VERSION_TABLE = "alembic_version"
 """Where a database has the version of its schema."""
-UPGRADING = 0x6172656E61
+UPGRADE_LOCK = 0x6172656E61
 """The lock under which a server's schema is changed."""
-PATIENCE = {
+TIMEOUTS = {
     "connect_timeout": "10",
     "keepalives_idle": "30",
     "keepalives_interval": "10",
@@ -82,7 +82,7 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
         engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
     except NoSuchModuleError as error:
         raise _bad_database(str(database)) from error
-    speak_plainly(engine, url)
+    translate_errors(engine, url)
     if read_only:
         try:
             check_schema(engine, older)
@@ -93,7 +93,7 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
 
 
 @lru_cache(maxsize=8)
-def lasting(database: str, _file: str) -> Engine:
+def cached_engine(database: str, _file: str) -> Engine:
     """For who looks at a record again and again: an engine that has been asked keeps what each question is
     in SQL, which takes longer to make than most answers. Another file under the same name has another.
     """
@@ -114,20 +114,20 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
     return engine
 
 
-def patient(url: URL) -> URL:
+def with_timeouts(url: URL) -> URL:
     """A server's address with the time that it has to answer, unless the address itself says how long.
 
-    >>> patient(make_url("postgresql://host/arena?connect_timeout=3")).query["connect_timeout"]
+    >>> with_timeouts(make_url("postgresql://host/arena?connect_timeout=3")).query["connect_timeout"]
     '3'
     """
-    return url.set(query={**PATIENCE, **url.query})
+    return url.set(query={**TIMEOUTS, **url.query})
 
 
 def _server(url: URL, read_only: bool) -> Engine:
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
     settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
     try:
-        return create_engine(patient(url), connect_args={"options": settings}, pool_pre_ping=True)
+        return create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
@@ -145,17 +145,17 @@ def _set_up(engine: Engine, read_only: bool) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        look = read_only or connection.get_execution_options().get(LOOKING)
-        execute(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
+        look = read_only or connection.get_execution_options().get(READ_ONLY_OPTION)
+        execute_sqlite(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
 
 
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Bring the record's schema to the newest version, or to some other; a new database is made whole."""
     with engine.begin() as connection:
-        upgrade_here(connection, to)
+        upgrade_connection(connection, to)
 
 
-def upgrade_here(connection: Connection, to: str = "head") -> None:
+def upgrade_connection(connection: Connection, to: str = "head") -> None:
     """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
     from alembic import command  # it takes long to load, and who only reads never needs it
     from alembic.config import Config
@@ -163,28 +163,28 @@ def upgrade_here(connection: Connection, to: str = "head") -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADING})")
-    version_of(connection)
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})")
+    schema_version(connection)
     config.attributes["connection"] = connection
     command.upgrade(config, to)
 
 
 @cache
-def versions() -> tuple[str, ...]:
+def schema_versions() -> tuple[str, ...]:
     """All versions of the schema that this arena knows, oldest first: their files begin with them."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
-def newest_version() -> str:
+def newest_schema_version() -> str:
     """The version of the schema that this arena writes."""
-    return versions()[-1]
+    return schema_versions()[-1]
 
 
-def version_of(connection: Connection) -> str | None:
+def schema_version(connection: Connection) -> str | None:
     """The version of the schema here; an error where only a newer arena knows it, or another program."""
-    known = inspect(connection).has_table(VERSION)
-    version = connection.scalar(text(f"SELECT version_num FROM {VERSION}")) if known else None  # noqa: S608 - ours
-    if version is not None and version not in versions():
+    known = inspect(connection).has_table(VERSION_TABLE)
+    version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) if known else None  # noqa: S608 - ours
+    if version is not None and version not in schema_versions():
         if not inspect(connection).has_table("cohort"):
             message = f"the database is another program's (its schema is {version})"
             raise ArenaError("not_a_record", message, "name another one")
@@ -196,17 +196,17 @@ def version_of(connection: Connection) -> str | None:
 def check_schema(engine: Engine, older: bool = False) -> None:
     """That a record is there and can be read as it is; one of an `older` schema, if so wished."""
     with reading(engine) as connection:
-        version = version_of(connection)
+        version = schema_version(connection)
     if version is None:
         raise NoRecord(engine.url.database or "that address")
-    if version != newest_version() and not older:
+    if version != newest_schema_version() and not older:
         raise OlderRecord(version)
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """One consistent look at the record: all that is read is of one instant."""
-    options: dict[str, Any] = {LOOKING: True}
+    options: dict[str, Any] = {READ_ONLY_OPTION: True}
     if engine.dialect.name == "postgresql":
         options["isolation_level"] = "REPEATABLE READ"  # or every statement would see an instant of its own
     with engine.connect().execution_options(**options) as connection, connection.begin():
@@ -214,11 +214,11 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def looking(database: str, *, older: bool = False) -> Iterator[Engine]:
+def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
     """A record that is only read. Of the files that SQLite makes beside it for that, none is left."""
     url = url_of(database)
     file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-    was_alone = file is not None and not _beside(file)
+    was_alone = file is not None and not _sqlite_side_files(file)
     try:
         engine = connect(database, read_only=True, older=older)
         try:
@@ -226,16 +226,16 @@ def looking(database: str, *, older: bool = False) -> Iterator[Engine]:
         finally:
             engine.dispose()
     finally:
-        if file is not None and was_alone and _beside(file):
-            _tidy(file)
+        if file is not None and was_alone and _sqlite_side_files(file):
+            _remove_side_files(file)
 
 
-def _beside(file: Path) -> list[Path]:
+def _sqlite_side_files(file: Path) -> list[Path]:
     """What SQLite has put beside a record: the log, and its index."""
     return [path for end in ("-wal", "-shm") if (path := file.with_name(file.name + end)).exists()]
 
 
-def _tidy(file: Path) -> None:
+def _remove_side_files(file: Path) -> None:
     """Let SQLite take away what a connection that may not write had to leave; what is in use stays."""
     try:
         last = sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from arena.record.schema.types import UtcTime, Whole
+from arena.record.schema.dialects import BigInt, UtcTime
 
 METADATA = MetaData()
 
@@ -30,11 +30,11 @@ def _table(name: str, *parts: SchemaItem) -> Table:
 
 
 def _id() -> Column[Any]:
-    return Column("id", Whole, primary_key=True)
+    return Column("id", BigInt, primary_key=True)
 
 
 def _key(name: str, target: str, **more: Any) -> Column[Any]:
-    return Column(name, Whole, ForeignKey(target), **_told(more))
+    return Column(name, BigInt, ForeignKey(target), **_told(more))
 
 
 def _market(**more: Any) -> Column[Any]:
@@ -42,7 +42,7 @@ def _market(**more: Any) -> Column[Any]:
 
 
 def _whole(name: str, **more: Any) -> Column[Any]:
-    return Column(name, Whole, **_told(more))
+    return Column(name, BigInt, **_told(more))
 
 
 def _text(name: str, *parts: SchemaItem, **more: Any) -> Column[Any]:

@@ -7,14 +7,23 @@ from sqlalchemy import Connection, bindparam, func, select
 from agents.model import Call
 from arena.record.model.reservation import Reservation
 from arena.record.schema.codec import call_fact
-from arena.record.schema.quick import run
-from arena.record.schema.rows import columns, insert_rows
+from arena.record.schema.statements import insert_rows, row_of, run_statement
 from arena.record.schema.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
-from arena.record.write.reservations import free
+from arena.record.write.reservations import free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
-NAMES = ("reply", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost", "worst")
-ASKED = ("stage", "sample", "seed")
+ANSWER_FIELDS = (
+    "reply",
+    "finish",
+    "model",
+    "fingerprint",
+    "rung",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "worst",
+)
+QUESTION_FIELDS = ("stage", "sample", "seed")
 LAST = (
     select(func.max(CALL.c.attempt))
     .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
@@ -56,19 +65,19 @@ def add_call(
     It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
     one who could not learn whether it was, it changes nothing.
     """
-    if place is not None and not free(connection, place, call.error):
+    if place is not None and not free_reservation(connection, place, call.error):
         return
     ids = {"round_id": round_id, "entrant_id": entrant_id}
     part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
     if connection.dialect.name != "sqlite":
-        run(connection, ALONE, ids)
-    known = run(connection, PLACE, ids | part)
+        run_statement(connection, ALONE, ids)
+    known = run_statement(connection, PLACE, ids | part)
     if not known:
         raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
     [(cohort, round, entrant, last)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
-    row = columns(call, *NAMES, "latency_ms") | columns(call.prompt, *ASKED)
+    row = row_of(call, *ANSWER_FIELDS, "latency_ms") | row_of(call.prompt, *QUESTION_FIELDS)
     row |= {
         "attempt": max(attempt, (last or 0) + 1),
         "messages": messages,

@@ -9,17 +9,17 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Article
-from arena.record.schema.rows import Rows, columns, insert_one, insert_rows
+from arena.record.schema.statements import TableRows, insert_one, insert_rows, row_of
 from arena.record.schema.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
 from markets.hashes import canonical, digest, plain_value
 from markets.model import MarketId
 
-SAID = ("source", "url", "title", "text", "published_at", "dated")
+ARTICLE_FIELDS = ("source", "url", "title", "text", "published_at", "dated")
 """What an article is known by."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredEvidence:
     """What was gathered for a round: the articles of each market, newest first, of how many `found`.
 
     `dropped` counts the others by reason.
@@ -35,20 +35,22 @@ def is_gathered(connection: Connection, round_id: int) -> bool:
     return connection.scalar(select(GATHERING.c.id).where(GATHERING.c.round_id == round_id)) is not None
 
 
-def add_evidence(connection: Connection, round_id: int, place: tuple[int, int], gathered: Gathered) -> None:
+def add_evidence(
+    connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
+) -> None:
     """What was gathered for a round, unless another process was first: `place` is cohort and round."""
     connection.execute(select(ROUND.c.id).where(ROUND.c.id == round_id).with_for_update())
     if is_gathered(connection, round_id):
         return
-    rows: Rows = []
+    rows: TableRows = []
     articles: dict[str, dict[str, Any]] = {}
     for market_id, found in gathered.articles.items():
         for article in found:
-            said = columns(article, *SAID)
+            said = row_of(article, *ARTICLE_FIELDS)
             key = digest(said)
             articles[key] = {"hash": key} | said
             row = {"position": len(rows), "market_id": market_id, "article": key}
-            rows.append(row | columns(article, "fetched_at"))
+            rows.append(row | row_of(article, "fetched_at"))
     dropped = canonical(gathered.dropped)
     items = [[row["market_id"], row["article"], plain_value(row["fetched_at"])] for row in rows]
     counts = {"found": gathered.found, "dropped": dropped}
@@ -58,7 +60,7 @@ def add_evidence(connection: Connection, round_id: int, place: tuple[int, int], 
     insert_rows(connection, EVIDENCE, [{"gathering_id": gathering_id} | row for row in rows])
 
 
-def _add_articles(connection: Connection, rows: Rows) -> None:
+def _add_articles(connection: Connection, rows: TableRows) -> None:
     add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(ARTICLE)
     if rows:
         connection.execute(add.on_conflict_do_nothing(index_elements=["hash"]), rows)
@@ -68,7 +70,7 @@ def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple
     """The articles of a round by market, newest first; markets without any are left out."""
     joined = EVIDENCE.join(GATHERING, EVIDENCE.c.gathering_id == GATHERING.c.id)
     joined = joined.join(ARTICLE, EVIDENCE.c.article == ARTICLE.c.hash)
-    said = (*(ARTICLE.c[name] for name in SAID[:-1]), EVIDENCE.c.fetched_at, ARTICLE.c.dated)
+    said = (*(ARTICLE.c[name] for name in ARTICLE_FIELDS[:-1]), EVIDENCE.c.fetched_at, ARTICLE.c.dated)
     query = select(EVIDENCE.c.market_id, *said).select_from(joined)
     found: dict[MarketId, list[Article]] = defaultdict(list)
     for market_id, *values in connection.execute(

@@ -1,27 +1,136 @@
 """What a venue shows, written as it changes: a market once, its page and its price when they are news.
 
 What is new is found by hash: that of the newest page of the same market, or of its price at that time.
+
+Syncs as witnesses: at which of them a market still had the price that it had before.
+
+A price is stored when it changes. A sync that finds it again writes nothing down, so what it has found is
+the newest price stored until then: that must stay true whatever comes to the record later.
+
+Thinning quotes: nothing goes by itself, and nothing that anything stands on ever goes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 
-from arena.record.queries.lookup import newest
-from arena.record.schema.codec import book_text
-from arena.record.schema.rows import insert_lines, line_of
-from arena.record.schema.tables import MARKET, QUOTE, VERSION
-from arena.record.write.looks import late_news
-from markets.hashes import market_hash, quote_hash
+from arena.record.schema.codec import book_of, book_text
+from arena.record.schema.statements import (
+    insert_lines,
+    insert_one,
+    is_in_markets,
+    line_of,
+    markets_parameter,
+    newest_rows,
+)
+from arena.record.schema.tables import ITEM, MARKET, PRUNE, QUOTE, SIGHTING, SYNC, VERSION
+from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote
 
-Held = Mapping[str, tuple[str, int]]
+QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book")
+
+
+def quote_of(row: Row[Any], at: datetime | None = None) -> Quote:
+    """The quote in a row that has a market and PRICES; as of an instant at which it was found again."""
+    prices = (row.bid, row.ask, row.mid, row.last, row.volume)
+    return Quote(MarketId(row.market_id), at or row.at, *prices, *book_of(row.book))
+
+
+def last_sightings(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> dict[str, datetime]:
+    """The last sync until an instant at which each market had a price, which was that in its row."""
+    newest_sync = select(SYNC.c.venue, func.max(SYNC.c.at)).where(SYNC.c.at <= at).group_by(SYNC.c.venue)
+    ends = dict(connection.execute(newest_sync).all())
+    ids = _unpruned_markets(connection, rows, at) if ends else []
+    seen = connection.execute(
+        _last_sighting_query(connection.dialect.name), markets_parameter(connection, ids) | {"until": at}
+    )
+    found = {market: ends[venue] if quoted else earlier for market, quoted, venue, earlier in seen}
+    return {market: look for market, look in found.items() if look is not None and look >= rows[market].at}
+
+
+def _unpruned_markets(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> list[str]:
+    """The markets of which no quote can have been pruned between the one in a row and an instant.
+
+    Pruning leaves each market the newest quote from before its edge, so none went after that.
+    """
+    edge = connection.scalar(select(func.max(PRUNE.c.older_than)))
+    if edge is None or at >= edge:
+        return list(rows)
+    left = newest_rows(connection, QUOTE, list(rows), "at", until=edge - timedelta(microseconds=1))
+    return [market for market, row in rows.items() if market in left and left[market].id == row.id]
+
+
+def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote]:
+    """What has to be stored again when these quotes are, since a later sync has found it.
+
+    Quotes older than the last sync are news from the past. The price before them is found again by the
+    first sync after them that saw the market, unless another came in between.
+    """
+    last = connection.scalar(select(func.max(SYNC.c.at))) if quotes else None
+    late = [quote for quote in quotes if last is not None and quote.at < last]
+    echoes = (_echo(connection, quote) for quote in late)
+    return [echo for echo in echoes if echo is not None]
+
+
+def _echo(connection: Connection, quote: Quote) -> Quote | None:
+    """The price until this one comes, as the first sync afterwards found it."""
+    look, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
+    rows = {} if look is None else newest_rows(connection, QUOTE, [market], "at", *QUOTE_FIELDS, until=look)
+    if look is None or market not in rows or rows[market].at > quote.at:
+        return None
+    return replace(quote_of(rows[market]), at=look) if _unpruned_markets(connection, rows, look) else None
+
+
+def _next_sighting(connection: Connection, market: MarketId, after: datetime) -> datetime | None:
+    """The first sync after an instant at which a market had a price."""
+    joined = select(SYNC.c.venue, SYNC.c.at, SIGHTING.c.quoted).select_from(SIGHTING.join(SYNC))
+    seen = connection.execute(joined.where(SIGHTING.c.market_id == market).order_by(SYNC.c.at)).all()
+    for sighting, following in pairwise([*seen, None]):
+        end = None if following is None else following.at
+        if sighting is not None and sighting.quoted and (end is None or end > after):
+            mine = (SYNC.c.venue == sighting.venue, SYNC.c.at > after, SYNC.c.at >= sighting.at)
+            found: datetime | None = connection.scalar(select(func.min(SYNC.c.at)).where(*mine))
+            if found is not None and (end is None or found < end):
+                return found
+    return None
+
+
+@cache
+def _last_sighting_query(dialect: str) -> Select[Any]:
+    """Of each market the last sighting until an instant, and when the sync before that one was."""
+    seen, sync, before = SIGHTING.alias("seen"), SYNC.alias("latest"), SYNC.alias("before")
+    until = sync.c.at <= bindparam("until", type_=SYNC.c.at.type)
+    last = select(sync.c.id).select_from(seen.join(sync)).where(seen.c.market_id == MARKET.c.id, until)
+    last = last.order_by(sync.c.at.desc(), sync.c.id.desc()).limit(1)
+    joined = MARKET.join(SIGHTING, SIGHTING.c.market_id == MARKET.c.id).join(SYNC)
+    follows = (before.c.venue == SYNC.c.venue) & (before.c.number == SYNC.c.number - 1)
+    found = select(MARKET.c.id, SIGHTING.c.quoted, SYNC.c.venue, before.c.at)
+    found = found.select_from(joined.outerjoin(before, follows))
+    return found.where(is_in_markets(dialect), SYNC.c.id == last.correlate(MARKET).scalar_subquery())
+
+
+StoredRows = Mapping[str, tuple[str, int]]
 """Hash and id of the row that holds what was given, by market."""
 
-PAGE = (
+PAGE_FIELDS = (
     "event_id",
     "question",
     "rules",
@@ -32,12 +141,12 @@ PAGE = (
     "fee_rate",
     "min_shares",
 )
-PRICE = ("market_id", "at", "bid", "ask", "mid", "last", "volume")
-_page, _price = line_of(*PAGE), line_of(*PRICE)
+PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume")
+_page, _price = line_of(*PAGE_FIELDS), line_of(*PRICE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenListings:
     """What was given, as hashes; what was there before; and of which markets something new was written."""
 
     hashes: Mapping[MarketId, str]
@@ -46,64 +155,64 @@ class Written:
     new: Sequence[str] = ()
 
 
-def page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> Held:
+def add_page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> StoredRows:
     """The rows that hold the pages of these markets, written where they were not there."""
     written = add_pages(connection, listings, at)
-    rows = {**written.known, **newest(connection, VERSION, written.fresh, "version", "hash")}
+    rows = {**written.known, **newest_rows(connection, VERSION, written.fresh, "version", "hash")}
     return {market: (row.hash, row.id) for market, row in rows.items()}
 
 
-def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime) -> Written:
+def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime) -> WrittenListings:
     """The pages of these markets, those that say something new as their next versions; and new markets."""
     markets = {listing.market.id: listing.market for listing in listings}
-    known = newest(connection, VERSION, list(markets), "version", "hash", "version")
+    known = newest_rows(connection, VERSION, list(markets), "version", "hash", "version")
     hashes = {market: market_hash(page) for market, page in markets.items()}
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]
     insert_lines(connection, MARKET, ("id", "first_seen_at"), [(market, at) for market in new])
     versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
     lines = [(market, versions[market], at, hashes[market], *_page(markets[market])) for market in changed]
-    insert_lines(connection, VERSION, ("market_id", "version", "at", "hash", *PAGE), lines)
-    return Written(hashes, known, changed, new)
+    insert_lines(connection, VERSION, ("market_id", "version", "at", "hash", *PAGE_FIELDS), lines)
+    return WrittenListings(hashes, known, changed, new)
 
 
-def quote_rows(connection: Connection, listings: Sequence[Listing]) -> Held:
+def add_quote_rows(connection: Connection, listings: Sequence[Listing]) -> StoredRows:
     """The rows that hold the prices of these markets, written where they were not there."""
     written = add_quotes(connection, listings)
     quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
-    fresh = _stored(connection, [quotes[MarketId(market)] for market in written.fresh], written.hashes)
+    fresh = _stored_quotes(connection, [quotes[MarketId(market)] for market in written.fresh], written.hashes)
     return {market: (row.hash, row.id) for market, row in {**written.known, **fresh}.items()}
 
 
-def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool = False) -> Written:
+def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool = False) -> WrittenListings:
     """The prices of those of these markets that have one, as far as they were others until then; or each."""
     quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
     hashes = {market: quote_hash(quote) for market, quote in quotes.items()}
-    known = _until_then(connection, quotes)
+    known = _quotes_known_before(connection, quotes)
     changed = [m for m, hash in hashes.items() if each or m not in known or known[m].hash != hash]
-    stored = _stored(connection, [quotes[market] for market in changed if market in known], hashes)
+    stored = _stored_quotes(connection, [quotes[market] for market in changed if market in known], hashes)
     fresh = [market for market in changed if market not in stored]
-    echoes = late_news(connection, [quotes[market] for market in fresh])
+    echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
     lines = [(*_price(quotes[market]), book_text(quotes[market]), hashes[market]) for market in fresh]
     lines += [(*_price(echo), book_text(echo), quote_hash(echo)) for echo in echoes]
-    insert_lines(connection, QUOTE, (*PRICE, "book", "hash"), lines)
-    return Written(hashes, known | stored, fresh)
+    insert_lines(connection, QUOTE, (*PRICE_FIELDS, "book", "hash"), lines)
+    return WrittenListings(hashes, known | stored, fresh)
 
 
-def _until_then(connection: Connection, quotes: Mapping[MarketId, Quote]) -> dict[str, Row[Any]]:
+def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote]) -> dict[str, Row[Any]]:
     """The price of each market as it was known until the instant of the one that is given."""
     times = {quote.at for quote in quotes.values()}
     if len(times) == 1:
-        return newest(connection, QUOTE, list(quotes), "at", "hash", until=times.pop())
-    found = newest(connection, QUOTE, list(quotes), "at", "hash", "at")
+        return newest_rows(connection, QUOTE, list(quotes), "at", "hash", until=times.pop())
+    found = newest_rows(connection, QUOTE, list(quotes), "at", "hash", "at")
     for market, quote in quotes.items():
         if market in found and found[market].at > quote.at:
             del found[market]
-            found |= newest(connection, QUOTE, [market], "at", "hash", until=quote.at)
+            found |= newest_rows(connection, QUOTE, [market], "at", "hash", until=quote.at)
     return found
 
 
-def _stored(
+def _stored_quotes(
     connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
 ) -> dict[str, Row[Any]]:
     """Those of these quotes that are there, though others may have followed them."""
@@ -113,3 +222,64 @@ def _stored(
     same = tuple_(QUOTE.c.market_id, QUOTE.c.at, QUOTE.c.hash).in_(keys)
     rows = connection.execute(select(*(QUOTE.c[name] for name in ("market_id", "hash", "id"))).where(same))
     return {row.market_id: row for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """What is, or would be, let go of the quotes from before an instant, and why the others stay.
+
+    `used` are in snapshots, and with them under turns, fills and marks; `last` are the newest of their
+    markets before the instant; `later` are not from before it.
+    """
+
+    older_than: datetime
+    goes: int
+    used: int
+    last: int
+    later: int
+
+
+def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
+    """What pruning would do."""
+    old, used, followed = QUOTE.c.at < older_than, _is_in_snapshot(), _is_followed(older_than)
+    parts = {
+        "goes": and_(old, ~used, followed),
+        "used": and_(old, used),
+        "last": and_(old, ~used, ~followed),
+        "later": ~old,
+    }
+    counts = {
+        name: connection.scalar(select(func.count()).select_from(QUOTE).where(part)) or 0
+        for name, part in parts.items()
+    }
+    return PruneResult(older_than, **counts)
+
+
+def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> PruneResult:
+    """Let quotes from before an instant go: those that no snapshot holds and that another one followed.
+
+    The record keeps how many went: what a sync from before the instant has seen may be among them.
+    """
+    found = plan_pruning(connection, older_than)
+    if found.goes:
+        numbers = select(func.coalesce(func.max(PRUNE.c.number), 0) + 1)
+        number = connection.execute(numbers).scalar_one()
+        fact = {"number": number, "at": at, "older_than": older_than, "quotes": found.goes}
+        insert_one(connection, PRUNE, **fact, hash=digest(fact))
+        connection.execute(
+            delete(QUOTE).where(QUOTE.c.at < older_than, ~_is_in_snapshot(), _is_followed(older_than))
+        )
+    return found
+
+
+def _is_in_snapshot() -> ColumnElement[bool]:
+    return exists(select(ITEM.c.quote_id).where(ITEM.c.quote_id == QUOTE.c.id))
+
+
+def _is_followed(older_than: datetime) -> ColumnElement[bool]:
+    """Whether another quote of the same market came later, and before the instant too."""
+    later = QUOTE.alias("later")
+    after = or_(later.c.at > QUOTE.c.at, and_(later.c.at == QUOTE.c.at, later.c.id > QUOTE.c.id))
+    return exists(
+        select(later.c.id).where(later.c.market_id == QUOTE.c.market_id, later.c.at < older_than, after)
+    )

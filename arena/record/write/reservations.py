@@ -3,17 +3,37 @@
 Who looks for room and money takes both in the same transaction. A call that is kept gives them back, in the
 transaction that keeps it. One whose worker was lost takes no room once its lease has run out, and goes on
 counting as spent: it may have to be paid.
+
+What is known of a provider's limits: narrower after "too many", a pause, wider again with each answer.
+
+A lane that was never too narrow, or has grown back, has no pause noted and is as wide as the config says.
+
+What calls have cost or may cost, by whose money it is.
 """
 
-from collections.abc import Collection
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import CallError
-from arena.record.model.budget import Scope, Sums, midnight
 from arena.record.model.reservation import (
     BudgetHeld,
     CallRefused,
@@ -22,89 +42,201 @@ from arena.record.model.reservation import (
     ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
-    weigh,
+    Scope,
+    ScopeSums,
+    check_budget,
+    midnight,
+    provider_pause,
 )
-from arena.record.schema.clock import NOW, FromNow, Until, seconds
-from arena.record.schema.quick import run
-from arena.record.schema.tables import CLAIM, LANE, RESERVATION
-from arena.record.write.lanes import THIS, WIDTH, learn, lock_lane
-from arena.record.write.spending import IS_LOST, added, cost_of_calls, worst_of
+from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime, seconds
+from arena.record.schema.statements import run_statement
+from arena.record.schema.tables import CALL, CLAIM, LANE, RESERVATION
 from markets.millionths import ONE
 
-MONEY = 7_446_512_018
+MOST_CALLS = bindparam("most", type_=BigInt)
+OF_PROVIDER = LANE.c.provider == bindparam("provider")
+FIRST_LIMIT = {"provider": bindparam("provider"), "room": MOST_CALLS}
+LIMIT_UPSERT = {
+    "sqlite": sqlite.insert(LANE).values(FIRST_LIMIT).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(LANE).values(FIRST_LIMIT).on_conflict_do_nothing(),
+}
+LOCK_LIMIT = select(literal(1)).where(OF_PROVIDER).with_for_update()
+KNOWN_ROOM = case((LANE.c.paused_until.is_(None), MOST_CALLS), else_=LANE.c.room)
+WIDTH = case((KNOWN_ROOM < MOST_CALLS, KNOWN_ROOM), else_=MOST_CALLS)
+PAUSE_END = FromNow(bindparam("pause"))
+HALF = case((WIDTH > 2 * ONE, WIDTH // 2), else_=ONE)
+NARROW = (
+    update(LANE)
+    .where(OF_PROVIDER)
+    .values(
+        room=case((LANE.c.paused_until > NOW, LANE.c.room), else_=HALF),  # of many at once, the first halves
+        paused_until=case((LANE.c.paused_until > PAUSE_END, LANE.c.paused_until), else_=PAUSE_END),
+    )
+)
+GROWN = WIDTH + literal(ONE * ONE) // WIDTH
+WIDEN = (
+    update(LANE)
+    .where(OF_PROVIDER, LANE.c.paused_until.is_not(None))
+    .values(
+        room=case((GROWN >= MOST_CALLS, MOST_CALLS), else_=GROWN),
+        paused_until=case((GROWN >= MOST_CALLS, None), else_=LANE.c.paused_until),
+    )
+)
+
+
+def lock_rate_limit(connection: Connection, provider: str, most: int) -> None:
+    """Keep others from taking room at a provider until the transaction ends; `most` is its width."""
+    lane = {"provider": provider, "most": most * ONE}
+    if not run_statement(connection, LOCK_LIMIT, lane):
+        run_statement(connection, LIMIT_UPSERT[connection.dialect.name], lane)
+        run_statement(connection, LOCK_LIMIT, lane)
+
+
+def update_rate_limit(connection: Connection, place: Reservation, error: CallError | None) -> None:
+    """What the end of a call says of its provider."""
+    lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
+    if (pause := provider_pause(error)) is not None:
+        run_statement(connection, LIMIT_UPSERT[connection.dialect.name], lane)
+        run_statement(connection, NARROW, {**lane, "pause": pause})
+    elif error is None and place.narrow:
+        run_statement(connection, WIDEN, lane)
+
+
+COST = func.coalesce(CALL.c.cost, CALL.c.worst, 0)
+SPENT_SINCE = bindparam("since", type_=UtcTime())
+IS_LOST = RESERVATION.c.expires_at <= NOW
+
+
+def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
+    """Which rows count for a limit, among calls or among reservations."""
+    within: dict[Scope, ColumnElement[bool]] = {
+        "round": table.c.round_id == bindparam("round_id"),
+        "agent": table.c.entrant_id == bindparam("entrant_id"),
+        "day": table.c.made_at >= SPENT_SINCE,
+        "arena": true(),
+    }
+    return within[scope]
+
+
+def cost_of_calls(scope: Scope) -> ColumnElement[int]:
+    """What stored calls cost, at their worst where it is not known."""
+    return select(func.coalesce(func.sum(COST), 0)).where(counts_for_scope(scope, CALL)).scalar_subquery()
+
+
+def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnElement[int]:
+    """What some of the reservations may cost, of those that count for a limit."""
+    mine = case((which & counts_for_scope(scope, RESERVATION), RESERVATION.c.worst), else_=0)
+    return func.coalesce(func.sum(mine), 0)
+
+
+def read_spent(
+    connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: tuple[Scope, ...]
+) -> dict[Scope, int]:
+    """What counts as spent, in a round, by an agent, since then, in all: calls, and those that were lost."""
+    if not scopes:
+        return {}
+    values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
+    [found] = run_statement(connection, _spent_query(scopes), values)
+    return add_sums(scopes, found)
+
+
+def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
+    """Two sums for each scope, one list after the other, as one."""
+    half = len(sums) // 2
+    pairs = zip(scopes, sums[:half], sums[half:], strict=True)
+    return {scope: int(calls) + int(lost) for scope, calls, lost in pairs}
+
+
+@cache
+def _spent_query(scopes: tuple[Scope, ...]) -> Select[Any]:
+    look: Select[Any] = select().select_from(RESERVATION)
+    return look.add_columns(
+        *map(cost_of_calls, scopes), *(worst_of_reservations(scope, IS_LOST) for scope in scopes)
+    )
+
+
+MONEY_LOCK = 7_446_512_018
 """The number of the lock under which a server looks for money; SQLite has one writer at a time."""
-LOCK_MONEY = select(func.pg_advisory_xact_lock(MONEY))
-IS_LIVE = RESERVATION.c.expires_at > NOW
-UNTIL = FromNow(bindparam("length"))
-BUSY = (
+LOCK_MONEY = select(func.pg_advisory_xact_lock(MONEY_LOCK))
+IS_UNEXPIRED = RESERVATION.c.expires_at > NOW
+RESERVATION_EXPIRY = FromNow(bindparam("length"))
+BUSY_COUNT = (
     select(func.count())
     .select_from(RESERVATION)
-    .where(RESERVATION.c.provider == bindparam("provider"), IS_LIVE)
+    .where(RESERVATION.c.provider == bindparam("provider"), IS_UNEXPIRED)
     .scalar_subquery()
 )
-TOKEN = (
+CLAIM_TOKEN = (
     select(CLAIM.c.token)
     .where(CLAIM.c.round_id == bindparam("round_id"), CLAIM.c.entrant_id == bindparam("entrant_id"))
     .scalar_subquery()
 )
-ROOM, PAUSE = (select(what).where(THIS).scalar_subquery() for what in (WIDTH, Until(LANE.c.paused_until)))
-WISHED = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
-NEW: dict[str, Any] = {name: bindparam(name) for name in WISHED} | {"expires_at": UNTIL}
-PUT = insert(RESERVATION).values(NEW).returning(RESERVATION.c.id)
-HOLDERS = select(RESERVATION.c.holder).where(IS_LIVE).group_by(RESERVATION.c.holder)
-BURY = update(RESERVATION).where(RESERVATION.c.holder == bindparam("by"), IS_LIVE).values(expires_at=NOW)
-THESE = RESERVATION.c.id.in_(bindparam("ids", expanding=True))
-RENEW = update(RESERVATION).where(THESE).values(expires_at=UNTIL)
-FREE = delete(RESERVATION).where(RESERVATION.c.id == bindparam("place")).returning(RESERVATION.c.id)
+ROOM, PAUSE = (
+    select(what).where(OF_PROVIDER).scalar_subquery() for what in (WIDTH, SecondsUntil(LANE.c.paused_until))
+)
+REQUEST_FIELDS = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
+NEW_RESERVATION: dict[str, Any] = {name: bindparam(name) for name in REQUEST_FIELDS} | {
+    "expires_at": RESERVATION_EXPIRY
+}
+INSERT_RESERVATION = insert(RESERVATION).values(NEW_RESERVATION).returning(RESERVATION.c.id)
+HOLDERS = select(RESERVATION.c.holder).where(IS_UNEXPIRED).group_by(RESERVATION.c.holder)
+EXPIRE_HOLDER = (
+    update(RESERVATION).where(RESERVATION.c.holder == bindparam("by"), IS_UNEXPIRED).values(expires_at=NOW)
+)
+OF_THESE_RESERVATIONS = RESERVATION.c.id.in_(bindparam("ids", expanding=True))
+RENEW_RESERVATIONS = update(RESERVATION).where(OF_THESE_RESERVATIONS).values(expires_at=RESERVATION_EXPIRY)
+DELETE_RESERVATION = (
+    delete(RESERVATION).where(RESERVATION.c.id == bindparam("place")).returning(RESERVATION.c.id)
+)
 
 
-class Sight(NamedTuple):
+class ReservationView(NamedTuple):
     """What one look shows: the turn's token, room at the provider and how it is used, and the money."""
 
     token: int | None
     room: int
     pause: float | None
     busy: int
-    spent: Sums
-    held: Sums
+    spent: ScopeSums
+    held: ScopeSums
 
 
 def reserve(connection: Connection, wish: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
     """A place for a call, or why there is none."""
     if connection.dialect.name != "sqlite":
-        lock_lane(connection, wish.provider, terms.per_provider)
+        lock_rate_limit(connection, wish.provider, terms.per_provider)
         if terms.budget.limits:
-            run(connection, LOCK_MONEY, {})
-    values = _values(wish, terms)
-    sight = _look(connection, values, terms)
+            run_statement(connection, LOCK_MONEY, {})
+    values = _request_values(wish, terms)
+    sight = _read_view(connection, values, terms)
     refusal = _refusal(sight, wish, terms)
-    if isinstance(refusal, ProviderBusy | BudgetHeld) and _bury(connection, wish, terms):
-        sight = _look(connection, values, terms)
+    if isinstance(refusal, ProviderBusy | BudgetHeld) and _expire_gone_holders(connection, wish, terms):
+        sight = _read_view(connection, values, terms)
         refusal = _refusal(sight, wish, terms)
     if refusal is not None:
         return refusal
-    [(id,)] = run(connection, PUT, values)
+    [(id,)] = run_statement(connection, INSERT_RESERVATION, values)
     narrow = sight.room < terms.per_provider * ONE
     return Reservation(id, wish.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
 
 
-def free(connection: Connection, place: Reservation, error: CallError | None) -> bool:
+def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
     """A call has ended and is kept: room and money are given back, and its provider is learnt from.
 
     False where that was done already.
     """
-    if not run(connection, FREE, {"place": place.id}):
+    if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False
-    learn(connection, place, error)
+    update_rate_limit(connection, place, error)
     return True
 
 
-def renew(connection: Connection, places: Collection[int], length: timedelta) -> None:
+def renew_reservations(connection: Connection, places: Collection[int], length: timedelta) -> None:
     """These calls are under way for longer; of length zero, they take no room any more."""
-    connection.execute(RENEW, {"ids": sorted(places), "length": seconds(length)})
+    connection.execute(RENEW_RESERVATIONS, {"ids": sorted(places), "length": seconds(length)})
 
 
-def _values(wish: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
+def _request_values(wish: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
     """What the statements are told of a wish. The day of a call is that of the arena's clock."""
     return {
         "round_id": wish.payer.round_id,
@@ -119,30 +251,32 @@ def _values(wish: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]
     }
 
 
-def _look(connection: Connection, values: dict[str, Any], terms: ReservationTerms) -> Sight:
+def _read_view(connection: Connection, values: dict[str, Any], terms: ReservationTerms) -> ReservationView:
     scopes = tuple(terms.budget.limits)
-    [(token, room, pause, busy, *sums)] = run(connection, _sight(scopes), values)
+    [(token, room, pause, busy, *sums)] = run_statement(connection, _view_query(scopes), values)
     held = dict(zip(scopes, map(int, sums[2 * len(scopes) :]), strict=True))
     width = values["most"] if room is None else room
-    return Sight(token, width, pause, busy, added(scopes, sums[: 2 * len(scopes)]), held)
+    return ReservationView(token, width, pause, busy, add_sums(scopes, sums[: 2 * len(scopes)]), held)
 
 
 @cache
-def _sight(scopes: tuple[Scope, ...]) -> Select[Any]:
-    look = select(TOKEN, ROOM, PAUSE, BUSY)
+def _view_query(scopes: tuple[Scope, ...]) -> Select[Any]:
+    look = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
     if not scopes:
         return look
-    lost, held = ([worst_of(scope, which) for scope in scopes] for which in (IS_LOST, IS_LIVE))
+    lost, held = (
+        [worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, IS_UNEXPIRED)
+    )
     return look.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(RESERVATION)
 
 
 def _refusal(
-    sight: Sight, wish: ReservationRequest, terms: ReservationTerms
+    sight: ReservationView, wish: ReservationRequest, terms: ReservationTerms
 ) -> CallRefused | ProviderBusy | BudgetHeld | None:
     """Why there is no place, or None where there is one."""
     if wish.payer.token not in (None, sight.token):
         return CallRefused("another worker has taken this turn over", taken_over=True)
-    verdict = weigh(terms.budget, wish.worst, sight.spent, sight.held)
+    verdict = check_budget(terms.budget, wish.worst, sight.spent, sight.held)
     if isinstance(verdict, CallRefused):
         return verdict
     if sight.pause is not None and sight.pause > 0:
@@ -150,10 +284,10 @@ def _refusal(
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else verdict
 
 
-def _bury(connection: Connection, wish: ReservationRequest, terms: ReservationTerms) -> bool:
+def _expire_gone_holders(connection: Connection, wish: ReservationRequest, terms: ReservationTerms) -> bool:
     """Let go of the places of those who are known to have ended; whether there were any."""
-    names = [holder for (holder,) in run(connection, HOLDERS, {})]
+    names = [holder for (holder,) in run_statement(connection, HOLDERS, {})]
     gone = [name for name in names if name != wish.holder and terms.is_gone(name)]
     for name in gone:
-        run(connection, BURY, {"by": name})
+        run_statement(connection, EXPIRE_HOLDER, {"by": name})
     return bool(gone)

@@ -11,8 +11,10 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 from arena.record.schema.tables import RESOLUTION, ROLLUP
 from markets.hashes import canonical
 
-ENDS = select(func.count(), func.coalesce(func.max(RESOLUTION.c.id), 0))
-NAMED = select(ROLLUP.c.basis, ROLLUP.c.made_at, ROLLUP.c.body).where(ROLLUP.c.name == bindparam("name"))
+COUNT_RESOLUTIONS = select(func.count(), func.coalesce(func.max(RESOLUTION.c.id), 0))
+ROLLUP_BY_NAME = select(ROLLUP.c.basis, ROLLUP.c.made_at, ROLLUP.c.body).where(
+    ROLLUP.c.name == bindparam("name")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,9 @@ class Rollup:
     body: Any
 
 
-def basis_of(connection: Connection, method: str) -> str:
+def scores_basis(connection: Connection, method: str) -> str:
     """From what scores are worked out: all that has ended, by a method that has a name of its own."""
-    count, last = connection.execute(ENDS).one()
+    count, last = connection.execute(COUNT_RESOLUTIONS).one()
     return f"{method}: {count} ends, the last is {last}"
 
 
@@ -39,7 +41,7 @@ def read_basis(connection: Connection, name: str) -> str | None:
 
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
     """What was worked out last under a name."""
-    row = connection.execute(NAMED, {"name": name}).one_or_none()
+    row = connection.execute(ROLLUP_BY_NAME, {"name": name}).one_or_none()
     return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
 
 

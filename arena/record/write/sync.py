@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from arena.errors import ArenaError
-from arena.record.queries.lookup import BATCH, batches
-from arena.record.schema.rows import insert_lines, insert_one
+from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
 from arena.record.schema.tables import RESOLUTION, SIGHTING, SYNC
 from arena.record.write.listings import add_pages, add_quotes
 from markets.hashes import digest
@@ -17,7 +16,7 @@ from markets.model import Listing, MarketId
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class VenueSource:
     """A venue by its name in the config, and where its markets come from: live, simulated or replay."""
 
     venue: str
@@ -25,7 +24,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What a sync has found: so many markets, of which so many were new, or had a new page or price.
 
     `unchanged` had neither; `gone` had a price at the sync before, and have none now.
@@ -43,16 +42,16 @@ class Synced:
 
 def add_catalogue(
     connection: Connection,
-    source: Source,
+    source: VenueSource,
     listings: Sequence[Listing],
     at: datetime,
     stored: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Synced:
+) -> SyncResult:
     """A catalogue as it was read at an instant; `stored` is told how many of how many are in.
 
     The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
     """
-    last = _newest(connection, source, at)
+    last = _last_sync(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
     new, pages, prices, seen = set[str](), set[str](), set[str](), dict[MarketId, str]()
     for number, batch in enumerate(batches(listings), 1):
@@ -65,8 +64,8 @@ def add_catalogue(
         prices.update(found.fresh, add_quotes(connection, others, each=True).fresh)
         seen |= found.hashes
         stored(min(number * BATCH, len(listings)), len(listings))
-    before = _quoted(connection, source.venue)
-    return Synced(
+    before = _quoted_markets(connection, source.venue)
+    return SyncResult(
         number=_add_sync(connection, source, at, seen, before, last),
         at=at,
         markets=len(listings),
@@ -78,7 +77,7 @@ def add_catalogue(
     )
 
 
-def synced_at(connection: Connection, source: Source) -> datetime | None:
+def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
     """When a venue was last read."""
     found: datetime | None = connection.scalar(
         select(func.max(SYNC.c.at)).where(SYNC.c.venue == source.venue)
@@ -86,7 +85,7 @@ def synced_at(connection: Connection, source: Source) -> datetime | None:
     return found
 
 
-def gone_since(connection: Connection, since: datetime) -> list[MarketId]:
+def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     """Markets that lost their price since then, have none again, and of which nobody said how they ended."""
     joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
     last = select(SIGHTING.c.market_id, func.max(SYNC.c.at).label("at")).select_from(joined)
@@ -98,7 +97,7 @@ def gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
 
 
-def _newest(connection: Connection, source: Source, at: datetime) -> Row[Any] | None:
+def _last_sync(connection: Connection, source: VenueSource, at: datetime) -> Row[Any] | None:
     """The sync before this one. What was known at an earlier time can't be added."""
     mine = SYNC.c.venue == source.venue
     last = connection.execute(select(SYNC).where(mine).order_by(SYNC.c.number.desc()).limit(1)).first()
@@ -110,7 +109,7 @@ def _newest(connection: Connection, source: Source, at: datetime) -> Row[Any] | 
 
 def _add_sync(
     connection: Connection,
-    source: Source,
+    source: VenueSource,
     at: datetime,
     seen: Mapping[MarketId, str],
     before: Set[str],
@@ -128,7 +127,7 @@ def _add_sync(
     return number
 
 
-def _quoted(connection: Connection, venue: str) -> set[str]:
+def _quoted_markets(connection: Connection, venue: str) -> set[str]:
     """The markets that had a price when this venue was last read."""
     joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
     last = select(SIGHTING.c.market_id, func.max(SYNC.c.number).label("number"))

@@ -1,36 +1,140 @@
-"""Whole turns into the record: those that end together are written together."""
+"""Whole turns into the record: those that end together are written together.
 
-from collections.abc import Iterator, Sequence
+Claims on turns: who plays which, for how long by the database's clock, under which token.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Decision
-from arena.record.model.model import Turn
-from arena.record.schema.codec import turn_text, wishes_text
-from arena.record.schema.rows import Line, insert_lines, line_of
+from arena.record.model.cohort import Turn
+from arena.record.schema.codec import orders_text, turn_text
+from arena.record.schema.dialects import NOW, FromNow, seconds
+from arena.record.schema.statements import TableLine, insert_lines, line_of
 from arena.record.schema.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, ROUND, TURN
-from arena.record.write.claims import give_back
-from arena.record.write.write import add_entries
+from arena.record.write.cohorts import add_entries
 from markets.hashes import sha256
 from portfolio.ledger import fill_hash
 from portfolio.model import Fill, FillLevel
+
+CLAIM_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+CLAIM_EXPIRY = FromNow(bindparam("length"))
+OF_THESE_TURNS = (CLAIM.c.round_id == bindparam("round"), CLAIM.c.entrant_id.in_(CLAIM_ENTRANT_IDS))
+HELD_CLAIMS = (
+    select(CLAIM.c.entrant_id, CLAIM.c.token, CLAIM.c.holder, (CLAIM.c.expires_at <= NOW).label("over"))
+    .where(*OF_THESE_TURNS)
+    .order_by(CLAIM.c.entrant_id)  # all lock in the same order, so that none waits for one that waits for it
+    .with_for_update()
+)
+OWN_CLAIMS = select(CLAIM.c.entrant_id).where(*OF_THESE_TURNS, CLAIM.c.holder == bindparam("by"))
+PLAYED_TURNS = select(TURN.c.entrant_id).where(
+    TURN.c.round_id == bindparam("round"),
+    TURN.c.entrant_id.in_(CLAIM_ENTRANT_IDS),
+    TURN.c.verdict != "failed",
+)
+FIRST_CLAIM = {
+    "round_id": bindparam("round"),
+    "token": 1,
+    "holder": bindparam("by"),
+    "expires_at": CLAIM_EXPIRY,
+}
+NEW_CLAIMS = {
+    "sqlite": sqlite.insert(CLAIM)
+    .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
+    .on_conflict_do_nothing(),
+    "postgresql": (
+        postgresql.insert(CLAIM)
+        .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
+        .on_conflict_do_nothing()
+    ),
+}
+TAKE_CLAIM = (
+    update(CLAIM)
+    .where(CLAIM.c.round_id == bindparam("round"), CLAIM.c.entrant_id == bindparam("entrant"))
+    .values(token=CLAIM.c.token + 1, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
+)
+RELEASE_CLAIMS = update(CLAIM).where(*OF_THESE_TURNS).values(expires_at=NOW)
+RENEW_CLAIM = update(CLAIM).where(*OF_THESE_TURNS).values(expires_at=CLAIM_EXPIRY)
+
+
+def claim_turns(
+    connection: Connection,
+    round_id: int,
+    entrant_ids: Sequence[int],
+    holder: str,
+    length: timedelta,
+    is_gone: Callable[[str], bool],
+) -> dict[int, int]:
+    """Take the turns that nobody holds, or whose holder is gone or late; the token of each one taken.
+
+    A turn that has been played since it was looked for is left alone: there is nothing to do.
+    """
+    lease = {"round": round_id, "by": holder, "length": seconds(length)}
+    held = connection.execute(HELD_CLAIMS, {"round": round_id, "ids": entrant_ids}).all()
+    known = {row.entrant_id for row in held}
+    tokens = _new_claims(connection, [each for each in entrant_ids if each not in known], lease)
+    free = [row for row in held if row.over or row.holder == holder or is_gone(row.holder)]
+    if free:
+        tokens |= _take_over(connection, {row.entrant_id: row.token for row in free}, lease)
+    return tokens
+
+
+def _new_claims(connection: Connection, ids: Sequence[int], lease: Mapping[str, object]) -> dict[int, int]:
+    """Claims on turns that nobody ever held. On a server another may come first between look and write."""
+    if not ids:
+        return {}
+    server = connection.dialect.name
+    connection.execute(NEW_CLAIMS[server], [{**lease, "entrant": each} for each in ids])
+    mine = ids if server == "sqlite" else connection.scalars(OWN_CLAIMS, {**lease, "ids": ids}).all()
+    return dict.fromkeys(mine, 1)
+
+
+def _take_over(
+    connection: Connection, tokens: Mapping[int, int], lease: Mapping[str, object]
+) -> dict[int, int]:
+    """Claims that others had, by entrant with their tokens; those whose turns are in are left alone."""
+    played = set(connection.scalars(PLAYED_TURNS, {"round": lease["round"], "ids": list(tokens)}))
+    taken = {each: token + 1 for each, token in tokens.items() if each not in played}
+    if taken:
+        connection.execute(TAKE_CLAIM, [{**lease, "entrant": each} for each in taken])
+    return taken
+
+
+def release_claims(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> None:
+    """Let go of turns that were played, to be tried again by whoever comes first."""
+    if entrant_ids:
+        connection.execute(RELEASE_CLAIMS, {"round": round_id, "ids": entrant_ids})
+
+
+def renew_claims(
+    connection: Connection, round_id: int, tokens: Mapping[int, int], length: timedelta
+) -> set[int]:
+    """Hold turns for longer, by entrant and token; the entrants whose turns are still held."""
+    held = connection.execute(HELD_CLAIMS, {"round": round_id, "ids": list(tokens)})
+    mine = {row.entrant_id for row in held if row.token == tokens[row.entrant_id]}
+    connection.execute(RENEW_CLAIM, {"round": round_id, "ids": sorted(mine), "length": seconds(length)})
+    return mine
+
 
 FILL_NAMES, LEVEL_NAMES = (
     tuple(field.name for field in fields(fact) if field.name != "levels") for fact in (Fill, FillLevel)
 )
 SAID, WHY = ("market_id", "stage", "probability", "reason"), ("code", "message", "market_id")
-PLAYED = ("verdict", "note", "cash", "wishes", "code_version", "hash")
+TURN_FIELDS = ("verdict", "note", "cash", "wishes", "code_version", "hash")
 fill_line, level_line, said_line, why_line = (
     line_of(*names) for names in (FILL_NAMES, LEVEL_NAMES, SAID, WHY)
 )
 
 ROUND_ID: BindParameter[int] = bindparam("round_id")
-IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+TURN_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class TurnUnderClaim:
     """A turn, whose it is, and the token of the claim that it was played under."""
 
     entrant_id: int
@@ -39,7 +143,11 @@ class Claimed:
 
 
 def add_turns(
-    connection: Connection, round_id: int, place: tuple[int, int], claimed: Sequence[Claimed], version: str
+    connection: Connection,
+    round_id: int,
+    place: tuple[int, int],
+    claimed: Sequence[TurnUnderClaim],
+    version: str,
 ) -> dict[int, Turn]:
     """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
 
@@ -48,7 +156,9 @@ def add_turns(
     """
     tokens = _tokens(connection, round_id, claimed)
     turns = {
-        each.entrant_id: _kept(each.turn) for each in claimed if tokens.get(each.entrant_id) == each.token
+        each.entrant_id: _without_failed(each.turn)
+        for each in claimed
+        if tokens.get(each.entrant_id) == each.token
     }
     ids = _add_rows(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
@@ -59,26 +169,26 @@ def add_turns(
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
     failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.verdict == "failed"]
-    give_back(connection, round_id, failed)
+    release_claims(connection, round_id, failed)
     return turns
 
 
 TOKENS = (
     select(CLAIM.c.entrant_id, CLAIM.c.token)
     .join(ROUND, ROUND.c.id == CLAIM.c.round_id)
-    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(IDS), ROUND.c.done == 0)
+    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(TURN_ENTRANT_IDS), ROUND.c.done == 0)
     .order_by(CLAIM.c.entrant_id)
     .with_for_update(of=CLAIM)
 )
 
 
-def _tokens(connection: Connection, round_id: int, claimed: Sequence[Claimed]) -> dict[int, int]:
+def _tokens(connection: Connection, round_id: int, claimed: Sequence[TurnUnderClaim]) -> dict[int, int]:
     """The claims that hold now, kept from being taken until the transaction ends; none once all is over."""
     mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
     return dict(connection.execute(TOKENS, mine).all())
 
 
-def _kept(turn: Turn) -> Turn:
+def _without_failed(turn: Turn) -> Turn:
     """A failed turn has only its note: it may be played again, and facts can't be taken back."""
     if turn.decision.verdict != "failed":
         return turn
@@ -89,30 +199,32 @@ def _add_rows(
     connection: Connection, round_id: int, place: tuple[int, int], turns: dict[int, Turn], version: str
 ) -> dict[int, int]:
     """The rows of the turns themselves, new or in place of failed ones; their ids by entrant."""
-    lines = {entrant_id: _line(place, turn, version) for entrant_id, turn in turns.items()}
-    known = _ids(connection, round_id, turns)
+    lines = {entrant_id: _turn_line(place, turn, version) for entrant_id, turn in turns.items()}
+    known = _turn_ids(connection, round_id, turns)
     for entrant_id in known:
-        row = dict(zip(PLAYED, lines[entrant_id], strict=True))
+        row = dict(zip(TURN_FIELDS, lines[entrant_id], strict=True))
         connection.execute(update(TURN).where(TURN.c.id == known[entrant_id]).values(**row))
     fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
-    insert_lines(connection, TURN, ("round_id", "entrant_id", *PLAYED), fresh)
-    return _ids(connection, round_id, turns) if fresh else known
+    insert_lines(connection, TURN, ("round_id", "entrant_id", *TURN_FIELDS), fresh)
+    return _turn_ids(connection, round_id, turns) if fresh else known
 
 
-def _line(place: tuple[int, int], turn: Turn, version: str) -> Line:
-    decision, wishes = turn.decision, wishes_text(turn.decision)
+def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
+    decision, wishes = turn.decision, orders_text(turn.decision)
     hash = sha256(turn_text(*place, turn, wishes))
     return decision.verdict, decision.note, turn.cash, wishes, version, hash
 
 
-TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(TURN.c.round_id == ROUND_ID, TURN.c.entrant_id.in_(IDS))
+TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(
+    TURN.c.round_id == ROUND_ID, TURN.c.entrant_id.in_(TURN_ENTRANT_IDS)
+)
 
 
-def _ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> dict[int, int]:
+def _turn_ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> dict[int, int]:
     return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
 
 
-FILL_IDS = select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(FILL.c.turn_id.in_(IDS))
+FILL_IDS = select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(FILL.c.turn_id.in_(TURN_ENTRANT_IDS))
 
 
 def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
@@ -122,10 +234,10 @@ def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> No
     lines = ((*key, fill_hash(fill), *fill_line(fill)) for key, fill in fills.items())
     insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
     keys = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]})
-    levels = (line for id, turn_id, place in keys for line in _levels(id, fills[turn_id, place]))
+    levels = (line for id, turn_id, place in keys for line in _level_lines(id, fills[turn_id, place]))
     insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
 
 
-def _levels(fill_id: int, fill: Fill) -> Iterator[Line]:
+def _level_lines(fill_id: int, fill: Fill) -> Iterator[TableLine]:
     for position, level in enumerate(fill.levels):
         yield fill_id, position, *level_line(level)

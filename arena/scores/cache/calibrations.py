@@ -7,14 +7,11 @@ from datetime import datetime
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Floats, Ints, Stated, evidence, of_agent, take
-from arena.record.queries.bets import read_bets
-from arena.record.queries.chosen import numbered
-from arena.record.queries.ends import count_ends
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts
-from arena.record.queries.stated import read_stated
+from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, rows_of_agent, take_rows
+from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns
+from arena.record.queries.progress import resolutions_basis
 from arena.record.write.rollups import Rollup, read_basis
 from arena.scores.cache.entry import CacheEntry, read_entry, to_rollup
 from arena.scores.leaderboard import MARKET
@@ -57,7 +54,7 @@ def cached_calibrations(connection: Connection, number: int) -> CacheEntry[Cohor
 
 def stale_calibrations(connection: Connection) -> list[int]:
     """The cohorts that have begun a round, or seen one of their markets end, since."""
-    numbers = [stored.cohort.number for stored in cohorts(connection)]
+    numbers = [stored.cohort.number for stored in read_cohorts(connection)]
     return [n for n in numbers if read_basis(connection, calibrations_name(n)) != _basis(connection, n)]
 
 
@@ -70,10 +67,10 @@ def compute_calibrations(connection: Connection, stale: list[int], at: datetime)
 
 def cohort_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
     """A cohort's calibrations, worked out now; the same seed gives the same digits."""
-    [stored] = numbered(cohorts(connection), number)
+    [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
-    shown, bets = read_stated(connection, number), read_bets(connection, number)
-    placed = [of_agent(bets, name) for name in names]
+    shown, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
+    placed = [rows_of_agent(bets, name) for name in names]
     return CohortCalibrations(
         stated=agent_calibrations(shown, names, seed),
         anchored=tuple(
@@ -89,22 +86,22 @@ def cohort_calibrations(connection: Connection, number: int, seed: int = 0) -> C
 
 
 def agent_calibrations(
-    shown: Stated, names: Sequence[str], seed: int = 0
+    shown: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
     """These agents' calibrations as they stated their probabilities."""
-    said = [of_agent(shown, name) for name in names]
-    counted = [evidence(rows) for rows in said]
+    said = [rows_of_agent(shown, name) for name in names]
+    counted = [evidence_rows(rows) for rows in said]
     return tuple(
         _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))
     )
 
 
-def price_calibration(shown: Stated, seed: int = 0) -> ForecasterCalibration:
+def price_calibration(shown: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
     """The price of every market shown, once a round whoever saw it."""
     rounds = shown.cohort * (shown.round.max(initial=0) + 1) + shown.round
     _, first = np.unique(rounds * len(shown.markets) + shown.market, return_index=True)
-    once = take(shown, first)
+    once = take_rows(shown, first)
     return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
 
 
@@ -122,4 +119,4 @@ def calibrations_name(number: int) -> str:
 
 
 def _basis(connection: Connection, number: int) -> str:
-    return f"{METHOD}: {count_ends(connection, number)}"
+    return f"{METHOD}: {resolutions_basis(connection, number)}"

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.topics import count_rounds, read_categories
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.markets import count_shown_rounds, read_categories
 from arena.record.write.rollups import Rollup, read_basis
 from arena.scores.cache.entry import read_entry, to_rollup
 
@@ -31,4 +31,4 @@ def compute_categories(connection: Connection, at: datetime) -> Rollup:
 
 
 def _basis(connection: Connection) -> str:
-    return f"{METHOD}: {count_rounds(connection)} rounds"
+    return f"{METHOD}: {count_shown_rounds(connection)} rounds"

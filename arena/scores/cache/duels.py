@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Floats, Ints, Stated, evidence, take
-from arena.record.queries.frame import Connection
-from arena.record.write.rollups import basis_of
+from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
+from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.forecasts import Connection
+from arena.record.write.rollups import scores_basis
 from arena.scores.cache.entry import CacheEntry, read_entry
 from arena.scores.cache.inputs import CacheInputs
 from arena.scores.comparisons import events_of, season_forecasts
@@ -61,7 +61,7 @@ FORM = TypeAdapter(tuple[DuelDetails, ...])
 
 def cached_duels(connection: Connection, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
     """All duels of an agent, as `a`, as they were worked out last."""
-    return read_entry(connection, duels_name(agent), basis_of(connection, METHOD), FORM)
+    return read_entry(connection, duels_name(agent), scores_basis(connection, METHOD), FORM)
 
 
 def cached_duel(connection: Connection, one: str, other: str) -> Duel | None:
@@ -99,15 +99,15 @@ def events_needed(duel: Duel) -> int | None:
 class _Cells:
     """What counts, row by row. A cell is a market in a round; `of_agent` has places in the order of cells."""
 
-    rows: Stated
+    rows: ForecastColumns
     event: Ints
     cell: Ints
     of_agent: dict[str, Ints]
 
     @classmethod
-    def of(cls, stated: Stated) -> "_Cells":
-        rows = evidence(stated)
-        rows = take(rows, np.flatnonzero(rows.outcome >= 0))
+    def of(cls, stated: ForecastColumns) -> "_Cells":
+        rows = evidence_rows(stated)
+        rows = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
         size = rows.round.max(initial=0) + 1
         cell = (rows.market * (rows.cohort.max(initial=0) + 1) + rows.cohort) * size + rows.round
         order = np.argsort(cell, kind="stable")

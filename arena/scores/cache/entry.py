@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from arena.record.queries.frame import Connection
+from arena.record.queries.forecasts import Connection
 from arena.record.write.rollups import Rollup, read_rollup
 
 Value = TypeVar("Value")

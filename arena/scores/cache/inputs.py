@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.record.model.columns import Account, Bets, Stated
+from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.bets import read_bets
-from arena.record.queries.ended import read_learnt
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import StoredCohort, cohorts
-from arena.record.queries.stated import read_line_ups, read_stated
-from arena.record.queries.trades import read_pages
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns, read_line_ups
+from arena.record.queries.progress import read_learnt_times
+from arena.record.queries.trades import read_newest_pages
 from arena.scores.comparisons import twin_families
 from arena.scores.positions import AccountTrades, read_account_trades
 from markets.ladders import MarketFamily, families
@@ -28,9 +26,9 @@ class CacheInputs:
     """
 
     cohorts: tuple[StoredCohort, ...]
-    stated: Stated
-    bets: Bets
-    accounts: tuple[Account, ...]
+    stated: ForecastColumns
+    bets: BetColumns
+    accounts: tuple[AccountSummary, ...]
     twins: tuple[tuple[str, ...], ...]
     pages: Mapping[str, Market]
     families: tuple[MarketFamily, ...]
@@ -45,18 +43,18 @@ class CacheInputs:
 
 def read_inputs(connection: Connection) -> CacheInputs:
     """All of it."""
-    stored = tuple(cohorts(connection))
-    pages = read_pages(connection)
+    stored = tuple(read_cohorts(connection))
+    pages = read_newest_pages(connection)
     return CacheInputs(
         cohorts=stored,
-        stated=read_stated(connection),
-        bets=read_bets(connection),
+        stated=read_forecast_columns(connection),
+        bets=read_bet_columns(connection),
         accounts=tuple(read_accounts(connection)),
         twins=tuple(twin_families(read_line_ups(connection))),
         pages={page.id: page for page in pages},
         families=tuple(families(pages)),
         traded=_read_trades(connection, stored),
-        learnt=read_learnt(connection),
+        learnt=read_learnt_times(connection),
     )
 
 

@@ -11,13 +11,16 @@ from datetime import datetime
 from pydantic import TypeAdapter
 
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.bets import read_bets
-from arena.record.queries.chosen import numbered, of_agent
-from arena.record.queries.ended import count_looks, is_over
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import StoredCohort, cohorts
-from arena.record.queries.stated import read_latest, read_line_ups, read_stated
-from arena.record.write.rollups import Rollup, basis_of, read_basis, read_rollup
+from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.queries.forecasts import (
+    Connection,
+    read_bet_columns,
+    read_forecast_columns,
+    read_line_ups,
+    read_newest_mids,
+)
+from arena.record.queries.progress import accounts_basis, is_cohort_over
+from arena.record.write.rollups import Rollup, read_basis, read_rollup, scores_basis
 from arena.scores.cache.entry import CacheEntry, read_entry, to_rollup
 from arena.scores.comparisons import (
     COMPARISON_METHOD,
@@ -49,9 +52,9 @@ def compute_leaderboard(
 
     Comparisons that were kept and still hold are not made `anew`, unless so wished.
     """
-    chosen = numbered(cohorts(connection), cohort)
-    stated = read_stated(connection, cohort)
-    rows = score_agents(read_accounts(connection, cohort), stated, read_bets(connection, cohort))
+    chosen = select_cohorts(read_cohorts(connection), cohort)
+    stated = read_forecast_columns(connection, cohort)
+    rows = score_agents(read_accounts(connection, cohort), stated, read_bet_columns(connection, cohort))
     found = None if anew else _cached_comparisons(connection, cohort)
     if found is None:
         found = compare_agents(stated, twin_families(read_line_ups(connection, cohort)))
@@ -60,7 +63,7 @@ def compute_leaderboard(
 
 def _cached_comparisons(connection: Connection, cohort: int | None) -> Comparisons | None:
     kept = read_rollup(connection, comparisons_name(cohort))
-    if kept is None or kept.basis != basis_of(connection, COMPARISON_METHOD):
+    if kept is None or kept.basis != scores_basis(connection, COMPARISON_METHOD):
         return None
     return COMPARISONS_FORM.validate_python(kept.body)
 
@@ -68,16 +71,16 @@ def _cached_comparisons(connection: Connection, cohort: int | None) -> Compariso
 @gc_paused()
 def compute_slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
     """Every agent against the market, slice by slice."""
-    numbered(cohorts(connection), cohort)
-    return slice_gains(read_stated(connection, cohort), by)
+    select_cohorts(read_cohorts(connection), cohort)
+    return slice_gains(read_forecast_columns(connection, cohort), by)
 
 
 @gc_paused()
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:
     """Every agent's scores if the latest prices were right, best first."""
-    numbered(cohorts(connection), cohort)
-    stated = read_stated(connection, cohort)
-    found = provisional_scores(stated, read_latest(connection, stated.markets))
+    select_cohorts(read_cohorts(connection), cohort)
+    stated = read_forecast_columns(connection, cohort)
+    found = provisional_scores(stated, read_newest_mids(connection, stated.markets))
     return sorted(found, key=lambda one: (one.skill is None, -(one.skill or 0), one.agent))
 
 
@@ -85,23 +88,23 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
 def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
     """Two agents on the rows that both have; by way of the market where they have none in common."""
     for name in (one, other):
-        of_agent(numbered(cohorts(connection), cohort), name)
-    return compare_two(read_stated(connection, cohort), one, other)
+        cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name)
+    return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
 def comparisons_are_stale(connection: Connection) -> bool:
     """Whether something has ended since comparisons were worked out, or they never were."""
     kept = read_rollup(connection, comparisons_name(None))
-    return kept is None or kept.basis != basis_of(connection, COMPARISON_METHOD)
+    return kept is None or kept.basis != scores_basis(connection, COMPARISON_METHOD)
 
 
 def compute_comparisons(connection: Connection, at: datetime) -> list[Rollup]:
     """The comparisons of all cohorts together, and of each."""
-    basis, found = basis_of(connection, COMPARISON_METHOD), list[Rollup]()
-    for number in (None, *(stored.cohort.number for stored in cohorts(connection))):
+    basis, found = scores_basis(connection, COMPARISON_METHOD), list[Rollup]()
+    for number in (None, *(stored.cohort.number for stored in read_cohorts(connection))):
         families = twin_families(read_line_ups(connection, number))
         body = COMPARISONS_FORM.dump_python(
-            compare_agents(read_stated(connection, number), families), mode="json"
+            compare_agents(read_forecast_columns(connection, number), families), mode="json"
         )
         found.append(Rollup(comparisons_name(number), basis, at, body))
     return found
@@ -129,7 +132,7 @@ def cached_leaderboard(connection: Connection, cohort: int | None = None) -> Cac
 
 def stale_leaderboards(connection: Connection) -> list[int | None]:
     """The boards that are no longer what they were, by their cohorts; None is that of all."""
-    numbers = [None, *(stored.cohort.number for stored in cohorts(connection))]
+    numbers = [None, *(stored.cohort.number for stored in read_cohorts(connection))]
     return [
         n for n in numbers if read_basis(connection, leaderboard_name(n)) != _leaderboard_basis(connection, n)
     ]
@@ -151,9 +154,9 @@ def leaderboard_name(cohort: int | None) -> str:
 
 def _leaderboard_basis(connection: Connection, cohort: int | None) -> str:
     """What has ended; where accounts still change, also how often they were looked at."""
-    ends = basis_of(connection, LEADERBOARD_METHOD)
-    over = cohort is not None and is_over(connection, cohort)
-    return ends if over else f"{ends}; {count_looks(connection)}"
+    ends = scores_basis(connection, LEADERBOARD_METHOD)
+    over = cohort is not None and is_cohort_over(connection, cohort)
+    return ends if over else f"{ends}; {accounts_basis(connection)}"
 
 
 SLICES_METHOD = "slices 1"
@@ -162,7 +165,7 @@ SLICES_FORM = TypeAdapter(tuple[Slice, ...])
 
 def cached_slices(connection: Connection, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
     """All slices by one of `arena.scores.slices.BY`, as they were worked out last."""
-    return read_entry(connection, slices_name(by), basis_of(connection, SLICES_METHOD), SLICES_FORM)
+    return read_entry(connection, slices_name(by), scores_basis(connection, SLICES_METHOD), SLICES_FORM)
 
 
 def slices_name(by: str) -> str:

@@ -12,11 +12,17 @@ from math import isnan
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.record.model.belief import stated as probability
-from arena.record.model.columns import Bets, Floats, Stated, evidence, of_agent, take
-from arena.record.queries.frame import Connection
-from arena.record.queries.stated import read_stated
-from arena.record.write.rollups import basis_of
+from arena.record.model.columns import (
+    BetColumns,
+    Floats,
+    ForecastColumns,
+    evidence_rows,
+    rows_of_agent,
+    take_rows,
+)
+from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.write.rollups import scores_basis
 from arena.scores.agent_profile import AgentProfile, ProfileInputs, build_profile
 from arena.scores.cache.entry import CacheEntry, read_entry
 from arena.scores.cache.inputs import CacheInputs
@@ -48,7 +54,7 @@ FIGURES_FORM = TypeAdapter(tuple[ProfileFigures, ...])
 
 def cached_figures(connection: Connection) -> CacheEntry[tuple[ProfileFigures, ...]] | None:
     """The brief of every agent, in line-up order, as they were worked out last."""
-    return read_entry(connection, FIGURES_NAME, basis_of(connection, PROFILES_METHOD), FIGURES_FORM)
+    return read_entry(connection, FIGURES_NAME, scores_basis(connection, PROFILES_METHOD), FIGURES_FORM)
 
 
 SLICES = ("category", "horizon", "price", "cohort")
@@ -105,7 +111,9 @@ PROFILE_FORM = TypeAdapter(DetailedProfile)
 
 def cached_profile(connection: Connection, agent: str) -> CacheEntry[DetailedProfile] | None:
     """An agent's profile as it was worked out last."""
-    return read_entry(connection, profile_name(agent), basis_of(connection, PROFILES_METHOD), PROFILE_FORM)
+    return read_entry(
+        connection, profile_name(agent), scores_basis(connection, PROFILES_METHOD), PROFILE_FORM
+    )
 
 
 def profile_name(agent: str) -> str:
@@ -117,12 +125,14 @@ def compute_profile(
     material: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
 ) -> DetailedProfile:
     """An agent's profile, worked out; the same seed gives the same digits. `parts` are those of everyone."""
-    rows, bets = of_agent(material.stated, agent), of_agent(material.bets, agent)
+    rows, bets = rows_of_agent(material.stated, agent), rows_of_agent(material.bets, agent)
     accounts = material.traded.get(agent, ())
     sitting = ProfileInputs(agent, rows, accounts, material.families, blind)
-    counted = evidence(rows)
+    counted = evidence_rows(rows)
     said = probability(rows.forecast[rows.stated])
-    best, worst = _notable_forecasts(take(counted, counted.stated & (counted.outcome >= 0)), bets, material)
+    best, worst = _notable_forecasts(
+        take_rows(counted, counted.stated & (counted.outcome >= 0)), bets, material
+    )
     return DetailedProfile(
         portrait=build_profile(sitting, seed),
         anchored=_diagram(bets, bets.anchored, seed + 1),
@@ -147,7 +157,7 @@ def profile_figures(found: DetailedProfile) -> ProfileFigures:
     )
 
 
-def slice_calibrations(rows: Stated, by: str, seed: int = 0) -> list[Calibrated]:
+def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
     """How calibrated some rows are in each slice that holds any of them, in the order of the slices."""
     names, place = BY[by](rows)
     labels = np.array(names, dtype=np.str_)[place]
@@ -155,12 +165,12 @@ def slice_calibrations(rows: Stated, by: str, seed: int = 0) -> list[Calibrated]
     return sorted(found, key=lambda one: list(names).index(one.label))
 
 
-def _diagram(bets: Bets, reading: Floats, seed: int) -> ReliabilityDiagram:
+def _diagram(bets: BetColumns, reading: Floats, seed: int) -> ReliabilityDiagram:
     return diagram(reading, bets.outcome, np.random.default_rng([seed, 1]), bets.market)
 
 
 def _notable_forecasts(
-    rows: Stated, bets: Bets, material: CacheInputs
+    rows: ForecastColumns, bets: BetColumns, material: CacheInputs
 ) -> tuple[tuple[NotableForecast, ...], tuple[NotableForecast, ...]]:
     """What was gained most by, and what was lost most by; no market twice on either side."""
     said, price = probability(rows.forecast), probability(rows.mid)
@@ -184,7 +194,7 @@ def _notable_forecasts(
     return tuple(map(remark, best)), tuple(map(remark, worst))
 
 
-def _first_of_each_market(rows: Stated, order: np.ndarray) -> list[int]:
+def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:
     """The first rows in an order, of different markets."""
     found: dict[int, int] = {}
     for row in order.tolist():
@@ -194,7 +204,7 @@ def _first_of_each_market(rows: Stated, order: np.ndarray) -> list[int]:
     return list(found.values())
 
 
-def _stakes(bets: Bets) -> dict[tuple[int, int, str], tuple[str, int]]:
+def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
     """What was bet by cohort, round and market: on which side, and how much."""
     columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
     return {
@@ -220,10 +230,10 @@ def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice
     kept = cached_profile(connection, agent)
     if kept is not None and kept.fresh:
         return _pair_slices(kept.value.slices[by], kept.value.calibrated[by])
-    stated = read_stated(connection)
-    rows = of_agent(stated, agent)
+    stated = read_forecast_columns(connection)
+    rows = rows_of_agent(stated, agent)
     skills = [one for one in slice_gains(stated, by) if one.gain.agent == agent]
-    return _pair_slices(skills, slice_calibrations(evidence(rows), by))
+    return _pair_slices(skills, slice_calibrations(evidence_rows(rows), by))
 
 
 def _pair_slices(skills: Sequence[Slice], found: Sequence[Calibrated]) -> list[AgentSlice]:

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.cohorts.schedule import WEEK
-from arena.record.model.columns import OPEN, Floats, Stated, evidence
-from arena.record.queries.frame import Connection
-from arena.record.write.rollups import basis_of
+from arena.record.model.columns import OPEN, Floats, ForecastColumns, evidence_rows
+from arena.record.queries.forecasts import Connection
+from arena.record.write.rollups import scores_basis
 from arena.scores.cache.entry import CacheEntry, read_entry
 from arena.scores.cache.inputs import CacheInputs
 from arena.scores.comparisons import events_of, season_forecasts
@@ -63,7 +63,7 @@ FORM = TypeAdapter(RankMoves)
 
 def cached_moves(connection: Connection) -> CacheEntry[RankMoves] | None:
     """The moves as they were worked out last."""
-    return read_entry(connection, NAME, basis_of(connection, METHOD), FORM)
+    return read_entry(connection, NAME, scores_basis(connection, METHOD), FORM)
 
 
 def compute_moves(material: CacheInputs, now: datetime) -> RankMoves:
@@ -78,7 +78,7 @@ def compute_moves(material: CacheInputs, now: datetime) -> RankMoves:
     return RankMoves(since, len(ended), len(events), tuple(found))
 
 
-def _as_of(material: CacheInputs, since: datetime) -> Stated:
+def _as_of(material: CacheInputs, since: datetime) -> ForecastColumns:
     """The rows with no more ends than were known then."""
     rows = material.stated
     known = np.array([_was_known(material.learnt, market, since) for market in rows.markets], dtype=np.bool_)
@@ -91,7 +91,7 @@ def _was_known(learnt: Mapping[str, datetime], market: str, since: datetime) -> 
 
 def _about(material: CacheInputs) -> dict[str, Market]:
     """A market of each event, as the season has them: a venue may have moved it to another since."""
-    rows = evidence(material.stated)
+    rows = evidence_rows(material.stated)
     places, first = np.unique(events_of(rows), return_index=True)
     markets = rows.market[first].tolist()
     return {

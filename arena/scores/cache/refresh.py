@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from arena.record.queries.frame import Connection
-from arena.record.queries.read import cohorts, newest_time
+from arena.record.queries.cohorts import read_cohorts, read_newest_time
+from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.rollups import Rollup, basis_of, read_basis
+from arena.record.write.rollups import Rollup, read_basis, scores_basis
 from arena.scores.cache import duels, leaderboards, profiles, rank_moves
 from arena.scores.cache.calibrations import compute_calibrations, stale_calibrations
 from arena.scores.cache.categories import compute_categories, stale_categories
@@ -62,12 +62,12 @@ def refresh_cache(record: Record, at: datetime, told: Progress | None = None) ->
 def is_stale(connection: Connection) -> bool:
     """Whether there is anything to be worked out, in a record that holds a cohort."""
     parts = (stale_leaderboards, stale_categories, stale_calibrations, _profiles_are_stale)
-    return bool(cohorts(connection)) and any(part(connection) for part in parts)
+    return bool(read_cohorts(connection)) and any(part(connection) for part in parts)
 
 
 def _profiles_are_stale(connection: Connection) -> bool:
     """Whether a market has ended since an agent was last looked at in depth."""
-    return read_basis(connection, rank_moves.NAME) != basis_of(connection, rank_moves.METHOD)
+    return read_basis(connection, rank_moves.NAME) != scores_basis(connection, rank_moves.METHOD)
 
 
 def _write_entries(record: Record, found: Iterator[Rollup], count: int, told: Progress | None) -> int:
@@ -80,21 +80,21 @@ def _write_entries(record: Record, found: Iterator[Rollup], count: int, told: Pr
 
 
 def _compute_profiles(connection: Connection, material: CacheInputs, at: datetime) -> Iterator[Rollup]:
-    basis = basis_of(connection, leaderboards.SLICES_METHOD)
+    basis = scores_basis(connection, leaderboards.SLICES_METHOD)
     parts = {by: slice_gains(material.stated, by) for by in BY}
     for by, found in parts.items():
         yield to_rollup(leaderboards.slices_name(by), basis, at, leaderboards.SLICES_FORM, tuple(found))
-    basis, short = basis_of(connection, profiles.PROFILES_METHOD), list[profiles.ProfileFigures]()
+    basis, short = scores_basis(connection, profiles.PROFILES_METHOD), list[profiles.ProfileFigures]()
     for agent in material.agents:
         one = profiles.compute_profile(material, agent, parts, blind_of(connection, agent))
         short.append(profiles.profile_figures(one))
         yield to_rollup(profiles.profile_name(agent), basis, at, profiles.PROFILE_FORM, one)
     yield to_rollup(profiles.FIGURES_NAME, basis, at, profiles.FIGURES_FORM, tuple(short))
-    basis, fought = basis_of(connection, duels.METHOD), duels.compute_duels(material)
+    basis, fought = scores_basis(connection, duels.METHOD), duels.compute_duels(material)
     for agent in material.agents:
         yield to_rollup(duels.duels_name(agent), basis, at, duels.FORM, fought.get(agent, ()))
     basis, moved = (
-        basis_of(connection, rank_moves.METHOD),
-        rank_moves.compute_moves(material, newest_time(connection, None) or at),
+        scores_basis(connection, rank_moves.METHOD),
+        rank_moves.compute_moves(material, read_newest_time(connection, None) or at),
     )
     yield to_rollup(rank_moves.NAME, basis, at, rank_moves.FORM, moved)

@@ -7,7 +7,7 @@ from errorbars.leaderboard import holm_correction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.belief import stated as probability
+from arena.record.model.columns import stated_belief as probability
 from arena.scores.comparisons import gains
 from arena.scores.rules import brier
 from arena.scores.rules.calibration import wilson

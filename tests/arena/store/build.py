@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agents.model import Article, Call, CallError, Decision, Forecast, Message, Prompt, Stage
-from arena.record.model.model import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.record import Record
 from arena.record.schema.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
 from arena.record.schema.tables import LEASE as LEASE_TABLE
-from arena.record.write.evidence import Gathered
-from arena.record.write.prune import prune
-from arena.record.write.sync import Source
-from arena.record.write.turns import Claimed
+from arena.record.write.evidence import GatheredEvidence
+from arena.record.write.listings import prune_quotes
+from arena.record.write.sync import VenueSource
+from arena.record.write.turns import TurnUnderClaim
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
@@ -119,7 +119,7 @@ class Season:
         self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
         if due is not None and stored.cohort.evidence != NO_EVIDENCE:
             news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
-            gathered = Gathered(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
+            gathered = GatheredEvidence(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
             self.record.keep_evidence(self.record.rounds(stored.id)[-1].id, (number, due), gathered)
 
     def turn(
@@ -148,7 +148,7 @@ class Season:
         entries = post(fills, account, round.at, f"fill:{round.number}")
         rejections = (*decision.rejections, *refused)
         turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
-        claimed = [Claimed(key, tokens[key], turn)]
+        claimed = [TurnUnderClaim(key, tokens[key], turn)]
         self.record.keep_turns(round.id, (number, round.number), claimed, version or self.version)
         return turn
 
@@ -221,9 +221,9 @@ def watch(record: Record) -> None:
         listings = [
             a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
         ]
-        record.keep_catalogue(Source("sky", "live"), listings, at, [aside])
+        record.keep_catalogue(VenueSource("sky", "live"), listings, at, [aside])
     with record.engine.begin() as connection:
-        assert prune(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
+        assert prune_quotes(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
 
 
 def _first_week(season: Season) -> None:

@@ -4,20 +4,20 @@ from pathlib import Path
 
 from sqlalchemy import MetaData, inspect, select
 
-from arena.record.schema.copy import VERSIONS
-from arena.record.schema.database import connect, looking, reading, upgrade
-from arena.record.schema.rows import insert_lines
+from arena.record.files.copy import VERSION_TABLE
+from arena.record.schema.database import connect, open_read_only, reading, upgrade
+from arena.record.schema.statements import insert_lines
 
 
 def of_version(record: Path, address: str, version: str) -> str:
     """A record in a new database, without the tables and columns that came after a version of the schema."""
     engine = connect(address)
     upgrade(engine, version)
-    with looking(str(record)) as source, reading(source) as here, engine.begin() as there:
+    with open_read_only(str(record)) as source, reading(source) as here, engine.begin() as there:
         found = MetaData()
         found.reflect(here, only=inspect(there).get_table_names())
         for table in found.sorted_tables:
-            if table.name != VERSIONS:
+            if table.name != VERSION_TABLE:
                 known = [column["name"] for column in inspect(there).get_columns(table.name)]
                 rows = here.execute(select(*(table.c[name] for name in known)))
                 insert_lines(there, table, known, [tuple(row) for row in rows])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.record.write.sync import Source
+from arena.record.write.sync import VenueSource
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.ledger import open_account
@@ -91,7 +91,7 @@ def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
 def keep(record: Record, look: Look) -> None:
     """One look into the record."""
     if look.sync:
-        record.keep_catalogue(Source("sky", "live"), look.listings, minute(look.minute))
+        record.keep_catalogue(VenueSource("sky", "live"), look.listings, minute(look.minute))
     else:
         record.keep_snapshot(1, 1, Snapshot(minute(look.minute), tuple(look.listings)), None)
 

@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from arena.record.files.move import move
-from arena.record.queries.agent import (
-    read_actions,
-    read_answers_of,
-    read_refused,
-    read_spans,
-    read_stages,
-    read_verdicts,
-    read_worth_at,
+from arena.record.files.move import move_record
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.agents import (
+    read_account_spans,
+    read_action_counts,
+    read_call_sums,
+    read_equity_at,
+    read_rejection_counts,
+    read_stage_counts,
+    read_status_counts,
 )
-from arena.record.queries.positions import read_marked
-from arena.record.queries.questions import read_events, read_questions
-from arena.record.queries.read import cohorts
-from arena.record.schema.database import connect, looking, reading
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.market_history import read_event_questions, read_questions
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
 from arena.verify import agreed
 from tests.arena.store.build import build
@@ -52,7 +52,7 @@ def rows(path: Path, query: str, *values: object) -> list[tuple[object, ...]]:
 
 def ids(engine: Engine, name: str) -> list[int]:
     with reading(engine) as connection:
-        return [one.entrant_ids[name] for one in cohorts(connection) if name in one.entrant_ids]
+        return [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,8 +60,8 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
     own = ids(engine, name)
     with reading(engine) as connection:
         known = agent_details(connection, name)
-        answers = read_answers_of(connection, own)
-        verdicts, stages = read_verdicts(connection, own), read_stages(connection, own)
+        answers = read_call_sums(connection, own)
+        verdicts, stages = read_status_counts(connection, own), read_stage_counts(connection, own)
     assert known is not None
     assert [verdicts.get(key, {}) for key in own] == [stay.verdicts for stay in known.stays]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
@@ -78,7 +78,7 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
 def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -> None:
     own = ids(engine, name)
     with reading(engine) as connection:
-        actions, refused = read_actions(connection, own), read_refused(connection, own)
+        actions, refused = read_action_counts(connection, own), read_rejection_counts(connection, own)
     for table, column, found in (("fill", "action", actions), ("rejection", "code", refused)):
         query = (
             f"SELECT turn.entrant_id, {column}, count(*) FROM {table} JOIN turn ON turn.id = turn_id "
@@ -93,14 +93,14 @@ def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -
 def test_an_account_is_worth_what_its_newest_mark_by_then_says(path: Path, engine: Engine) -> None:
     own = ids(engine, "ann")
     with reading(engine) as connection:
-        spans = read_spans(connection, own)
+        spans = read_account_spans(connection, own)
         wanted = [
             (span.entrant_id, at + shift)
             for span in spans
             for at in (span.first_at, span.last_at)
             for shift in (-timedelta(seconds=1), timedelta(), timedelta(seconds=1))
         ]
-        found = read_worth_at(connection, wanted)
+        found = read_equity_at(connection, wanted)
     assert spans
     query = "SELECT at, cash + value FROM mark WHERE entrant_id = ? AND at <= ? ORDER BY at DESC LIMIT 1"
     expected = [
@@ -118,17 +118,17 @@ def test_questions_are_those_of_the_newest_page_and_of_the_first_market(path: Pa
     newest = {str(market): str(question) for market, _, question in pages}
     with reading(engine) as connection:
         assert read_questions(connection, list(newest)) == newest
-        events = read_events(connection, [str(event) for _, event, _ in pages])
+        events = read_event_questions(connection, [str(event) for _, event, _ in pages])
     assert set(events) == {event for _, event, _ in pages}
     assert all(any((e, q) == (event, text) for _, e, q in pages) for event, text in events.items())
 
 
 def test_what_an_agent_holds_is_read_without_the_others(engine: Engine) -> None:
     with reading(engine) as connection:
-        for stored in cohorts(connection):
-            whole = read_marked(connection, stored.id)
+        for stored in read_cohorts(connection):
+            whole = read_marked_cohort(connection, stored.id)
             for name in stored.entrant_ids:
-                own = read_marked(connection, stored.id, name)
+                own = read_marked_cohort(connection, stored.id, name)
                 assert whole is not None
                 assert own is not None
                 assert own.ledgers == {name: whole.ledgers[name]}
@@ -139,12 +139,18 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
     engine = connect(str(path))
     own = ids(engine, "ann")
     with asked(engine) as questions, reading(engine) as connection:
-        spans = read_spans(connection, own)
-        read_worth_at(connection, [(span.entrant_id, span.last_at) for span in spans])
-        for read in (read_verdicts, read_actions, read_refused, read_stages, read_answers_of):
+        spans = read_account_spans(connection, own)
+        read_equity_at(connection, [(span.entrant_id, span.last_at) for span in spans])
+        for read in (
+            read_status_counts,
+            read_action_counts,
+            read_rejection_counts,
+            read_stage_counts,
+            read_call_sums,
+        ):
             read(connection, own)
         read_questions(connection, ["a"])
-        read_events(connection, ["a"])
+        read_event_questions(connection, ["a"])
     with engine.connect() as connection:
         plans = [
             row[3]
@@ -162,17 +168,18 @@ def everything(database: str) -> list[Any]:
     found: list[Any] = []
     with reading(engine) as connection:
         for name in NAMES:
-            own = [one.entrant_ids[name] for one in cohorts(connection) if name in one.entrant_ids]
+            own = [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
             places = {key: place for place, key in enumerate(own)}
-            spans = read_spans(connection, own)
+            spans = read_account_spans(connection, own)
             wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
-            worth = read_worth_at(connection, wanted)
+            worth = read_equity_at(connection, wanted)
             found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
             counts = (
-                read(connection, own) for read in (read_verdicts, read_actions, read_refused, read_stages)
+                read(connection, own)
+                for read in (read_status_counts, read_action_counts, read_rejection_counts, read_stage_counts)
             )
             found.extend({places[key]: counted for key, counted in each.items()} for each in counts)
-            answers = read_answers_of(connection, own)
+            answers = read_call_sums(connection, own)
             found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
     engine.dispose()
     return found
@@ -180,6 +187,6 @@ def everything(database: str) -> list[Any]:
 
 def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
-    with looking(str(path)) as engine:
-        move(engine, server, agreed)
+    with open_read_only(str(path)) as engine:
+        move_record(engine, server, agreed)
     assert everything(server) == everything(str(path))

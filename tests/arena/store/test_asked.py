@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from arena.record.model.model_version import Reported
-from arena.record.queries.asked import Served, read_reported, read_served
+from arena.record.model.model_version import ReportedModel
+from arena.record.queries.calls import ServedModel, read_reported_models, read_served_models
 from arena.record.schema.database import connect, reading
 from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since, percentile
 from portfolio.rules import REALISTIC
@@ -105,7 +105,7 @@ def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) 
 
 def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
     with reading(engine) as connection:
-        served, rows = read_served(connection, "ann"), read_reported(connection)
+        served, rows = read_served_models(connection, "ann"), read_reported_models(connection)
         seen = changed_since(connection, rows[0].at)
     assert [(each.model, each.fingerprint, each.answers) for each in served] == [
         ("demo-1", "fp", 5),
@@ -113,7 +113,7 @@ def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
         ("demo-2", "", 1),
         ("demo-2", "fq", 1),
     ]
-    assert isinstance(served[0], Served)
+    assert isinstance(served[0], ServedModel)
     ann = [row for row in rows if row.name == "ann"]
     assert [(row.model, row.fingerprint) for row in ann] == [
         ("demo-1", "fp"),
@@ -121,7 +121,7 @@ def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
         ("demo-2", "fq"),
         ("demo-2", ""),
     ]
-    assert isinstance(ann[0], Reported)
+    assert isinstance(ann[0], ReportedModel)
     assert [(change.what, change.after) for change in seen] == [("fingerprint", "fq"), ("model", "demo-2")]
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
+from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.tables import QUOTE
-from arena.record.write.asof import known_markets, listings_as_of, quotes_as_of
-from arena.record.write.sync import Source
+from arena.record.write.sync import VenueSource
 from arena.verify import verify
 from markets.model import MarketId, Quote
 from tests.arena.store.histories import (
@@ -36,7 +36,7 @@ def test_a_price_is_the_newest_that_anyone_had_seen_and_snapshots_stay(
     with played(empty, looks) as record, reading(record.engine) as connection:
         for at in all_times():
             plain = {market: quote for market in MARKETS if (quote := plainly(looks, market, at))}
-            assert quotes_as_of(connection, MARKETS, at) == plain, at
+            assert read_quotes_as_of(connection, MARKETS, at) == plain, at
         assert verify(connection) == []
         for look in looks:
             found = record.snapshot(1, minute(look.minute))
@@ -50,7 +50,7 @@ def record(empty: Path, tmp_path: Path) -> Record:
 
 def quote_at(record: Record, market: MarketId, at: int) -> Quote | None:
     with reading(record.engine) as connection:
-        return quotes_as_of(connection, [market], minute(at)).get(market)
+        return read_quotes_as_of(connection, [market], minute(at)).get(market)
 
 
 def rows(record: Record) -> int:
@@ -82,11 +82,11 @@ def test_a_late_price_does_not_change_what_a_sync_has_found(record: Record) -> N
 def test_pages_are_those_of_their_time(record: Record) -> None:
     for number, question in ((1, "Fog?"), (4, "Will there be fog?"), (6, "Will there be fog?")):
         listing = a_listing(market=FOG, question=question, at=minute(number))
-        record.keep_catalogue(Source("sky", "live"), [listing], minute(number))
+        record.keep_catalogue(VenueSource("sky", "live"), [listing], minute(number))
     with reading(record.engine) as connection:
-        said = [listings_as_of(connection, [MIST, FOG], minute(number)) for number in (0, 1, 3, 4, 9)]
-        assert known_markets(connection, NOW) == []
-        assert known_markets(connection, minute(1)) == [FOG]
+        said = [read_listings_as_of(connection, [MIST, FOG], minute(number)) for number in (0, 1, 3, 4, 9)]
+        assert read_known_ids(connection, NOW) == []
+        assert read_known_ids(connection, minute(1)) == [FOG]
     questions = [[listing.market.question for listing in listings] for listings in said]
     assert questions == [[], ["Fog?"], ["Fog?"], ["Will there be fog?"], ["Will there be fog?"]]
     assert [listing.quote.at for listings in said[1:] for listing in listings if listing.quote] == [

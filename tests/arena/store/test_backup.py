@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.files.arriving import arriving
-from arena.record.files.backup import Backup, backup, backup_to, is_ours
-from arena.record.files.examine import examine
-from arena.record.schema.database import connect, looking, newest_version, reading
-from arena.record.write.statehash import state_hash
+from arena.record.files.backup import Backup, backup, backup_to, is_backup
+from arena.record.files.copy import atomic_file
+from arena.record.files.integrity import examine_file
+from arena.record.hashes import state_hash
+from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
 from arena.verify import agreed
 from tests.arena.store.downgraded import of_version
 from tests.builders import NOW
@@ -22,12 +22,12 @@ HOUR = timedelta(hours=1)
 
 
 def hash_of(path: Path) -> str:
-    with looking(str(path)) as engine, reading(engine) as connection:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
         return state_hash(connection)
 
 
 def backed_up(record: Path, folder: Path, hours: int = 0, keep: int = 3) -> Backup:
-    with looking(str(record), older=True) as engine:
+    with open_read_only(str(record), older=True) as engine:
         return backup(engine, folder, keep, NOW + hours * HOUR, agreed)
 
 
@@ -40,12 +40,12 @@ def test_a_backup_is_one_file_that_says_what_is_in_it(built: Path, tmp_path: Pat
     assert made.path == tmp_path / "to" / "here" / f"record-{NOW:%Y%m%dT%H%M%SZ}.db"
     assert names(made.path.parent) == [made.path.name]
     assert made.size == made.path.stat().st_size
-    assert made.content.schema == newest_version()
+    assert made.content.schema == newest_schema_version()
     assert made.content.state_hash == hash_of(built) == hash_of(made.path)
     assert (made.content.counts["cohorts"], made.content.counts["turns"]) == (2, 15)
-    assert examine(made.path, agreed) == made.content
-    assert is_ours(made.path)
-    assert not is_ours(built)
+    assert examine_file(made.path, agreed) == made.content
+    assert is_backup(made.path)
+    assert not is_backup(built)
 
 
 def test_a_folder_that_is_a_file_is_named_as_such(built: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_made_again_for_the_same_time_it_replaces_its_own_kind_only(built: Path,
 
 def test_a_named_file_is_never_overwritten(built: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.db").write_text("mine", "utf-8")
-    with looking(str(built)) as engine, pytest.raises(ArenaError, match="is there already"):
+    with open_read_only(str(built)) as engine, pytest.raises(ArenaError, match="is there already"):
         backup_to(engine, tmp_path / "mine.db", agreed)
     assert (tmp_path / "mine.db").read_text("utf-8") == "mine"
 
@@ -127,7 +127,7 @@ def test_of_a_damaged_record_no_backup_is_made(copy: Path, tmp_path: Path) -> No
 
 
 def test_one_process_at_a_time_backs_up_and_what_a_killed_one_left_goes(built: Path, tmp_path: Path) -> None:
-    with arriving(tmp_path / "record-20200101T000000Z.db", "record"):
+    with atomic_file(tmp_path / "record-20200101T000000Z.db", "record"):
         with pytest.raises(ArenaError, match="another process is writing into") as caught:
             backed_up(built, tmp_path)
         assert caught.value.code == "locked"
@@ -146,8 +146,8 @@ def test_one_process_at_a_time_backs_up_and_what_a_killed_one_left_goes(built: P
 def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_stays(
     stage: str, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.record.schema.copy.PAGES", 1)
-    monkeypatch.setattr("arena.record.files.examine.STEPS", 100)
+    monkeypatch.setattr("arena.record.files.copy.PAGES", 1)
+    monkeypatch.setattr("arena.record.files.integrity.STEPS_BETWEEN_CALLS", 100)
     heard = list[str]()
 
     def told(what: str, _done: int, _of: int | None) -> None:
@@ -155,7 +155,7 @@ def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_st
         if heard.count(stage) == 2:
             raise KeyboardInterrupt
 
-    with looking(str(built)) as engine, pytest.raises(KeyboardInterrupt):
+    with open_read_only(str(built)) as engine, pytest.raises(KeyboardInterrupt):
         backup(engine, tmp_path / "to", 3, NOW, agreed, told)
     assert (heard[-1], heard.count(stage)) == (stage, 2)
     assert names(tmp_path / "to") == []

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.model import Turn
+from arena.record.model.cohort import Turn
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import LEASE, SUN, Season, a_cohort, decides, said, the_book
@@ -55,7 +55,7 @@ def claim(
 
 def play(record: Record, token: int, entrant: int = 1) -> set[int]:
     turn = Turn("ann", usd(10_000), decides(sun="0.5"))
-    return record.keep_turns(1, (1, 1), [Claimed(entrant, token, turn)], "1")
+    return record.keep_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
 
 
 def test_the_first_to_come_has_the_turn(record: Record) -> None:
@@ -86,16 +86,16 @@ def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> N
     play(record, 1)
     assert claim(record, "two") == {2: 2}
     failed = Turn("bob", usd(10_000), decides(verdict="failed"))
-    assert record.keep_turns(1, (1, 1), [Claimed(2, 2, failed)], "1") == {2}
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
 def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
     claim(record, "one")
     failed = Turn("bob", usd(10_000), decides(verdict="failed"))
-    assert record.keep_turns(1, (1, 1), [Claimed(2, 1, failed)], "1") == {2}
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
     assert claim(record, "two") == {2: 2}, "ann's is still held"
-    assert record.keep_turns(1, (1, 1), [Claimed(2, 1, failed)], "1") == set(), "it is another's now"
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
     assert claim(record, "three") == {}
 
 
@@ -122,7 +122,9 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
 def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
     claim(record, "one")
     record.claim(1, [2], "two", LEASE, gone("one"))
-    turns = [Claimed(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))]
+    turns = [
+        TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
+    ]
     assert record.keep_turns(1, (1, 1), turns, "1") == {1}
     assert record.verdicts(1) == {1: "played"}
 

@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import Engine, select
 
 from arena.errors import ArenaError
-from arena.record.queries import read
+from arena.record.queries import cohorts
 from arena.record.record import Record
-from arena.record.schema.database import PATIENCE, NoRecord, connect, looking, reading, url_of
-from arena.record.schema.rows import insert_rows
+from arena.record.schema.database import TIMEOUTS, NoRecord, connect, open_read_only, reading, url_of
+from arena.record.schema.statements import insert_rows
 from arena.record.schema.tables import MARKET, PROMPT
-from arena.record.write.queue import open_queue
+from arena.record.write.turn_queue import open_queue
 from tests.builders import NOW
 
 ODD = [
@@ -176,7 +176,7 @@ def test_a_server_that_refuses_the_password(refusing: int) -> None:
 
 
 def test_a_server_that_says_nothing_is_not_waited_for(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PATIENCE, "connect_timeout", "2")  # the least that there is
+    monkeypatch.setitem(TIMEOUTS, "connect_timeout", "2")  # the least that there is
     error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:{silent}/arena")
     assert error.code == "unreachable"
     assert "timeout expired" in error.message
@@ -189,7 +189,7 @@ def test_a_server_that_goes_away_is_noticed_on_connections_that_are_there(
     with engine.connect() as connection:
         driver = connection.connection.driver_connection
         assert driver is not None
-        assert driver.info.get_parameters().items() >= PATIENCE.items()
+        assert driver.info.get_parameters().items() >= TIMEOUTS.items()
     engine.dispose()
 
 
@@ -259,8 +259,8 @@ def test_a_driver_that_this_arena_does_not_know_is_refused_at_once() -> None:
 def test_of_looking_at_a_record_no_file_is_left(name: str, tmp_path: Path) -> None:
     Record.open(str(tmp_path / name)).close()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with looking(str(tmp_path / name)) as engine, reading(engine) as connection:
-        assert read.cohorts(connection) == []
+    with open_read_only(str(tmp_path / name)) as engine, reading(engine) as connection:
+        assert cohorts.read_cohorts(connection) == []
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert list(before) == [name]
 
@@ -270,14 +270,14 @@ def test_what_somebody_else_is_writing_is_left_alone(tmp_path: Path) -> None:
     with record.engine.begin() as connection:
         connection.execute(PROMPT.insert().values(hash="h", text="t"))
     before = sorted(path.name for path in tmp_path.iterdir())
-    with looking(str(tmp_path / "record.db")) as engine, reading(engine) as connection:
-        assert read.prompts(connection, ["h"]) == {"h": "t"}
+    with open_read_only(str(tmp_path / "record.db")) as engine, reading(engine) as connection:
+        assert cohorts.read_prompts(connection, ["h"]) == {"h": "t"}
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert "record.db-wal" in before
     record.close()
 
 
 def test_there_is_nothing_to_look_at(tmp_path: Path) -> None:
-    with pytest.raises(NoRecord), looking(str(tmp_path / "record.db")):
+    with pytest.raises(NoRecord), open_read_only(str(tmp_path / "record.db")):
         pass
     assert list(tmp_path.iterdir()) == []

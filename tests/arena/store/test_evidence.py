@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
-from arena.record.write.evidence import Gathered
+from arena.record.write.evidence import GatheredEvidence
 from tests.arena.store.build import RAIN, SUN, build, the_news, week
 from tests.arena.store.test_verify import differences, tamper
 
@@ -31,7 +31,7 @@ def test_evidence_is_read_back_as_it_was_written(record: Record) -> None:
 def test_what_was_gathered_first_stays(record: Record) -> None:
     round = record.rounds(record.cohorts()[0].id)[0]
     before = record.evidence(round.id)
-    record.keep_evidence(round.id, (1, 1), Gathered({RAIN: the_news(RAIN, week(3))}, 2))
+    record.keep_evidence(round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
     assert record.evidence(round.id) == before
 
 
@@ -45,7 +45,7 @@ def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
 def test_a_gathering_without_articles_is_one(tmp_path: Path, record: Record) -> None:
     round = record.rounds(record.cohorts()[0].id)[0]
     tamper(tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering")
-    record.keep_evidence(round.id, (1, 1), Gathered())
+    record.keep_evidence(round.id, (1, 1), GatheredEvidence())
     assert (record.is_gathered(round.id), record.evidence(round.id)) == (True, {})
 
 

@@ -15,11 +15,11 @@ from arena.errors import ArenaError
 from arena.exports import FORMS
 from arena.exports.catalogue import FACTS, SHEETS, data_page
 from arena.exports.manifest import NAME, read_manifest
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import looking, reading
-from arena.record.schema.rows import insert_lines
+from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import MARKET, METADATA, QUOTE
-from arena.record.write.statehash import state_hash
 from markets.hashes import digest
 from tests.arena.store.build import AT_WORK, PROMPT, build
 from tests.arena.store.exports import contents, exported, lines, nothing_is_left
@@ -88,7 +88,7 @@ def test_the_manifest_has_every_file_with_its_rows(season: Path, built: Path) ->
     assert manifest.files["turns.csv"].rows == len(lines(season / "turns.csv")) == 15
     assert manifest.made_at == "2026-03-01T12:00:00.000000Z"
     assert (manifest.form, manifest.whole, manifest.prompts, manifest.schema) == ("csv", True, True, "0004")
-    with looking(str(built)) as engine, reading(engine) as connection:
+    with open_read_only(str(built)) as engine, reading(engine) as connection:
         assert manifest.state_hash == state_hash(connection)
     frozen = {row["cohort"]: row["hash"] for row in lines(season / "cohorts.csv")}
     assert manifest.cohorts == frozen

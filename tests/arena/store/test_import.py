@@ -22,10 +22,10 @@ from arena.exports.forms import form_of
 from arena.exports.manifest import NAME
 from arena.exports.restore import restore
 from arena.exports.table import ExportColumn
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.tables import CALL, CLAIM
-from arena.record.write.statehash import state_hash
 from arena.verify import verify
 from tests.arena.store.exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
 from tests.builders import NOW
@@ -69,7 +69,7 @@ def test_a_season_comes_back_as_it_was(
     exports: Path, built: Path, new: Path, tmp_path: Path, source: str
 ) -> None:
     manifest = restore(exports / source, str(new))
-    with looking(str(new)) as engine, reading(engine) as connection:
+    with open_read_only(str(new)) as engine, reading(engine) as connection:
         assert state_hash(connection) == manifest.state_hash
         assert verify(connection) == []
         assert connection.execute(select(CLAIM)).all() == []
@@ -101,7 +101,7 @@ def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
     (tmp_path / "zero.db").touch()
     restore(exports / "csv", str(tmp_path / "zero.db"))
     for path in (new, tmp_path / "zero.db"):
-        with looking(str(path)) as engine, reading(engine) as connection:
+        with open_read_only(str(path)) as engine, reading(engine) as connection:
             assert len(connection.execute(select(CALL.c.id)).all()) == 10
 
 
@@ -178,7 +178,7 @@ def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, ne
             found += 1
             assert list(new.parent.iterdir()) == []
         else:
-            with looking(str(new)) as engine, reading(engine) as connection:
+            with open_read_only(str(new)) as engine, reading(engine) as connection:
                 assert verify(connection) == []
             new.unlink()
     assert found > 6

@@ -19,10 +19,16 @@ from arena.operations.incidents import (
     note_venue,
     note_verify,
 )
-from arena.record.model.incident import Incident, RoundEnd, Told, of_round
+from arena.record.model.incident import Incident, RecordedIncident, RoundEnd, round_incidents
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.incidents import MOST_TRIES, let_go, recent, to_tell, tried
+from arena.record.write.operations import (
+    MOST_TRIES,
+    drop_untold,
+    read_recent_incidents,
+    read_untold,
+    record_delivery,
+)
 from arena.rounds.round import VenueUnavailable, play_round, venue_error
 from arena.rounds.season import end_cohort_if_over
 from arena.verify import Difference
@@ -54,10 +60,10 @@ def record(tmp_path: Path) -> Iterator[Record]:
     opened.close()
 
 
-def noted(record: Record) -> list[Told]:
+def noted(record: Record) -> list[RecordedIncident]:
     """All incidents, oldest first."""
     with reading(record.engine) as connection:
-        return recent(connection, 99)[::-1]
+        return read_recent_incidents(connection, 99)[::-1]
 
 
 def told(record: Record) -> list[tuple[str, str, bool]]:
@@ -96,9 +102,9 @@ def test_a_newer_round_in_which_they_answer_ends_it_and_tells_what_was_lost(reco
 
 
 def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tried_again() -> None:
-    assert kinds(of_round(replace(END, models=frozenset({"ann", "bob"})), NOW, newest=True)) == []
+    assert kinds(round_incidents(replace(END, models=frozenset({"ann", "bob"})), NOW, newest=True)) == []
     over = replace(END, done=True, models=frozenset({"ann", "bob"}))
-    assert kinds(of_round(over, NOW, newest=True)) == ["round_failed"]
+    assert kinds(round_incidents(over, NOW, newest=True)) == ["round_failed"]
 
 
 def test_where_nobody_asks_a_model_all_must_have_failed() -> None:
@@ -220,16 +226,16 @@ def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) 
 def test_what_is_told_is_told_no_more_and_what_is_not_waits_for_its_time(record: Record) -> None:
     for name in ("a", "b", "c"):
         note_venue(record, name, NOW, DOWN)
-    first, second, third = (x.id for x in to_tell(record.engine, NOW, 9))
-    tried(record.engine, first, NOW, None)
-    tried(record.engine, second, None, NOW + HOUR)
-    assert [x.id for x in to_tell(record.engine, NOW, 9)] == [third]
-    assert [(x.id, x.tries) for x in to_tell(record.engine, NOW + HOUR, 9)] == [(second, 1), (third, 0)]
+    first, second, third = (x.id for x in read_untold(record.engine, NOW, 9))
+    record_delivery(record.engine, first, NOW, None)
+    record_delivery(record.engine, second, None, NOW + HOUR)
+    assert [x.id for x in read_untold(record.engine, NOW, 9)] == [third]
+    assert [(x.id, x.tries) for x in read_untold(record.engine, NOW + HOUR, 9)] == [(second, 1), (third, 0)]
 
 
 def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not(record: Record) -> None:
     note_venue(record, "a", NOW, DOWN)
-    let_go(record.engine)
+    drop_untold(record.engine)
     note_venue(record, "b", NOW, DOWN)
-    assert [x.incident.subject for x in to_tell(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
+    assert [x.incident.subject for x in read_untold(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
     assert [x.tries for x in noted(record)] == [MOST_TRIES, 0]

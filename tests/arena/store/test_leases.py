@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.model import Turn
+from arena.record.model.cohort import Turn
 from arena.record.record import Record
-from arena.record.write.leases import Superseded
-from arena.record.write.turns import Claimed
+from arena.record.write.operations import LeaseLost
+from arena.record.write.turns import TurnUnderClaim
 from portfolio.rules import REALISTIC
 from tests.arena.store.build import SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd
@@ -106,7 +106,7 @@ def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record)
     a_season(record)
     late = record.fenced("scheduler", take(record, "one", OVER) or 0)
     token = late.claim(1, [1], "one", LONG, nobody)[1]
-    turn = Claimed(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))
+    turn = TurnUnderClaim(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))
     now = record.fenced("scheduler", take(record, "two") or 0)
     for write in (
         lambda: late.keep_turns(1, (1, 1), [turn], "1"),
@@ -116,7 +116,7 @@ def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record)
         lambda: Season(late).look(1, NOW + timedelta(weeks=1), the_book(SUN, NOW)),
     ):
         before = record.counts()
-        with pytest.raises(Superseded, match="another process has taken over as scheduler") as raised:
+        with pytest.raises(LeaseLost, match="another process has taken over as scheduler") as raised:
             write()
         assert raised.value.code == "superseded"
         assert record.counts() == before

@@ -11,20 +11,20 @@ from sqlalchemy import Engine, inspect
 
 import arena.record
 from arena.errors import ArenaError
+from arena.record.files import copy as copying
 from arena.record.files import move as moving
 from arena.record.files.backup import backup, stem_of
-from arena.record.files.move import move
+from arena.record.files.move import move_record
 from arena.record.files.restore import restore
 from arena.record.record import Record
-from arena.record.schema import copy as copying
 from arena.record.schema.database import (
     connect,
-    looking,
-    newest_version,
+    newest_schema_version,
+    open_read_only,
     reading,
+    schema_version,
     upgrade,
     url_of,
-    version_of,
 )
 from arena.verify import agreed
 from portfolio.rules import REALISTIC
@@ -51,12 +51,12 @@ def rows_of(path: Path) -> list[str]:
 
 def moved(address: str | Path, to: str | Path) -> str:
     """The state hash of a record that was moved."""
-    with looking(str(address)) as engine:
-        return move(engine, str(to), agreed).state_hash
+    with open_read_only(str(address)) as engine:
+        return move_record(engine, str(to), agreed).state_hash
 
 
 def hash_of(address: str | Path) -> str:
-    with looking(str(address)) as engine, reading(engine) as connection:
+    with open_read_only(str(address)) as engine, reading(engine) as connection:
         return agreed(connection, address).state_hash
 
 
@@ -161,7 +161,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
             with record.engine.begin() as connection:
                 connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
 
-    with looking(there) as engine:
+    with open_read_only(there) as engine:
         made = backup(engine, tmp_path, 3, NOW, agreed, write)
     record.close()
     assert made.path.name == f"{stem_of(url_of(there))}-{NOW:%Y%m%dT%H%M%SZ}.db"
@@ -174,7 +174,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
 
 
 def test_a_backup_is_restored_into_an_empty_database_only(built: Path, there: str, tmp_path: Path) -> None:
-    with looking(str(built)) as engine:
+    with open_read_only(str(built)) as engine:
         made = backup(engine, tmp_path, 3, NOW, agreed)
     done = restore(made.path, there, force=False, at=NOW, check=agreed)
     assert done.content.state_hash == hash_of(there) == hash_of(built)
@@ -212,7 +212,7 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
     engine = connect(address)
     upgrade(engine)
     with reading(engine) as connection:
-        assert version_of(connection) == newest_version()
+        assert schema_version(connection) == newest_schema_version()
         assert agreed(connection, address).state_hash == hash_of(built)
     with pytest.raises(Exception, match="append-only"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE cohort SET frozen = '{}'")
@@ -225,6 +225,6 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
 
 def test_a_server_of_an_older_schema_is_backed_up_as_it_is(built: Path, there: str, tmp_path: Path) -> None:
     of_version(built, there, "0001")
-    with looking(there, older=True) as engine:
+    with open_read_only(there, older=True) as engine:
         made = backup(engine, tmp_path, 3, NOW, agreed)
     assert (made.content.schema, made.content.state_hash) == ("0001", hash_of(built))

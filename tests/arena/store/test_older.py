@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
+from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.database import connect, reading
-from arena.record.write.statehash import state_hash
 from arena.verify import verify
 from tests.arena.store.build import Season, build, play_on
 from tests.arena.store.older import STATE_HASH, old_record

@@ -9,31 +9,39 @@ from typing import Any
 
 import pytest
 
-from arena.record.files.move import move
-from arena.record.queries.directory import (
-    Shown,
-    last_shown,
-    read_interest,
-    read_listed,
-    read_spreads,
+from arena.record.files.move import move_record
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.market_history import (
+    read_event_questions,
+    read_last_marks,
+    read_market_accounts,
+    read_market_forecasts,
+    read_market_rounds,
+    read_market_trades,
+    read_price_history,
+    read_resolution_versions,
+)
+from arena.record.queries.markets import (
+    ShowingRound,
+    count_by_event,
+    count_shown_rounds,
+    read_categories,
+    read_forecast_spreads,
+    read_last_shown,
+    read_listed_markets,
+    read_market_interest,
     was_any_shown,
 )
-from arena.record.queries.frame import Connection
-from arena.record.queries.newturns import newest_turns
-from arena.record.queries.onemarket import (
-    read_accounts,
-    read_dealt,
-    read_ends,
-    read_marked,
-    read_offered,
-    read_said,
+from arena.record.queries.turns import (
+    find_turn,
+    read_fills,
+    read_forecasts,
+    read_newest_turns,
+    read_rejections,
+    read_seen_markets,
 )
-from arena.record.queries.oneturn import find_turn, read_fills, read_forecasts, read_rejections, read_seen
-from arena.record.queries.pricing import read_prices
-from arena.record.queries.questions import read_events
-from arena.record.queries.topics import count_by_event, count_rounds, read_categories
 from arena.record.schema.database import connect, reading
-from arena.record.schema.database import looking as opened
+from arena.record.schema.database import open_read_only as opened
 from arena.verify import agreed
 from markets.hashes import timestamp_text
 from markets.model import MarketId
@@ -72,7 +80,7 @@ def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most:
     step = (times[-1] - times[0]) / (most - 1)
     wanted = {max(at for at in times if at <= times[0] + place * step) for place in range(most - 1)}
     with looking(built) as connection:
-        found = read_prices(connection, market, most)
+        found = read_price_history(connection, market, most)
     assert found.thinned
     assert [price.at for price in found.points] == sorted({*wanted, times[-1]})
     mids = dict(zip(times, (mid for _, mid in stored), strict=True))
@@ -83,14 +91,14 @@ def test_few_prices_are_all_there(built: Path) -> None:
     market = most_quoted(built)
     stored = ask(built, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
     with looking(built) as connection:
-        found = read_prices(connection, market, len(stored))
-        assert read_prices(connection, "no:such", 10).points == ()
+        found = read_price_history(connection, market, len(stored))
+        assert read_price_history(connection, "no:such", 10).points == ()
     assert not found.thinned
     assert [price.mid for price in found.points] == [mid for (mid,) in stored]
 
 
-def shown_last(connection: Connection) -> dict[MarketId, Shown]:
-    return {market: shown for some in last_shown(connection) for market, shown in some.items()}
+def shown_last(connection: Connection) -> dict[MarketId, ShowingRound]:
+    return {market: shown for some in read_last_shown(connection) for market, shown in some.items()}
 
 
 IN_SNAPSHOTS = "market_version JOIN (SELECT DISTINCT market_id FROM snapshot_item) USING (market_id)"
@@ -106,7 +114,7 @@ def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> N
         assert sorted((market,) for market in shown_last(connection)) == seen
         assert count_by_event(connection, [*events, "no such event"]) == events
         assert [(category,) for category in read_categories(connection)] == told
-        assert count_rounds(connection) == ask(copy, "SELECT count(*) FROM round")[0][0]
+        assert count_shown_rounds(connection) == ask(copy, "SELECT count(*) FROM round")[0][0]
 
 
 def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) -> None:
@@ -123,7 +131,7 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
         )
         plain.execute(query + f"(?, 1, 1000000, {told}), (?, 2, NULL, {told})", [first, first])
     with looking(copy) as connection:
-        other, one = read_listed(connection, [second, first])
+        other, one = read_listed_markets(connection, [second, first])
     assert (one.id, one.question, one.category, one.ended, one.payout) == (first, "Anew?", "anew", True, None)
     assert (other.id, other.ended, other.payout) == (second, False, None)
 
@@ -157,28 +165,43 @@ def everything(record: str | Path) -> list[Any]:
     with looking(record) as connection:
         shown = shown_last(connection)
         ids = sorted(shown)
-        known = read_listed(connection, ids)
-        found: list[Any] = [known, list(shown), read_interest(connection, ids), was_any_shown(connection)]
-        found += [read_categories(connection), count_rounds(connection)]
+        known = read_listed_markets(connection, ids)
+        found: list[Any] = [
+            known,
+            list(shown),
+            read_market_interest(connection, ids),
+            was_any_shown(connection),
+        ]
+        found += [read_categories(connection), count_shown_rounds(connection)]
         found += [count_by_event(connection, [market.event_id for market in known])]
-        found.append(read_events(connection, [market.event_id for market in known]))
-        found.append(read_spreads(connection, shown, ("market",)))
+        found.append(read_event_questions(connection, [market.event_id for market in known]))
+        found.append(read_forecast_spreads(connection, shown, ("market",)))
         for market in ids:
-            rounds = [place.round_id for place in read_offered(connection, market)]
-            accounts = read_accounts(connection, market)
-            found += [place.at for place in read_offered(connection, market)]
-            found += [(one.agent, one.probability) for one in read_said(connection, market, rounds)]
-            found += [read_dealt(connection, market, 100), read_ends(connection, market)]
+            rounds = [place.round_id for place in read_market_rounds(connection, market)]
+            accounts = read_market_accounts(connection, market)
+            found += [place.at for place in read_market_rounds(connection, market)]
+            found += [
+                (one.agent, one.probability) for one in read_market_forecasts(connection, market, rounds)
+            ]
+            found += [
+                read_market_trades(connection, market, 100),
+                read_resolution_versions(connection, market),
+            ]
             found += [account.entries for account in accounts]
             first = {account.cohort: account.entrant_id for account in accounts}
-            found.append(read_marked(connection, market, first.values()))
-            found += [read_prices(connection, market, most) for most in (2, 1_000)]
-        found += (turns := newest_turns(connection, 1_000))
+            found.append(read_last_marks(connection, market, first.values()))
+            found += [read_price_history(connection, market, most) for most in (2, 1_000)]
+        found += (turns := read_newest_turns(connection, 1_000))
         for turn in turns:
             whole = find_turn(connection, turn.cohort, turn.round, turn.agent)
             assert whole is not None
             assert whole.verdict == turn.verdict
-            found += [whole.bets, whole.sales, read_seen(connection, whole), read_fills(connection, whole)]
+            found += [
+                whole.bets,
+                whole.sales,
+                read_seen_markets(connection, whole),
+                read_fills(connection, whole),
+            ]
             found += [read_forecasts(connection, whole), read_rejections(connection, whole)]
     return found
 
@@ -186,5 +209,5 @@ def everything(record: str | Path) -> list[Any]:
 def test_both_databases_tell_the_pages_the_same(built: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
     with opened(str(built)) as engine:
-        move(engine, server, agreed)
+        move_record(engine, server, agreed)
     assert everything(server) == everything(built)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select, text
 
+from arena.record.queries.markets import read_quotes_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.tables import ITEM, PRUNE, QUOTE
-from arena.record.write.asof import quotes_as_of
-from arena.record.write.prune import Thinned, planned, prune
+from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
 from arena.verify import verify
 from tests.arena.store.build import build
 from tests.arena.store.histories import (
@@ -43,9 +43,9 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
     with played(empty, looks) as record:
         with record.engine.begin() as connection:
             before = quote_rows(connection)
-            known = {at: quotes_as_of(connection, MARKETS, at) for at in all_times()}
-            plan = planned(connection, older_than)
-            assert prune(connection, older_than, NOW + timedelta(days=1)) == plan
+            known = {at: read_quotes_as_of(connection, MARKETS, at) for at in all_times()}
+            plan = plan_pruning(connection, older_than)
+            assert prune_quotes(connection, older_than, NOW + timedelta(days=1)) == plan
         with reading(record.engine) as connection:
             after, used = quote_rows(connection), set(connection.scalars(select(ITEM.c.quote_id)))
             assert after <= before
@@ -60,7 +60,7 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
             } == set()  # what has gone
             for at in all_times():
                 if at >= older_than:
-                    assert quotes_as_of(connection, MARKETS, at) == known[at], at
+                    assert read_quotes_as_of(connection, MARKETS, at) == known[at], at
             assert verify(connection) == []
         for look in looks:
             found = record.snapshot(1, minute(look.minute))
@@ -77,12 +77,12 @@ def test_after_pruning_nothing_is_said_that_was_not_so(
     seen = {listing.quote for look in every for listing in look.listings if listing.quote}
     with played(empty, looks) as record:
         with record.engine.begin() as connection:
-            prune(connection, NOW + edge * MINUTE / 2, NOW + timedelta(days=1))
+            prune_quotes(connection, NOW + edge * MINUTE / 2, NOW + timedelta(days=1))
         for look in late:
             keep(record, look)
         with reading(record.engine) as connection:
             for at in all_times():
-                assert set(quotes_as_of(connection, MARKETS, at).values()) <= seen, at
+                assert set(read_quotes_as_of(connection, MARKETS, at).values()) <= seen, at
 
 
 @pytest.fixture
@@ -93,15 +93,15 @@ def record(empty: Path, tmp_path: Path) -> Record:
     return record
 
 
-def pruned(record: Record, older_than: int) -> Thinned:
+def pruned(record: Record, older_than: int) -> PruneResult:
     with record.engine.begin() as connection:
-        return prune(connection, minute(older_than), NOW + timedelta(days=1))
+        return prune_quotes(connection, minute(older_than), NOW + timedelta(days=1))
 
 
 def test_it_says_what_goes_and_why_the_others_stay(record: Record) -> None:
     with reading(record.engine) as connection:
-        assert planned(connection, minute(4)) == Thinned(minute(4), goes=1, used=1, last=1, later=1)
-        assert planned(connection, minute(9)) == Thinned(minute(9), goes=2, used=1, last=1, later=0)
+        assert plan_pruning(connection, minute(4)) == PruneResult(minute(4), goes=1, used=1, last=1, later=1)
+        assert plan_pruning(connection, minute(9)) == PruneResult(minute(9), goes=2, used=1, last=1, later=0)
         assert len(quote_rows(connection)) == 4
 
 
@@ -121,7 +121,7 @@ def test_prunings_are_numbered(record: Record) -> None:
 def test_a_played_season_loses_nothing(tmp_path: Path) -> None:
     record = build(tmp_path / "record.db")
     with record.engine.begin() as connection:
-        assert prune(connection, NOW + timedelta(weeks=9), NOW + timedelta(weeks=9)).goes == 0
+        assert prune_quotes(connection, NOW + timedelta(weeks=9), NOW + timedelta(weeks=9)).goes == 0
     record.close()
 
 
@@ -131,7 +131,7 @@ def test_a_pruning_that_breaks_off_leaves_everything(record: Record, tmp_path: P
 
     def broken() -> None:
         with record.engine.begin() as connection:
-            prune(connection, minute(9), NOW + timedelta(days=1))
+            prune_quotes(connection, minute(9), NOW + timedelta(days=1))
             raise BrokenOff
 
     with pytest.raises(BrokenOff):

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from sqlalchemy import event, func, select
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
-from arena.record.model.budget import WHAT
-from arena.record.model.model import Turn
-from arena.record.queries.ledgers import read_ledgers
+from arena.record.model.cohort import Turn
+from arena.record.model.reservation import SCOPE_WORDS
+from arena.record.queries.accounts import read_ledgers
 from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.database import reading
 from arena.record.schema.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
 from arena.record.write.listings import add_pages
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
@@ -208,12 +208,12 @@ def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Se
     def listen(driver: Any, *_: object) -> None:
         driver.set_trace_callback(asked.append)
 
-    season.record.spent(1, 1, NOW, tuple(WHAT))
+    season.record.spent(1, 1, NOW, tuple(SCOPE_WORDS))
     statement = next(one for one in reversed(asked) if one.startswith("SELECT"))
     with season.record.engine.connect() as connection:
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
     looks = [row.detail for row in plan if " call" in row.detail]
-    assert ["COVERING INDEX" in look for look in looks] == [True] * len(WHAT)
+    assert ["COVERING INDEX" in look for look in looks] == [True] * len(SCOPE_WORDS)
 
 
 def test_counts(built: Path) -> None:
@@ -293,5 +293,5 @@ def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     tokens = season.record.claim(1, [1], "me", LEASE, lambda _: False)
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
-        season.record.keep_turns(1, (1, 1), [Claimed(1, tokens[1], turn)], "1")
+        season.record.keep_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
     assert season.record.verdicts(1) == {}

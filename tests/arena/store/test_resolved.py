@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.aside import read_aside
-from arena.record.write.sync import Source
+from arena.record.write.quarantine import read_quarantine
+from arena.record.write.sync import VenueSource
 from arena.verify import verify
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
@@ -30,7 +30,7 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
 
 def seen(record: Record) -> Record:
     listings = [a_listing(market=market, at=minute(0)) for market in (FOG, MIST)]
-    record.keep_catalogue(Source("sky", "live"), listings, minute(0))
+    record.keep_catalogue(VenueSource("sky", "live"), listings, minute(0))
     return record
 
 
@@ -41,7 +41,7 @@ def told(record: Record) -> list[tuple[str, int, int | None]]:
 
 def asides(record: Record) -> list[tuple[str, str, str]]:
     with reading(record.engine) as connection:
-        return [(aside.record, aside.kind, aside.code) for aside in read_aside(connection)]
+        return [(aside.record, aside.kind, aside.code) for aside in read_quarantine(connection)]
 
 
 @pytest.mark.parametrize("live", [True, False])

@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.files.backup import backup, is_ours
-from arena.record.files.restore import Restored, restore
+from arena.record.files.backup import backup, is_backup
+from arena.record.files.restore import RestoreResult, restore
+from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import connect, looking, newest_version, reading
-from arena.record.write.statehash import state_hash
+from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
 from arena.verify import agreed, verify
 from tests.arena.store.build import build
 from tests.arena.store.downgraded import of_version
@@ -23,7 +23,7 @@ ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
 
 
 def hash_of(path: Path) -> str:
-    with looking(str(path)) as engine, reading(engine) as connection:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
         assert verify(connection) == []
         return state_hash(connection)
 
@@ -31,7 +31,7 @@ def hash_of(path: Path) -> str:
 @pytest.fixture(scope="module")
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of the small record: to be restored, never changed."""
-    with looking(str(built)) as engine:
+    with open_read_only(str(built)) as engine:
         return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, agreed).path
 
 
@@ -42,7 +42,7 @@ def other(tmp_path: Path) -> Path:
     return tmp_path / "record.db"
 
 
-def put(file: Path, target: Path, force: bool = False) -> Restored:
+def put(file: Path, target: Path, force: bool = False) -> RestoreResult:
     return restore(file, str(target), force, NOW, agreed)
 
 
@@ -59,15 +59,15 @@ def test_a_record_that_is_lost_is_as_its_backup_has_it(saved: Path, built: Path,
     before = saved.read_bytes()
     done = put(saved, tmp_path / "new.db")
     assert done.aside is None
-    assert done.schema == done.content.schema == newest_version()
+    assert done.schema == done.content.schema == newest_schema_version()
     assert hash_of(tmp_path / "new.db") == hash_of(built) == done.content.state_hash
     assert [path.name for path in tmp_path.iterdir()] == ["new.db"]
     assert saved.read_bytes() == before
-    assert not is_ours(tmp_path / "new.db")
+    assert not is_backup(tmp_path / "new.db")
 
 
 def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> None:
-    with looking(str(other)) as engine:
+    with open_read_only(str(other)) as engine:
         made = backup(engine, tmp_path / "to", 1, NOW, agreed)
     put(made.path, tmp_path / "new.db")
     with closing(Record.open(str(tmp_path / "new.db"))) as record:
@@ -102,7 +102,7 @@ def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
     assert (killed / "record.db-wal").stat().st_size > 0
     put(saved, killed / "record.db", force=True)
     assert hash_of(killed / "record.db") == hash_of(built)
-    with looking(str(killed / ASIDE)) as engine, reading(engine) as connection:
+    with open_read_only(str(killed / ASIDE)) as engine, reading(engine) as connection:
         ended = connection.exec_driver_sql("SELECT ended_at FROM cohort").scalar()
     assert ended is not None
 
@@ -164,7 +164,7 @@ def test_a_file_with_damaged_pages(saved: Path, other: Path, tmp_path: Path, tho
     for trial in range(100 if thorough else 8):
         place = chance.randrange(100, len(whole) - 512)
         (tmp_path / "bad.db").write_bytes(whole[:place] + b"\xa5" * 512 + whole[place + 512 :])
-        found: Restored | ArenaError
+        found: RestoreResult | ArenaError
         try:
             found = put(tmp_path / "bad.db", tmp_path / f"{trial}.db")
         except ArenaError as error:
@@ -197,10 +197,10 @@ def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -
 
 def test_a_backup_of_an_older_schema_is_renewed_on_the_way(built: Path, tmp_path: Path) -> None:
     older = Path(of_version(built, str(tmp_path / "older.db"), "0001"))
-    with looking(str(older), older=True) as engine:
+    with open_read_only(str(older), older=True) as engine:
         made = backup(engine, tmp_path / "to", 1, NOW, agreed)
     done = put(made.path, tmp_path / "new.db")
-    assert (done.schema, done.content.schema) == ("0001", newest_version())
+    assert (done.schema, done.content.schema) == ("0001", newest_schema_version())
     assert hash_of(tmp_path / "new.db") == hash_of(built)
     with pytest.raises(ArenaError, match="of an older arena"):
         connect(made.path, read_only=True)

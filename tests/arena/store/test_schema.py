@@ -10,7 +10,14 @@ from sqlalchemy import CheckConstraint, Connection, inspect
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from arena.record.schema.database import MIGRATIONS, connect, newest_version, upgrade, version_of, versions
+from arena.record.schema.database import (
+    MIGRATIONS,
+    connect,
+    newest_schema_version,
+    schema_version,
+    schema_versions,
+    upgrade,
+)
 from arena.record.schema.tables import METADATA
 
 
@@ -24,10 +31,10 @@ def test_the_versions_are_those_that_alembic_knows(tmp_path: Path) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
-    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == versions()
-    assert scripts.get_current_head() == newest_version()
+    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == schema_versions()
+    assert scripts.get_current_head() == newest_schema_version()
     with _opened(tmp_path / "record.db") as connection:
-        assert version_of(connection) == MigrationContext.configure(connection).get_current_revision()
+        assert schema_version(connection) == MigrationContext.configure(connection).get_current_revision()
         connection.engine.dispose()
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from arena.record.hashes import round_heads
 from arena.record.schema.database import connect, reading
 from arena.record.schema.tables import COHORT, METADATA
-from arena.record.write.seal import heads
 from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.older import old_record
 from tests.arena.store.test_statehash import changed, renumbered
@@ -79,7 +79,7 @@ def heads_of(path: Path) -> Heads:
     try:
         with reading(engine) as connection:
             ids = connection.execute(select(COHORT.c.id).order_by(COHORT.c.starts_at)).scalars().all()
-            return {place: heads(connection, id) for place, id in enumerate(ids, 1)}
+            return {place: round_heads(connection, id) for place, id in enumerate(ids, 1)}
     finally:
         engine.dispose()
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Integer
 
+from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, reading
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
-from arena.record.schema.types import UtcTime
-from arena.record.write.statehash import state_hash
 from tests.arena.store.build import AT_WORK, build
 from tests.arena.store.test_verify import rows_of, tamper
 

@@ -17,8 +17,8 @@ from arena.cli.main import app
 from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
 from arena.operations.status import read_status, status_data
-from arena.record.model.lease import holder
-from arena.record.model.status import Limit, Playing, Status, UnderWay
+from arena.record.model.lease import holder_name
+from arena.record.model.status import BudgetUse, CallsUnderWay, OpenCohort, Status
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.tables import JOB, LEASE, RESERVATION
@@ -112,10 +112,10 @@ def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record
     spend = seen(record, NOW + HOUR, limits=limits).spend
     assert (spend.today, spend.month) == (5, 5)
     assert spend.limits == (
-        Limit("day", "", 5, 100),
-        Limit("round", "round 1 of cohort 1", 5, 50),
-        Limit("agent", "bob in cohort 1", 5, 40),
-        Limit("arena", "", 5, 30),
+        BudgetUse("day", "", 5, 100),
+        BudgetUse("round", "round 1 of cohort 1", 5, 50),
+        BudgetUse("agent", "bob in cohort 1", 5, 40),
+        BudgetUse("arena", "", 5, 30),
     )
     tomorrow, next_month = (seen(record, NOW + timedelta(days=days)).spend for days in (1, 31))
     assert (tomorrow.today, tomorrow.month, next_month.month) == (0, 5, 0)
@@ -127,7 +127,7 @@ def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_databa
     put(record, RESERVATION, **call, worst=900, expires_at=FAR)
     put(record, RESERVATION, **call, worst=None, expires_at=FAR)
     put(record, RESERVATION, **call, worst=70, expires_at=NOW - 9999 * HOUR)
-    assert seen(record).under_way == UnderWay(2, 900, 1, 70)
+    assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
 def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
@@ -144,7 +144,7 @@ def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
 
 
 def test_a_process_of_this_machine_that_has_ended_is_not_on_duty_and_oneself_is(record: Record) -> None:
-    me = holder()
+    me = holder_name()
     put(record, LEASE, name="scheduler", token=1, holder=me, expires_at=FAR)
     assert [duty.alive for x in ("", me) if (duty := seen(record, me=x).duty)] == [False, True]
 
@@ -179,7 +179,7 @@ def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
 
 
 def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
-    one = Playing(1, 1, NOW, WEEK, 5, "live", "sky", HOUR, 3, None, None)
+    one = OpenCohort(1, 1, NOW, WEEK, 5, "live", "sky", HOUR, 3, None, None)
     starts = [(number + 1, NOW + number * WEEK) for number in range(3)]
     assert [number for number, _ in expected_rounds(one, starts, keep=2)] == [1, 2]
     assert len(expected_rounds(one, starts, keep=5)) == 5

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import event, select
 
 from arena.errors import ArenaError
+from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.tables import QUOTE, SIGHTING, SYNC, VERSION
-from arena.record.write.aside import read_aside
-from arena.record.write.asof import listings_as_of
-from arena.record.write.sync import Source, Synced
+from arena.record.write.quarantine import read_quarantine
+from arena.record.write.sync import SyncResult, VenueSource
 from arena.verify import verify
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord
@@ -24,7 +24,7 @@ from tests.arena.store.histories import begun, minute
 from tests.arena.store.test_verify import differences, tamper
 from tests.builders import NOW, a_listing, a_market
 
-SKY = Source("sky", "live")
+SKY = VenueSource("sky", "live")
 FACTS = ("market", "market_version", "quote", "sync", "sighting", "set_aside")
 DAY = "2026-01-01T00:00:00.000000Z"
 BAD = QuarantinedRecord("sky", "hail", "market", "malformed", "outcomes: three of them", '{"id": "hail"}')
@@ -43,7 +43,7 @@ def catalogue(at: int, count: int = 30, ask: str = "0.42") -> list[Listing]:
     return [replace(x, quote=None) if place % 3 == 2 else x for place, x in enumerate(listings)]
 
 
-def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> Synced:
+def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> SyncResult:
     return record.keep_catalogue(SKY, listings, minute(at), asides)
 
 
@@ -56,7 +56,7 @@ def rows(record: Record) -> dict[str, int]:
         database.close()
 
 
-def counted(found: Synced) -> tuple[int, ...]:
+def counted(found: SyncResult) -> tuple[int, ...]:
     return (found.markets, found.new, found.changed, found.quotes, found.unchanged, len(found.gone))
 
 
@@ -67,7 +67,7 @@ def test_a_first_sync_keeps_every_market_and_price(record: Record) -> None:
     }  # fmt: skip
     with reading(record.engine) as connection:
         ids = [listing.market.id for listing in catalogue(1)]
-        assert listings_as_of(connection, ids, minute(1)) == catalogue(1)
+        assert read_listings_as_of(connection, ids, minute(1)) == catalogue(1)
         assert verify(connection) == []
 
 
@@ -78,7 +78,7 @@ def test_a_second_sync_with_nothing_changed_is_one_row(record: Record) -> None:
     assert rows(record) == before | {"sync": 2}
     with reading(record.engine) as connection:
         ids = [listing.market.id for listing in catalogue(1)]
-        assert listings_as_of(connection, ids, minute(2)) == catalogue(2)
+        assert read_listings_as_of(connection, ids, minute(2)) == catalogue(2)
 
 
 def test_changes_are_told_apart(record: Record) -> None:
@@ -97,7 +97,7 @@ def test_a_market_that_is_listed_twice_counts_once(record: Record) -> None:
     first, again = catalogue(1, 1)[0], a_listing("0.60", "0.61", market="sky:000", at=minute(1))
     assert counted(sync(record, 1, [first, again])) == (1, 1, 0, 1, 0, 0)
     with reading(record.engine) as connection:
-        assert listings_as_of(connection, ["sky:000"], minute(1)) == [again]
+        assert read_listings_as_of(connection, ["sky:000"], minute(1)) == [again]
 
 
 def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
@@ -108,7 +108,7 @@ def test_a_price_from_before_is_kept_with_its_own_time(record: Record) -> None:
     assert rows(record)["quote"] == 1
     assert rows(record)["sighting"] == 0
     with reading(record.engine) as connection:
-        assert listings_as_of(connection, ["sky:000"], minute(9)) == [old]
+        assert read_listings_as_of(connection, ["sky:000"], minute(9)) == [old]
         assert verify(connection) == []
 
 
@@ -125,7 +125,7 @@ def test_nothing_is_added_to_the_past(record: Record) -> None:
 def test_venues_are_read_each_by_itself(record: Record) -> None:
     sync(record, 5, catalogue(5, 3))
     listing = a_listing(market="sea:000", at=minute(1))
-    found = record.keep_catalogue(Source("sea", "replay"), [listing], minute(1))
+    found = record.keep_catalogue(VenueSource("sea", "replay"), [listing], minute(1))
     assert (found.number, found.gone) == (1, ())
     with reading(record.engine) as connection:
         assert verify(connection) == []
@@ -194,7 +194,7 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> 
     for at, reason in ((1, "three outcomes"), (2, "four outcomes")):
         sync(record, at, [], replace(BAD, reason=reason), replace(BAD, code="other"))
     with reading(record.engine) as connection:
-        found = {aside.code: aside for aside in read_aside(connection)}
+        found = {aside.code: aside for aside in read_quarantine(connection)}
     assert set(found) == {"malformed", "other"}
     bad = found["malformed"]
     assert (bad.reason, bad.times, bad.first_seen_at, bad.last_seen_at) == (
@@ -205,7 +205,7 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> 
 def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) -> None:
     record.keep_asides([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
     with reading(record.engine) as connection:
-        aside = read_aside(connection)[0]
+        aside = read_quarantine(connection)[0]
     assert (len(aside.record), len(aside.raw), aside.raw[:3]) == (2_000, 2_000, "??y")
 
 
@@ -214,8 +214,12 @@ def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -
         record.keep_asides([replace(BAD, record=str(place), kind=kind)], minute(place))
     record.keep_asides([replace(BAD, venue="sea", record="9")], minute(9))
     with reading(record.engine) as connection:
-        asked = [read_aside(connection), read_aside(connection, limit=2), read_aside(connection, venue="sky")]
-        asked.append(read_aside(connection, kind="quote"))
+        asked = [
+            read_quarantine(connection),
+            read_quarantine(connection, limit=2),
+            read_quarantine(connection, venue="sky"),
+        ]
+        asked.append(read_quarantine(connection, kind="quote"))
     assert [[aside.record for aside in found] for found in asked] == [
         ["9", "2", "1", "0"], ["9", "2"], ["2", "1", "0"], ["1"]
     ]  # fmt: skip

@@ -14,8 +14,8 @@ from sqlalchemy import Integer, Table
 
 from arena import verify as package
 from arena.record.schema.database import connect, reading
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
-from arena.record.schema.types import UtcTime
 from arena.verify import Difference, verify
 from tests.arena.store.build import AT_WORK, build
 
@@ -294,7 +294,7 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
 
 def test_verifying_shares_nothing_with_writing() -> None:
     folder = Path(str(package.__file__)).parent
-    own = {"arena.record.schema.tables", "arena.record.schema.types"}
+    own = {"arena.record.schema.tables", "arena.record.schema.dialects"}
     for path in folder.glob("*.py"):
         tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         used = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}

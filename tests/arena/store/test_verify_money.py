@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.record.model.model import Turn
+from arena.record.model.cohort import Turn
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.verify import Difference, hashes, verify

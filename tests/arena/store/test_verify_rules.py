@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from agents.model import Decision, Forecast
-from arena.record.model.model import Turn
+from arena.record.model.cohort import Turn
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.schema.rows import columns, insert_rows
+from arena.record.schema.statements import insert_rows, row_of
 from arena.record.schema.tables import ENTRY
-from arena.record.write.turns import Claimed
+from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference, verify
 from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings
@@ -77,7 +77,7 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
     stored = season.record.cohorts()[0]
     account = LaxAccount(season.record.holdings(1)[name])
     line = account.write(**entry)
-    row = {"entrant_id": stored.entrant_ids[name]} | columns(line, *Entry.__slots__)
+    row = {"entrant_id": stored.entrant_ids[name]} | row_of(line, *Entry.__slots__)
     with season.record.engine.begin() as connection:
         insert_rows(connection, ENTRY, [row])
     return line
@@ -226,7 +226,7 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
     token = season.record.claim(1, [3], "me", LEASE, lambda _: False)[3]
-    season.record.keep_turns(1, (1, 1), [Claimed(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
+    season.record.keep_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
         season.record.keep_call(1, 3, 1, said("x"), NOW)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.files.move import move
-from arena.record.schema.database import connect, looking, reading
-from arena.record.schema.types import instant
-from arena.record.write.statehash import state_hash
+from arena.record.files.move import move_record
+from arena.record.hashes import state_hash
+from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.dialects import instant_text
 from arena.verify import agreed, find, verify
 from markets.hashes import digest
 from tests.arena.store.build import SUN, build, week
@@ -45,13 +45,13 @@ def longer(path: Path, quotes: int, looks: int) -> None:
 def unused(number: int) -> tuple[object, ...]:
     """A price from before anybody played."""
     said = {"market_id": SUN, "bid": None, "ask": 420_000, "mid": None, "last": None, "volume": number}
-    at = instant(NOW - timedelta(days=20) + timedelta(seconds=number))
+    at = instant_text(NOW - timedelta(days=20) + timedelta(seconds=number))
     return SUN, at, 420_000, number, BOOK, digest(said | SIDES)
 
 
 def look(base: sqlite3.Connection, at: datetime) -> None:
     """An empty snapshot of the first cohort, and everyone's mark, which is as the last one was."""
-    said = {"at": instant(at), "taken_at": instant(at)}
+    said = {"at": instant_text(at), "taken_at": instant_text(at)}
     sealed = digest(said | {"cohort": 1, "items": []})
     statement = "INSERT INTO snapshot (cohort_id, at, taken_at, hash) VALUES (1, ?, ?, ?)"
     key = base.execute(statement, (*said.values(), sealed)).lastrowid
@@ -59,7 +59,7 @@ def look(base: sqlite3.Connection, at: datetime) -> None:
         """INSERT INTO mark SELECT entrant_id, ?, ?, cash, value, liquidation, cost, realised, stale, age
         FROM mark JOIN entrant ON entrant.id = entrant_id
         WHERE cohort_id = 1 AND at = (SELECT max(at) FROM snapshot WHERE id < ?)""",
-        (instant(at), key, key),
+        (instant_text(at), key, key),
     )
 
 
@@ -116,8 +116,8 @@ TAMPERED = (
 
 def test_on_postgresql_the_same_differences_are_found(copy: Path, new_database: Callable[[], str]) -> None:
     there = new_database()
-    with looking(str(copy)) as engine:
-        move(engine, there, agreed)
+    with open_read_only(str(copy)) as engine:
+        move_record(engine, there, agreed)
     server = connect(there)
     with server.begin() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no trigger and no key

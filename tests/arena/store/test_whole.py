@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.model.model import Turn
-from arena.record.queries.whole import read_turns
+from arena.record.model.cohort import Turn
+from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from tests.arena.store import build

@@ -9,7 +9,7 @@ import pytest
 
 from arena.cohorts.schedule import Expected
 from arena.operations.status import read_status
-from arena.record.schema.database import looking, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.tables import METADATA
 from benchmarks.year import COHORTS, NOW, ROUNDS, make, size
 
@@ -64,7 +64,7 @@ def test_every_table_that_grows_has_something(base: sqlite3.Connection) -> None:
 
 
 def test_its_status_is_that_of_an_arena_that_is_well(year: Path) -> None:
-    with looking(str(year)) as engine, reading(engine) as connection:
+    with open_read_only(str(year)) as engine, reading(engine) as connection:
         status = read_status(connection, NOW, Expected())
     assert status.word == "ok"
     assert status.calendar.due == status.calendar.done == COHORTS * ROUNDS - 10

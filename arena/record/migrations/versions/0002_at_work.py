@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import arena.record.schema.types
+import arena.record.schema.dialects
 
 revision = "0002"
 down_revision = "0001"
@@ -32,7 +32,7 @@ def _whole() -> sa.types.TypeEngine[int]:
 
 def upgrade() -> None:
     for name in ("paused_at", "stopped_at"):
-        op.add_column("cohort", sa.Column(name, arena.record.schema.types.UtcTime(), nullable=True))
+        op.add_column("cohort", sa.Column(name, arena.record.schema.dialects.UtcTime(), nullable=True))
     for statement in _guard(op.get_bind().dialect.name):
         op.execute(statement)
     op.create_table(
@@ -40,7 +40,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("token", _whole(), nullable=False),
         sa.Column("holder", sa.Text(), nullable=False),
-        sa.Column("expires_at", arena.record.schema.types.UtcTime(), nullable=False),
+        sa.Column("expires_at", arena.record.schema.dialects.UtcTime(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
         sqlite_strict=True,
     )
@@ -48,7 +48,7 @@ def upgrade() -> None:
         "lane",
         sa.Column("provider", sa.Text(), nullable=False),
         sa.Column("room", _whole(), nullable=False),
-        sa.Column("paused_until", arena.record.schema.types.UtcTime(), nullable=True),
+        sa.Column("paused_until", arena.record.schema.dialects.UtcTime(), nullable=True),
         sa.PrimaryKeyConstraint("provider"),
         sqlite_strict=True,
     )
@@ -60,8 +60,8 @@ def upgrade() -> None:
         sa.Column("provider", sa.Text(), nullable=False),
         sa.Column("worst", _whole(), nullable=True),
         sa.Column("holder", sa.Text(), nullable=False),
-        sa.Column("made_at", arena.record.schema.types.UtcTime(), nullable=False),
-        sa.Column("expires_at", arena.record.schema.types.UtcTime(), nullable=False),
+        sa.Column("made_at", arena.record.schema.dialects.UtcTime(), nullable=False),
+        sa.Column("expires_at", arena.record.schema.dialects.UtcTime(), nullable=False),
         sa.ForeignKeyConstraint(["round_id"], ["round.id"]),
         sa.ForeignKeyConstraint(["entrant_id"], ["entrant.id"]),
         sa.PrimaryKeyConstraint("id"),
@@ -70,9 +70,9 @@ def upgrade() -> None:
     op.create_table(
         "job",
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("due_at", arena.record.schema.types.UtcTime(), nullable=False),
-        sa.Column("started_at", arena.record.schema.types.UtcTime(), nullable=False),
-        sa.Column("ended_at", arena.record.schema.types.UtcTime(), nullable=True),
+        sa.Column("due_at", arena.record.schema.dialects.UtcTime(), nullable=False),
+        sa.Column("started_at", arena.record.schema.dialects.UtcTime(), nullable=False),
+        sa.Column("ended_at", arena.record.schema.dialects.UtcTime(), nullable=True),
         sa.Column("failures", _whole(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
@@ -83,12 +83,12 @@ def upgrade() -> None:
         sa.Column("id", _whole(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("at", arena.record.schema.types.UtcTime(), nullable=False),
+        sa.Column("at", arena.record.schema.dialects.UtcTime(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.Column("tries", _whole(), nullable=False),
-        sa.Column("next_try_at", arena.record.schema.types.UtcTime(), nullable=True),
-        sa.Column("told_at", arena.record.schema.types.UtcTime(), nullable=True),
-        sa.Column("ended_at", arena.record.schema.types.UtcTime(), nullable=True),
+        sa.Column("next_try_at", arena.record.schema.dialects.UtcTime(), nullable=True),
+        sa.Column("told_at", arena.record.schema.dialects.UtcTime(), nullable=True),
+        sa.Column("ended_at", arena.record.schema.dialects.UtcTime(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("kind", "subject"),
         sqlite_strict=True,

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-import arena.record.schema.types
+import arena.record.schema.dialects
 
 revision = "0003"
 down_revision = "0002"
@@ -16,7 +16,7 @@ def upgrade() -> None:
         "rollup",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("basis", sa.Text(), nullable=False),
-        sa.Column("made_at", arena.record.schema.types.UtcTime(), nullable=False),
+        sa.Column("made_at", arena.record.schema.dialects.UtcTime(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
         sqlite_strict=True,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.trades import EventTie, Ties
+from arena.record.model.trades import EventTie, EventTies
 from arena.scores.rules._columns import Floats
 from markets.millionths import ONE
 
@@ -45,7 +45,7 @@ class EventExposure:
     share: float
 
 
-def event_exposure(lots: Iterable[HeldShares], ties: Ties, total: int) -> list[EventExposure]:
+def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> list[EventExposure]:
     """The events of an account worth `total`, the largest stake first. Money in millionths.
 
     >>> lots = [HeldShares("a", "e", True, 100, 500_000), HeldShares("b", "e", True, 100, 300_000)]

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from arena.record.model.trades import MarketEnd, Ties, Trade, by_market, exposure, profit
+from arena.record.model.trades import EventTies, MarketEnd, Trade, exposure, market_profit, trades_by_market
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.money.fair_draws import winnings
 from markets.millionths import ONE
@@ -55,7 +55,7 @@ class _Event:
 def luck(
     trades: Iterable[Trade],
     ends: Mapping[str, MarketEnd],
-    ties: Ties,
+    ties: EventTies,
     rng: np.random.Generator,
     seasons: int = SEASONS,
     level: float = LEVEL,
@@ -68,8 +68,8 @@ def luck(
     >>> found.pnl, found.mean, found.low, found.high
     (58000000, -2000000, -42000000, 58000000)
     """
-    markets = by_market(trades, ends)
-    pnl = sum(profit(rows, ends[market]) for market, rows in markets.items())
+    markets = trades_by_market(trades, ends)
+    pnl = sum(market_profit(rows, ends[market]) for market, rows in markets.items())
     events, fair = _events(markets, ends)
     fixed = pnl - round(fair)
     if not events:
@@ -105,7 +105,7 @@ def _events(
     return at_risk, fair / ONE
 
 
-def _seasons(events: Mapping[str, _Event], ties: Ties, seasons: int, rng: np.random.Generator) -> Floats:
+def _seasons(events: Mapping[str, _Event], ties: EventTies, seasons: int, rng: np.random.Generator) -> Floats:
     total = np.zeros(seasons)
     for name, event in events.items():
         if any(event.held):

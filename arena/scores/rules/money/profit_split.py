@@ -24,7 +24,7 @@ from dataclasses import astuple, dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from arena.record.model.trades import MarketEnd, Trade, at, by_market, profit
+from arena.record.model.trades import MarketEnd, Trade, market_profit, trades_by_market, value_at
 from markets.millionths import ONE
 
 AS_SAID: Mapping[str, float] = MappingProxyType({})
@@ -75,7 +75,7 @@ def each(
     """The split of each market's profit."""
     return {
         market: _market(rows, ends[market], Fraction(real.get(ends[market].event, 1)))
-        for market, rows in by_market(trades, ends).items()
+        for market, rows in trades_by_market(trades, ends).items()
     }
 
 
@@ -90,7 +90,7 @@ def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSp
         sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
         exit=round(sum((_left_early(t, end) for t in sales), Fraction(0))),
     )
-    return known + ProfitSplit(luck=profit(trades, end) - known.pnl)
+    return known + ProfitSplit(luck=market_profit(trades, end) - known.pnl)
 
 
 def _gain(trade: Trade) -> Fraction:
@@ -110,11 +110,11 @@ def _kelly(trade: Trade) -> Fraction:
 
 def _off_mid(trade: Trade) -> Fraction:
     """What the trade's price was better than the mid by: mostly below 0."""
-    fair = at(trade.shares, trade.own(trade.mid))
+    fair = value_at(trade.shares, trade.own(trade.mid))
     return fair - trade.gross if trade.buy else trade.gross - fair
 
 
 def _left_early(trade: Trade, end: MarketEnd) -> Fraction:
     if end.state == "refunded":
         return Fraction(0)
-    return at(trade.shares, trade.own(trade.mid) - trade.own(end.value))
+    return value_at(trade.shares, trade.own(trade.mid) - trade.own(end.value))

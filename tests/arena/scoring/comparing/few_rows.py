@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from arena.record.model.columns import places
+from arena.record.model.columns import factorize
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Row = tuple[str, str, int, float, float, int]
@@ -14,9 +14,9 @@ Row = tuple[str, str, int, float, float, int]
 def season_of(rows: Iterable[Row]) -> SeasonForecasts:
     """The season of these rows."""
     agent, market, instant, forecast, price, outcome = map(list, zip(*rows, strict=True))
-    agents, who = places(agent)
-    _, what = places(market)
-    events, about = places([name.partition("/")[0] for name in market])
+    agents, who = factorize(agent)
+    _, what = factorize(market)
+    events, about = factorize([name.partition("/")[0] for name in market])
     return check_season(
         agents, events, agent=who, instant=instant, market=what, event=about, forecast=forecast,
         reference=price, outcome=outcome,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.record.model.columns import places
+from arena.record.model.columns import factorize
 from arena.scores.rules import skill
 from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
@@ -68,8 +68,8 @@ def test_nothing_resolved_is_said_and_is_not_0() -> None:
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
     """Numbers stand for the names, as in the record; only the rows are shuffled."""
     rows = drawn(seed, 22, {"ann": 0.1, "bob": 0.2})
-    events, event = places([row[1].partition("/")[0] for row in rows])
-    _, market = places([row[1] for row in rows])
+    events, event = factorize([row[1].partition("/")[0] for row in rows])
+    _, market = factorize([row[1] for row in rows])
 
     def found(order: list[int]) -> list[Gain]:
         columns = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.trades import MarketEnd, Trade, profit
+from arena.record.model.trades import MarketEnd, Trade, market_profit
 from arena.scores.rules.money.profit_split import ProfitSplit, each, split_profit
 from markets.millionths import ONE
 
@@ -133,7 +133,7 @@ def test_the_parts_add_up_to_the_profit_to_the_last_millionth(
     assert split_profit(trades, by_name).pnl == split_profit(trades, by_name, {"e": real}).pnl == whole
     assert all(type(part) is int for part in astuple(split_profit(trades, by_name)))
     for market, part in each(trades, by_name).items():
-        assert part.pnl == profit([t for t in trades if t.market == market], by_name[market])
+        assert part.pnl == market_profit([t for t in trades if t.market == market], by_name[market])
 
 
 @given(trades, millionths)

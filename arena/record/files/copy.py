@@ -1,0 +1,188 @@
+"""A record copied whole, ids and all: page by page within SQLite, row by row between databases.
+
+What is copied is one look at the record, while others go on writing to it.
+
+A file that is there whole or not at all, however its making ends.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from datetime import datetime
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Integer, MetaData, Table, func, inspect, select, text
+
+from arena.errors import ArenaError
+from arena.record.schema.database import connect, schema_version, upgrade
+from arena.record.schema.database_errors import translated_file_errors
+from arena.record.schema.dialects import instant_text
+from arena.record.schema.statements import TableLine, insert_lines
+from arena.record.schema.tables import PROMPT
+
+ProgressCallback = Callable[[str, int, int | None], None]
+"""Is told what is being done, how much of it is done, and of how much, where that is known."""
+
+PAGES, BATCH = 1_024, 1_000
+VERSION_TABLE = "alembic_version"
+
+
+def no_progress(_stage: str, _done: int, _of: int | None) -> None:
+    """Nobody wants to know."""
+
+
+def copy_to_file(source: Connection, path: Path, told: ProgressCallback = no_progress) -> None:
+    """The record, in whatever database it is, as a SQLite file of the same schema, which is made for it."""
+    (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, told)
+
+
+def _copy_pages(source: Connection, path: Path, told: ProgressCallback) -> None:
+    """All steps are part of one look: else SQLite would begin anew whenever somebody has written."""
+    source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+    driver = source.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
+        driver.backup(copy, pages=PAGES, progress=lambda _, left, whole: told("copying", whole - left, whole))
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
+
+
+def _copy_to_new_file(source: Connection, path: Path, told: ProgressCallback) -> None:
+    engine = connect(path)
+    try:
+        upgrade(engine, schema_version(source) or "head")
+        with translated_file_errors(path), closing(engine.raw_connection()) as raw:
+            raw.cursor().execute("PRAGMA journal_mode = DELETE")
+        with engine.begin() as target:
+            copy_rows(source, target, told)
+    finally:
+        engine.dispose()
+
+
+def copy_rows(source: Connection, target: Connection, told: ProgressCallback = no_progress) -> None:
+    """Every row of a record into an empty one of the same schema."""
+    tables = _tables(source, target)
+    counts = {table: source.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
+    done, whole = 0, sum(counts.values())
+    for table in tables:
+        names = [column.name for column in table.columns]
+        for lines in _batches(source, table):
+            insert_lines(target, table, names, _as_text(lines) if _is_sqlite(target) else lines)
+            done += len(lines)
+            told("copying", done, whole)
+    if not _is_sqlite(target):
+        _continue_ids(target, tables)
+
+
+def is_empty(target: Connection) -> bool:
+    """Whether a database holds no row of a record; other tables than those of a record don't count."""
+    there = set(inspect(target).get_table_names())
+    ours = [table for name, table in PROMPT.metadata.tables.items() if name in there]
+    return all(target.execute(select(1).select_from(table).limit(1)).first() is None for table in ours)
+
+
+def _tables(source: Connection, target: Connection) -> list[Table]:
+    """The tables that both have, as the source has them: what is referred to comes first."""
+    there = set(inspect(target).get_table_names()) - {VERSION_TABLE}
+    if not _is_sqlite(target):
+        there &= PROMPT.metadata.tables.keys()  # others', such as a queue's, are none of a record's
+    found = MetaData()
+    found.reflect(source, only=lambda name, _: name in there)
+    return [table for table in found.sorted_tables if table.name in there]
+
+
+def _batches(source: Connection, table: Table) -> Iterator[list[TableLine]]:
+    query = select(table).order_by(*table.primary_key.columns)
+    rows = source.execute(query, execution_options={"yield_per": BATCH})
+    for part in rows.partitions():
+        yield [tuple(row) for row in part]
+
+
+def _as_text(lines: list[TableLine]) -> list[TableLine]:
+    """Instants as SQLite has them. The other way round PostgreSQL reads the text by itself."""
+    return [
+        tuple(instant_text(value) if isinstance(value, datetime) else value for value in line)
+        for line in lines
+    ]
+
+
+def _continue_ids(target: Connection, tables: list[Table]) -> None:
+    """Have PostgreSQL number new rows from where those that were carried over end."""
+    for table in tables:
+        if "id" in table.columns and isinstance(table.c.id.type, Integer):
+            name = target.dialect.identifier_preparer.format_table(table)
+            last: Any = target.scalar(select(func.max(table.c.id)))
+            if last is not None:
+                target.execute(
+                    text("SELECT setval(pg_get_serial_sequence(:table, 'id'), :last)"),
+                    {"table": name, "last": last},
+                )
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"
+
+
+SQLITE_SUFFIXES = ("", "-journal", "-wal", "-shm")
+"""What may lie beside a SQLite file, and belongs to it."""
+
+
+@contextmanager
+def atomic_file(
+    target: Path,
+    key: str | None = None,
+    pattern: str | None = None,
+    room: AbstractContextManager[None] | None = None,
+) -> Iterator[Path]:
+    """A file to be written under another name; it gets its own once all is well, and is on the disk then.
+
+    Otherwise nothing of it stays. One process at a time writes what goes by a key and has a name by a
+    pattern; so what one that was killed has left behind is known to be nobody's. `room` is entered at the
+    last moment, to make room for it.
+    """
+    with translated_file_errors(target):
+        if target.parent.is_file():
+            words, mend = f"{target.parent} is a file, not a folder", "name another folder, or move it away"
+            raise ArenaError("cannot_write", words, mend)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _file_lock(target.with_name(f".{key or target.name}.lock")):
+            part = target.with_name(f".{target.name}.part")
+            for left in target.parent.glob(f".{pattern or escape(target.name)}.part*"):
+                left.unlink()
+            try:
+                yield part
+                _sync_to_disk(part)
+                with room or nullcontext():
+                    part.replace(target)
+                _sync_to_disk(target.parent)
+            finally:
+                for end in SQLITE_SUFFIXES:
+                    part.with_name(part.name + end).unlink(missing_ok=True)
+
+
+@contextmanager
+def _file_lock(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                raise BlockingIOError  # another one had it, and took it away as it was done
+        except BlockingIOError as error:
+            message = f"another process is writing into {lock.parent} at this moment"
+            raise ArenaError("locked", message, "try again when that has ended") from error
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _sync_to_disk(path: Path) -> None:
+    """Have what was written outlive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

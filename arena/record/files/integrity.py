@@ -1,0 +1,145 @@
+"""Is a file a record, whole and in agreement with itself? Nothing in it is changed by asking.
+
+What it takes to agree with itself is for `arena.verify` to say: whoever backs up or restores hands that in.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from arena.errors import ArenaError
+from arena.record.files.copy import ProgressCallback, copy_to_file, no_progress
+from arena.record.schema.database import (
+    NoRecord,
+    connect,
+    newest_schema_version,
+    open_read_only,
+    reading,
+    schema_version,
+    upgrade,
+)
+from arena.record.schema.database_errors import translated_file_errors
+
+MAGIC, HEAD = b"SQLite format 3\0", 100
+STEPS_BETWEEN_CALLS = 100_000
+"""Steps of SQLite's machine between two looks up from work: some milliseconds."""
+RETAKE_HINT = "take another backup: arena db restore FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordContent:
+    """What a record holds: the version of its schema, its state hash, how much is in it."""
+
+    schema: str
+    state_hash: str
+    counts: dict[str, int]
+
+
+ContentCheck = Callable[[Connection, Path | str, ProgressCallback], RecordContent]
+"""Says what is in a record of the newest schema, once nothing in it contradicts something else."""
+
+
+def examine_file(path: Path, check: ContentCheck, told: ProgressCallback = no_progress) -> RecordContent:
+    """What is in a file, once it is known to be a record, whole, and to agree with itself.
+
+    One of an older schema is brought to the newest in a scratch copy: so it is known that this works too.
+    """
+    version = check_pages(path, told)
+    with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
+        if version == newest_schema_version():
+            return check(connection, path, told)
+        return replace(_check_upgraded(connection, path, check, told), schema=version)
+
+
+def check_pages(path: Path, told: ProgressCallback = no_progress) -> str:
+    """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
+    _check_size(path)
+    try:
+        with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
+            version = schema_version(connection)
+            with reporting_progress(connection, "checking", told):
+                said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    except NoRecord as error:
+        raise _not_a_record(path) from error
+    if said != ["ok"] or version is None:
+        raise ArenaError("damaged", f"{path} is damaged: {said[0]}", RETAKE_HINT)
+    return version
+
+
+@contextmanager
+def reporting_progress(connection: Connection, stage: str, told: ProgressCallback) -> Iterator[None]:
+    """Tells of a stage, in a file again and again: what is raised there ends what is under way at once."""
+    told(stage, 0, None)
+    driver, raised = connection.connection.driver_connection, list[BaseException]()
+    if not isinstance(driver, sqlite3.Connection):
+        yield
+        return
+
+    def ask() -> bool:
+        try:
+            if not raised:
+                told(stage, 0, None)
+        except BaseException as error:  # noqa: BLE001 - a key press too; it is raised below
+            raised.append(error)
+        return bool(raised)
+
+    driver.set_progress_handler(ask, STEPS_BETWEEN_CALLS)
+    try:
+        yield
+    except Exception:
+        if not raised:
+            raise
+    finally:
+        driver.set_progress_handler(None, STEPS_BETWEEN_CALLS)
+    if raised:
+        raise raised[0]
+
+
+@contextmanager
+def naming_errors(path: Path, name: str) -> Iterator[None]:
+    """Errors on a file that nobody has heard of tell of what it was made from."""
+    try:
+        yield
+    except ArenaError as error:
+        message = error.message.replace(str(path), name)
+        raise ArenaError(error.code, message, error.mend, error.status) from error
+
+
+def _check_upgraded(
+    older: Connection, path: Path, check: ContentCheck, told: ProgressCallback
+) -> RecordContent:
+    scratch = path.with_name(f"{path.name}.scratch")
+    try:
+        copy_to_file(older, scratch, told)
+        newer = connect(scratch)
+        try:
+            upgrade(newer)
+            with reading(newer) as connection:
+                return check(connection, path, told)
+        finally:
+            newer.dispose()
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _check_size(path: Path) -> None:
+    """That it is a SQLite file, and as long as its first page says; unless its newest pages are in a log."""
+    if not path.is_file():
+        raise ArenaError("no_file", f"there is no file {path}", "arena db backup makes one")
+    with translated_file_errors(path), closing(path.open("rb")) as file:
+        head = file.read(HEAD)
+    if not head or not MAGIC.startswith(head[: len(MAGIC)]):
+        raise _not_a_record(path)
+    size = int.from_bytes(head[16:18], "big")
+    length = int.from_bytes(head[28:32], "big") * (65_536 if size == 1 else size)
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    if len(head) < HEAD or (path.stat().st_size < length and not has_log):
+        raise ArenaError("damaged", f"{path} is cut off: its end is missing", RETAKE_HINT)
+
+
+def _not_a_record(path: Path) -> ArenaError:
+    return ArenaError("not_a_record", f"{path} is not a record", "name a file that arena db backup has made")

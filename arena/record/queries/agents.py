@@ -1,0 +1,220 @@
+"""One agent over all its cohorts, by indices alone: its worth over time, turns, fills and calls.
+
+Everything here is asked for by the ids of its entrants, one a cohort, so that what other agents did is never
+read. Cost grows with what this agent did, and that of its curve with the number of instants asked for.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    select,
+)
+
+from arena.record.schema.dialects import UtcTime, instant_text
+from arena.record.schema.tables import CALL, ENTRANT, FILL, FORECAST, MARK, REJECTION, ROUND, TURN
+
+ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+OWN_TURNS = ENTRANT.join(ROUND, ROUND.c.cohort_id == ENTRANT.c.cohort_id).join(
+    TURN, (TURN.c.round_id == ROUND.c.id) & (TURN.c.entrant_id == ENTRANT.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSpan:
+    """From when to when an entrant's account was valued."""
+
+    entrant_id: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantEquity:
+    """What an entrant's account was worth at a mark, in millionths: cash with open positions at mid."""
+
+    entrant_id: int
+    at: datetime
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """Calls of an entrant that one model answered, or that ended in one error; costs in millionths.
+
+    The cost is of those calls whose cost is known; of `unknown` calls it isn't.
+    """
+
+    entrant_id: int
+    model: str
+    fingerprint: str
+    error: str | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: int
+    unknown: int
+    first_at: datetime
+    last_at: datetime
+
+
+OWN_MARKS = MARK.alias("own")
+ACCOUNT_SPANS = (
+    select(
+        ENTRANT.c.id,
+        select(func.min(OWN_MARKS.c.at))
+        .where(OWN_MARKS.c.entrant_id == ENTRANT.c.id)
+        .scalar_subquery()
+        .label("first"),
+        select(func.max(OWN_MARKS.c.at))
+        .where(OWN_MARKS.c.entrant_id == ENTRANT.c.id)
+        .scalar_subquery()
+        .label("last"),
+    )
+    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
+    .order_by(ENTRANT.c.id)
+)
+
+
+def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> list[AccountSpan]:
+    """From when to when each of these accounts was valued; those never valued are left out."""
+    rows = connection.execute(ACCOUNT_SPANS, {"ids": list(entrant_ids)})
+    return [AccountSpan(*row) for row in rows if row.first is not None]
+
+
+def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
+    """For each entrant and instant what the account was worth at its newest mark by then, if any."""
+    asked, parameters = _wanted_table(connection, wanted)
+    until = select(func.max(OWN_MARKS.c.at)).where(
+        OWN_MARKS.c.entrant_id == asked.c.id, OWN_MARKS.c.at <= asked.c.at
+    )
+    here = and_(MARK.c.entrant_id == asked.c.id, MARK.c.at == until.correlate(asked).scalar_subquery())
+    query = select(MARK.c.entrant_id, MARK.c.at, MARK.c.cash + MARK.c.value)
+    rows = connection.execute(query.select_from(asked.join(MARK, here)), parameters)
+    return [EntrantEquity(*row) for row in rows]
+
+
+def _wanted_table(
+    connection: Connection, wanted: Sequence[tuple[int, datetime]]
+) -> tuple[FromClause, dict[str, Any]]:
+    """What is asked for as a table, given as one parameter or two, however much it is."""
+    if connection.dialect.name == "postgresql":
+        keys = bindparam("keys", type_=ARRAY(BigInteger))
+        found = func.unnest(keys, bindparam("times", type_=ARRAY(UtcTime)))
+        given = {"keys": [key for key, _ in wanted], "times": [at for _, at in wanted]}
+        return found.table_valued("id", "at", name="asked").render_derived(), given
+    each = func.json_each(bindparam("pairs", type_=Text)).table_valued("value")
+    parts: list[ColumnElement[Any]] = [func.json_extract(each.c.value, f"$[{place}]") for place in (0, 1)]
+    pairs = select(parts[0].label("id"), cast(parts[1], Text).label("at")).select_from(each).subquery()
+    return pairs, {"pairs": json.dumps([(key, instant_text(at)) for key, at in wanted])}
+
+
+STATUS_COUNTS = (
+    select(ENTRANT.c.id, TURN.c.verdict, func.count())
+    .select_from(OWN_TURNS)
+    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
+    .group_by(ENTRANT.c.id, TURN.c.verdict)
+    .order_by(ENTRANT.c.id, TURN.c.verdict)
+)
+
+
+def read_status_counts(connection: Connection, entrant_ids: Collection[int]) -> dict[int, dict[str, int]]:
+    """How the turns of these entrants ended, by entrant."""
+    return _nested_counts(connection, STATUS_COUNTS, entrant_ids)
+
+
+ACTION_COUNTS = (
+    select(ENTRANT.c.id, FILL.c.action, func.count())
+    .select_from(OWN_TURNS.join(FILL, FILL.c.turn_id == TURN.c.id))
+    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
+    .group_by(ENTRANT.c.id, FILL.c.action)
+    .order_by(ENTRANT.c.id, FILL.c.action)
+)
+
+
+def read_action_counts(connection: Connection, entrant_ids: Collection[int]) -> dict[int, dict[str, int]]:
+    """How often these entrants bought and sold, by entrant."""
+    return _nested_counts(connection, ACTION_COUNTS, entrant_ids)
+
+
+REJECTION_COUNTS = (
+    select(ENTRANT.c.id, REJECTION.c.code, func.count())
+    .select_from(OWN_TURNS.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
+    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
+    .group_by(ENTRANT.c.id, REJECTION.c.code)
+    .order_by(ENTRANT.c.id, REJECTION.c.code)
+)
+
+
+def read_rejection_counts(connection: Connection, entrant_ids: Collection[int]) -> dict[int, dict[str, int]]:
+    """How many wishes of these entrants were refused for which reason, by entrant."""
+    return _nested_counts(connection, REJECTION_COUNTS, entrant_ids)
+
+
+STAGE_COUNTS = (
+    select(ENTRANT.c.id, FORECAST.c.stage, func.count())
+    .select_from(OWN_TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
+    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
+    .group_by(ENTRANT.c.id, FORECAST.c.stage)
+)
+
+
+def read_stage_counts(connection: Connection, entrant_ids: Collection[int]) -> dict[int, dict[str, int]]:
+    """How many probabilities these entrants stated at which stage, by entrant."""
+    return _nested_counts(connection, STAGE_COUNTS, entrant_ids)
+
+
+def _nested_counts(
+    connection: Connection, query: Select[Any], ids: Collection[int]
+) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    for key, name, count in connection.execute(query, {"ids": list(ids)}):
+        found.setdefault(key, {})[name] = count
+    return found
+
+
+ANSWERING_MODEL = case((CALL.c.error_code.is_(None), CALL.c.model), else_="")
+FINGERPRINT = case((CALL.c.error_code.is_(None), CALL.c.fingerprint), else_="")
+CALL_KEYS = (CALL.c.entrant_id, ANSWERING_MODEL, FINGERPRINT, CALL.c.error_code)
+CALL_SUMS = (
+    select(
+        *CALL_KEYS,
+        func.count(),
+        func.sum(CALL.c.tokens_in),
+        func.sum(CALL.c.tokens_out),
+        func.coalesce(func.sum(CALL.c.cost), 0),
+        func.count() - func.count(CALL.c.cost),
+        func.min(CALL.c.made_at),
+        func.max(CALL.c.made_at),
+    )
+    .where(CALL.c.entrant_id.in_(ENTRANT_IDS))
+    .group_by(*CALL_KEYS)
+    .order_by(CALL.c.entrant_id, func.min(CALL.c.made_at))
+)
+
+
+def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list[CallSums]:
+    """The calls of these entrants, summed up by what answered or failed, oldest first within an entrant."""
+    rows = connection.execute(CALL_SUMS, {"ids": list(entrant_ids)})
+    return [CallSums(*alike, *map(int, sums), *times) for *alike, sums, times in map(_split_sums, rows)]
+
+
+def _split_sums(row: Sequence[Any]) -> tuple[Any, ...]:
+    """What calls have in common, their sums, and their first and last time."""
+    return (*row[:4], row[4:-2], row[-2:])

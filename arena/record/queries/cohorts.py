@@ -1,0 +1,366 @@
+"""Reading facts back as the nouns they were, in a handful of queries whatever their number.
+
+Which cohorts and which agent a command is about; where there are none such, which there are.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, select
+
+from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
+from arena.errors import ArenaError
+from arena.record.model.cohort import Cohort
+from arena.record.schema.codec import book_of, cohort_of
+from arena.record.schema.tables import (
+    CALL,
+    COHORT,
+    ENTRANT,
+    ENTRY,
+    FORECAST,
+    ITEM,
+    MARK,
+    MARKET,
+    PROMPT,
+    QUOTE,
+    RESOLUTION,
+    ROUND,
+    SNAPSHOT,
+    TURN,
+    VERSION,
+)
+from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
+
+# The questions are made once each: that takes longer than to have them answered.
+COHORT_ID: BindParameter[int] = bindparam("cohort_id")
+ROUND_ID: BindParameter[int] = bindparam("round_id")
+SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
+AT: BindParameter[datetime] = bindparam("at")
+IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
+QUOTE_OF_ITEM = ITEM.c.quote_id == QUOTE.c.id
+
+
+LineUps = dict[int, dict[str, int]]
+"""The ids of each cohort's entrants, by name and in line-up order."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCohort:
+    """A cohort with the ids of its rows, and what became of it."""
+
+    id: int
+    cohort: Cohort
+    entrant_ids: dict[str, int]
+    ended_at: datetime | None
+    paused_at: datetime | None = None
+    stopped_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRound:
+    """A round with the ids of its rows."""
+
+    id: int
+    number: int
+    at: datetime
+    snapshot_id: int
+    done: bool
+
+
+LINE_UPS = (
+    select(ENTRANT.c.cohort_id, ENTRANT.c.name, ENTRANT.c.id)
+    .where(ENTRANT.c.cohort_id.in_(IDS))
+    .order_by(ENTRANT.c.cohort_id, ENTRANT.c.position)
+)
+HALTS = [COHORT.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
+COHORTS = select(COHORT.c.id, COHORT.c.frozen, *HALTS).order_by(COHORT.c.number)
+
+
+def read_cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[StoredCohort]:
+    """All cohorts, oldest first. Line-ups never change: those that are known need not be read again."""
+    known: LineUps = {} if line_ups is None else line_ups
+    rows = connection.execute(COHORTS).all()
+    fresh = [row.id for row in rows if row.id not in known]
+    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
+        known.setdefault(cohort_id, {})[name] = entrant_id
+    return [StoredCohort(id, cohort_of(frozen), known[id], *stood) for id, frozen, *stood in rows]
+
+
+PROMPTS = select(PROMPT.c.hash, PROMPT.c.text).where(PROMPT.c.hash.in_(IDS))
+
+
+def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, str]:
+    """Texts by hash."""
+    return dict(connection.execute(PROMPTS, {"ids": hashes}).all())
+
+
+ROUNDS = select(ROUND).where(ROUND.c.cohort_id == COHORT_ID).order_by(ROUND.c.number)
+
+
+def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
+    """The rounds of a cohort that have begun."""
+    rows = connection.execute(ROUNDS, {"cohort_id": cohort_id})
+    return [StoredRound(r.id, r.number, r.at, r.snapshot_id, bool(r.done)) for r in rows]
+
+
+SNAPSHOT_LISTINGS = (
+    select(
+        ITEM.c.market_id,
+        ITEM.c.shown,
+        ITEM.c.quoted_at,
+        *(column.label(f"v_{column.name}") for column in VERSION.c),
+        *(column.label(f"q_{column.name}") for column in QUOTE.c),
+    )
+    .select_from(ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id).outerjoin(QUOTE, QUOTE_OF_ITEM))
+    .where(ITEM.c.snapshot_id == SNAPSHOT_ID)
+    .order_by(ITEM.c.position)
+)
+
+
+def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
+    """A cohort's snapshot at an instant, with its id."""
+    found = read_snapshot_time(connection, cohort_id, at)
+    if found is None:
+        return None
+    snapshot_id, taken_at = found
+    rows = connection.execute(SNAPSHOT_LISTINGS, {"snapshot_id": snapshot_id})
+    items = [(row.shown, _listing(row)) for row in rows]
+    shown, held = ([x for flag, x in items if flag == kind] for kind in (1, 0))
+    return snapshot_id, Snapshot(at, tuple(shown), tuple(held), None if taken_at == at else taken_at)
+
+
+OF_COHORT_AT = (SNAPSHOT.c.cohort_id == COHORT_ID, SNAPSHOT.c.at == AT)
+SNAPSHOT_TIME = select(SNAPSHOT.c.id, SNAPSHOT.c.taken_at).where(*OF_COHORT_AT)
+
+
+def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
+    """The id of a cohort's snapshot, and when it was really looked at."""
+    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    return None if row is None else (row.id, row.taken_at)
+
+
+PRICE_COLUMNS = [QUOTE.c[name] for name in ("bid", "ask", "mid", "last")]
+SNAPSHOT_PRICES = (
+    select(ITEM.c.market_id, QUOTE.c.id, ITEM.c.quoted_at, *PRICE_COLUMNS)
+    .select_from(ITEM.outerjoin(QUOTE, QUOTE_OF_ITEM))
+    .where(ITEM.c.snapshot_id == SNAPSHOT_ID)
+    .order_by(ITEM.c.position.desc())
+)
+
+
+def read_quotes(
+    connection: Connection, cohort_id: int, at: datetime
+) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
+    """The snapshot's id, when it was looked at, and its prices without books and pages."""
+    found = read_snapshot_time(connection, cohort_id, at)
+    if found is None:
+        return None
+    snapshot_id, taken_at = found
+    rows = connection.execute(SNAPSHOT_PRICES, {"snapshot_id": snapshot_id})
+    return (
+        snapshot_id,
+        taken_at,
+        {  # the last comes first: of a market that is listed twice, the first counts
+            MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
+            for market, quote, *seen in rows
+        },
+    )
+
+
+def _listing(row: Row[Any]) -> Listing:
+    market_id = MarketId(row.market_id)
+    market = Market(
+        market_id,
+        row.v_event_id,
+        row.v_question,
+        row.v_rules,
+        row.v_category,
+        row.v_opens_at,
+        row.v_closes_at,
+        row.v_tick,
+        row.v_fee_rate,
+        row.v_min_shares,
+    )
+    if row.q_id is None:
+        return Listing(market, None)
+    prices = (row.q_bid, row.q_ask, row.q_mid, row.q_last, row.q_volume)
+    return Listing(market, Quote(market_id, row.quoted_at, *prices, *book_of(row.q_book)))
+
+
+NEWEST_TIME = select(SNAPSHOT.c.at).order_by(SNAPSHOT.c.at.desc()).limit(1)
+NEWEST_OF_COHORT = NEWEST_TIME.where(SNAPSHOT.c.cohort_id == COHORT_ID)
+
+
+def read_newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
+    """The time of the newest snapshot, of all or of one cohort."""
+    wanted = NEWEST_TIME if cohort_id is None else NEWEST_OF_COHORT
+    found: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
+    return found
+
+
+ENDED_MARKETS = select(RESOLUTION.c.market_id).where(RESOLUTION.c.known_at < bindparam("since"))
+UNRESOLVED_MARKETS = (
+    select(MARKET.c.id)
+    .where(exists().where(ITEM.c.market_id == MARKET.c.id), MARKET.c.id.not_in(ENDED_MARKETS))
+    .order_by(MARKET.c.id)
+)
+
+
+def read_unresolved_markets(connection: Connection, since: datetime) -> list[MarketId]:
+    """Markets that any snapshot held and that have not ended, or were said to only since an instant."""
+    return [MarketId(row) for row in connection.scalars(UNRESOLVED_MARKETS, {"since": since})]
+
+
+FOLLOWED_MARKETS = UNRESOLVED_MARKETS.where(MARKET.c.first_seen_at <= AT)
+
+
+def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId]:
+    """Markets that any snapshot held, that were seen by an instant, and that had not ended before it."""
+    return [MarketId(row) for row in connection.scalars(FOLLOWED_MARKETS, {"since": at, "at": at})]
+
+
+RESOLUTIONS = (
+    select(*(RESOLUTION.c[name] for name in Resolution.__dataclass_fields__))
+    .where(RESOLUTION.c.market_id.in_(IDS), RESOLUTION.c.known_at <= AT)
+    .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
+)
+LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(RESOLUTION.c.learnt_at)
+
+
+def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
+    """All versions known by then of how these markets ended."""
+    return [Resolution(*row) for row in connection.execute(RESOLUTIONS, {"ids": ids, "at": at}).all()]
+
+
+def read_learnt_resolutions(
+    connection: Connection, ids: Collection[MarketId], at: datetime
+) -> list[tuple[Resolution, datetime]]:
+    """All versions known by then, each with the decision time at which it was learnt."""
+    rows = connection.execute(LEARNT_RESOLUTIONS, {"ids": ids, "at": at})
+    return [(Resolution(*told), learnt_at) for *told, learnt_at in rows]
+
+
+TURN_STATUSES = select(TURN.c.entrant_id, TURN.c.verdict).where(TURN.c.round_id == ROUND_ID)
+
+
+def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
+    """How each entrant's turn of a round ended, by entrant id."""
+    return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
+
+
+FINAL_FORECASTS = (
+    select(ENTRANT.c.name, *(FORECAST.c[name] for name in Forecast.__dataclass_fields__))
+    .select_from(
+        TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
+    )
+    .where(TURN.c.round_id == ROUND_ID, ENTRANT.c.name.in_(IDS), FORECAST.c.stage == "final")
+    .order_by(ENTRANT.c.position, FORECAST.c.market_id)
+)
+
+
+def read_final_forecasts(
+    connection: Connection, round_id: int, agents: Sequence[str]
+) -> dict[str, tuple[Forecast, ...]]:
+    """The final forecasts of those of these agents whose turns are in."""
+    found: dict[str, list[Forecast]] = defaultdict(list)
+    for name, *values in connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents}):
+        found[name].append(Forecast(*values))
+    return {name: tuple(forecasts) for name, forecasts in found.items()}
+
+
+CALLS = (
+    select(CALL)
+    .where(CALL.c.round_id == ROUND_ID, CALL.c.entrant_id.in_(IDS))
+    .order_by(CALL.c.entrant_id, CALL.c.stage, CALL.c.sample, CALL.c.attempt)
+)
+
+
+def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
+    """Every attempt that entrants of a round have made, in order, by entrant id."""
+    found: dict[int, list[Call]] = defaultdict(list)
+    for row in connection.execute(CALLS, {"round_id": round_id, "ids": entrant_ids}):
+        found[row.entrant_id].append(_call(row))
+    return found
+
+
+def _call(row: Row[Any]) -> Call:
+    messages = tuple(Message(**message) for message in json.loads(row.messages))
+    error = CallError(row.error_code, row.error_message, bool(row.error_retry)) if row.error_code else None
+    return Call(
+        Prompt(messages, row.seed, row.stage, row.sample),
+        row.reply,
+        row.finish,
+        row.model,
+        row.fingerprint,
+        row.rung,
+        row.tokens_in,
+        row.tokens_out,
+        row.cost,
+        row.latency_ms,
+        error,
+        row.worst,
+    )
+
+
+SNAPSHOT_MARKS = (
+    select(MARK.c.at)
+    .select_from(MARK.join(SNAPSHOT, MARK.c.snapshot_id == SNAPSHOT.c.id))
+    .where(*OF_COHORT_AT, MARK.c.at == AT)
+    .limit(1)
+)
+
+
+def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
+    """Whether a cohort's holdings were already valued at an instant."""
+    return connection.scalar(SNAPSHOT_MARKS, {"cohort_id": cohort_id, "at": at}) is not None
+
+
+def read_refused_entrants(connection: Connection, round_id: int, code: ErrorCode) -> set[int]:
+    """The entrants whose last call in a round ended in this error."""
+    last = select(func.max(CALL.c.id)).where(CALL.c.round_id == round_id).group_by(CALL.c.entrant_id)
+    rows = select(CALL.c.entrant_id).where(CALL.c.id.in_(last), CALL.c.error_code == code)
+    return set(connection.execute(rows).scalars())
+
+
+def count_facts(connection: Connection) -> dict[str, int]:
+    """How much was played."""
+    played = select(ITEM.c.version_id)
+    events = select(func.count(VERSION.c.event_id.distinct())).where(VERSION.c.id.in_(played))
+    settled = select(func.count()).where(ENTRY.c.kind.in_(("settle", "refund")))
+    tables = {"cohorts": COHORT, "rounds": ROUND, "turns": TURN, "entries": ENTRY, "calls": CALL}
+    found = {
+        name: connection.execute(select(func.count()).select_from(t)).scalar_one()
+        for name, t in tables.items()
+    }
+    found["decision_times"] = connection.execute(select(func.count(ROUND.c.at.distinct()))).scalar_one()
+    markets = select(func.count(ITEM.c.market_id.distinct()))
+    found["markets"] = connection.execute(markets).scalar_one()
+    found["events"] = connection.execute(events).scalar_one()
+    found["fills"] = connection.scalar(select(func.count()).where(ENTRY.c.kind.in_(("buy", "sell")))) or 0
+    found["settlements"] = connection.execute(settled).scalar_one()
+    return found
+
+
+def select_cohorts(stored: Sequence[StoredCohort], number: int | None) -> list[StoredCohort]:
+    """The cohort of that number; all of them without one."""
+    if number is None:
+        return list(stored)
+    found = [each for each in stored if each.cohort.number == number]
+    if not found:
+        known = ", ".join(str(each.cohort.number) for each in stored) or "none yet"
+        raise ArenaError("no_cohort", f"there is no cohort {number} here", f"cohorts: {known}")
+    return found
+
+
+def cohorts_of_agent(stored: Sequence[StoredCohort], agent: str | None) -> list[StoredCohort]:
+    """Those cohorts that an agent plays in; all of them without one."""
+    found = [each for each in stored if agent is None or agent in each.entrant_ids]
+    if agent is not None and not found:
+        where = f"in cohort {stored[0].cohort.number}" if len(stored) == 1 else "here"
+        known = ", ".join(dict.fromkeys(name for each in stored for name in each.entrant_ids)) or "none yet"
+        raise ArenaError("no_agent", f"there is no agent {agent!r} {where}", f"agents: {known}")
+    return found

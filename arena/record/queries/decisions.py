@@ -1,0 +1,291 @@
+"""Turns as they were written, read back whole: what was decided, what came of it, what was refused.
+
+What entrants decided, turn by turn, in a form that can be played again.
+
+What was played, entrant by entrant: every snapshot of a cohort with the decision taken at it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, select
+
+from agents.model import Decision, Forecast
+from arena.record.model.cohort import Turn
+from arena.record.queries import cohorts
+from arena.record.queries.accounts import read_ledgers
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.schema.codec import orders_of
+from arena.record.schema.tables import (
+    ENTRANT,
+    ENTRY,
+    FILL,
+    FORECAST,
+    LEVEL,
+    MARK,
+    REJECTION,
+    ROUND,
+    SNAPSHOT,
+    TURN,
+)
+from markets.model import MarketId, Resolution, Snapshot
+from portfolio.model import Bet, Entry, Fill, FillLevel, Rejection, Sale
+from portfolio.whatif import WhatIfStep
+
+T = TypeVar("T")
+ROUND_ID: BindParameter[int] = bindparam("round_id")
+FILL_NAMES = [field.name for field in fields(Fill) if field.name != "levels"]
+STORED_TURNS = (
+    select(TURN, ENTRANT.c.name)
+    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+    .where(TURN.c.round_id == ROUND_ID)
+    .order_by(ENTRANT.c.position)
+)
+OF_ROUND = TURN.c.round_id == ROUND_ID
+ROUND_FORECASTS = (
+    select(TURN.c.id, *(FORECAST.c[field.name] for field in fields(Forecast)))
+    .join_from(TURN, FORECAST, FORECAST.c.turn_id == TURN.c.id)
+    .where(OF_ROUND)
+    .order_by(FORECAST.c.stage, FORECAST.c.market_id)
+)
+ROUND_REJECTIONS = (
+    select(TURN.c.id, *(REJECTION.c[field.name] for field in fields(Rejection)))
+    .join_from(TURN, REJECTION, REJECTION.c.turn_id == TURN.c.id)
+    .where(OF_ROUND)
+    .order_by(REJECTION.c.position)
+)
+ROUND_FILLS = (
+    select(TURN.c.id, FILL.c.id, *(FILL.c[name] for name in FILL_NAMES))
+    .join_from(TURN, FILL, FILL.c.turn_id == TURN.c.id)
+    .where(OF_ROUND)
+    .order_by(FILL.c.position)
+)
+ROUND_LEVELS = (
+    select(FILL.c.id, *(LEVEL.c[field.name] for field in fields(FillLevel)))
+    .join_from(TURN, FILL, FILL.c.turn_id == TURN.c.id)
+    .join(LEVEL, LEVEL.c.fill_id == FILL.c.id)
+    .where(OF_ROUND)
+    .order_by(LEVEL.c.position)
+)
+ROUND_ENTRIES = (
+    select(TURN.c.id, *(ENTRY.c[field.name] for field in fields(Entry)))
+    .join_from(TURN, ROUND, TURN.c.round_id == ROUND.c.id)
+    .join(ENTRY, (ENTRY.c.entrant_id == TURN.c.entrant_id) & (ENTRY.c.at == ROUND.c.at))
+    .where(OF_ROUND, func.substr(ENTRY.c.ref, 1, 5) == "fill:")
+    .order_by(ENTRY.c.number)
+)
+
+
+def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
+    """The turns of a round that are in, of these entrants, in line-up order."""
+    whose = {"round_id": round_id}
+    forecasts = _grouped(connection, ROUND_FORECASTS, whose, Forecast)
+    rejections = _grouped(connection, ROUND_REJECTIONS, whose, Rejection)
+    entries = _grouped(connection, ROUND_ENTRIES, whose, Entry)
+    fills = _fills(connection, whose)
+    found = []
+    for row in connection.execute(STORED_TURNS, whose):
+        if row.entrant_id not in entrant_ids:
+            continue
+        bets, sales = orders_of(row.wishes)
+        decision = Decision(tuple(forecasts[row.id]), bets, sales, verdict=row.verdict, note=row.note)
+        facts = tuple(fills[row.id]), tuple(rejections[row.id]), tuple(entries[row.id])
+        found.append(Turn(row.name, row.cash, decision, *facts))
+    return found
+
+
+def _grouped(
+    connection: Connection, question: Select[Any], whose: Mapping[str, int], kind: type[T]
+) -> dict[int, list[T]]:
+    found: dict[int, list[T]] = defaultdict(list)
+    for key, *values in connection.execute(question, whose):
+        found[key].append(kind(*values))
+    return found
+
+
+def _fills(connection: Connection, whose: Mapping[str, int]) -> dict[int, list[Fill]]:
+    levels = _grouped(connection, ROUND_LEVELS, whose, FillLevel)
+    found: dict[int, list[Fill]] = defaultdict(list)
+    for turn_id, fill_id, *values in connection.execute(ROUND_FILLS, whose):
+        known = dict(zip(FILL_NAMES, values, strict=True))
+        found[turn_id].append(Fill(**known, levels=tuple(levels[fill_id])))
+    return found
+
+
+PLACED_TURNS = TURN.join(ROUND, TURN.c.round_id == ROUND.c.id).join(
+    ENTRANT, TURN.c.entrant_id == ENTRANT.c.id
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDecision:
+    """A turn's wishes and final probabilities, less the wishes for markets that had closed meanwhile.
+
+    `late` are those markets, and `shut` counts the wishes that came too late.
+    """
+
+    number: int
+    bets: tuple[Bet, ...]
+    sales: tuple[Sale, ...]
+    beliefs: Mapping[MarketId, int]
+    late: frozenset[MarketId]
+    shut: int
+
+
+def read_replay_decisions(
+    connection: Connection, cohort_id: int, too_late: str
+) -> dict[str, dict[datetime, ReplayDecision]]:
+    """Every turn of a cohort, by entrant and time; `too_late` is the code that late wishes were given."""
+    shut, beliefs = _closed_markets(connection, cohort_id, too_late), _final_forecasts(connection, cohort_id)
+    keys = (TURN.c.id, ENTRANT.c.name, ROUND.c.number, ROUND.c.at, TURN.c.wishes)
+    rows = connection.execute(select(*keys).select_from(PLACED_TURNS).where(ROUND.c.cohort_id == cohort_id))
+    found: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
+    for row in rows:
+        bets, sales = orders_of(row.wishes)
+        late = frozenset(shut[row.id])
+        in_time = tuple(bet for bet in bets if bet.market_id not in late)
+        kept = tuple(sale for sale in sales if sale.market_id not in late)
+        missed = len(bets) + len(sales) - len(in_time) - len(kept)
+        found[row.name][row.at] = ReplayDecision(row.number, in_time, kept, beliefs[row.id], late, missed)
+    return found
+
+
+def _closed_markets(connection: Connection, cohort_id: int, too_late: str) -> dict[int, set[MarketId]]:
+    """The markets, by turn, that had closed when the decision came."""
+    rows = connection.execute(
+        select(REJECTION.c.turn_id, REJECTION.c.market_id)
+        .select_from(PLACED_TURNS.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
+        .where(ROUND.c.cohort_id == cohort_id, REJECTION.c.code == too_late)
+    )
+    found: dict[int, set[MarketId]] = defaultdict(set)
+    for row in rows:
+        found[row.turn_id].add(MarketId(row.market_id))
+    return found
+
+
+def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[MarketId, int]]:
+    """The final probabilities of the turns that were played."""
+    said = and_(FORECAST.c.turn_id == TURN.c.id, FORECAST.c.stage == "final", TURN.c.verdict == "played")
+    rows = connection.execute(
+        select(FORECAST.c.turn_id, FORECAST.c.market_id, FORECAST.c.probability)
+        .select_from(PLACED_TURNS.join(FORECAST, said))
+        .where(ROUND.c.cohort_id == cohort_id)
+        .order_by(FORECAST.c.turn_id, FORECAST.c.market_id)
+    )
+    found: dict[int, dict[MarketId, int]] = defaultdict(dict)
+    for row in rows:
+        found[row.turn_id][MarketId(row.market_id)] = row.probability
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantSeason:
+    """One entrant's season: its ledger, the steps that led to it, and how many wishes came too late.
+
+    `stated` says whether it ever gave a probability.
+    """
+
+    agent: str
+    stored: StoredCohort
+    entries: tuple[Entry, ...]
+    steps: tuple[WhatIfStep, ...]
+    shut: int
+    stated: bool
+
+
+def read_entrant_seasons(
+    connection: Connection, stored: StoredCohort, too_late: str
+) -> Iterator[EntrantSeason]:
+    """Every entrant of a cohort, in line-up order; `too_late` is the code that late wishes were given."""
+    ledgers = read_ledgers(connection, stored.id)
+    scenes = _steps_without_decisions(connection, stored, ledgers.values())
+    decided = read_replay_decisions(connection, stored.id, too_late)
+    for agent, entries in ledgers.items():
+        mine = decided.get(agent, {})
+        # What belongs to a time that is not marked yet is not over: the leaderboard doesn't count it either.
+        over = scenes[-1].snapshot.at if scenes else entries[0].at
+        done = tuple(entry for entry in entries if entry.at <= over)
+        shut = sum(turn.shut for turn in mine.values())
+        stated = any(turn.beliefs for turn in mine.values())
+        yield EntrantSeason(agent, stored, done, tuple(_entrant_steps(scenes, mine, done)), shut, stated)
+
+
+def _steps_without_decisions(
+    connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequence[Entry]]
+) -> list[WhatIfStep]:
+    """The steps without anybody's decisions: each snapshot that was marked, and the ends known at it."""
+    marked = select(MARK.c.snapshot_id).where(MARK.c.snapshot_id == SNAPSHOT.c.id).exists()
+    mine = select(SNAPSHOT.c.at).where(SNAPSHOT.c.cohort_id == stored.id, marked).order_by(SNAPSHOT.c.at)
+    found = [cohorts.read_snapshot(connection, stored.id, at) for at in connection.scalars(mine).all()]
+    snapshots = [pair[1] for pair in found if pair is not None]
+    markets = sorted({listing.market.id for snapshot in snapshots for listing in snapshot})
+    newest = cohorts.read_newest_time(connection)
+    if newest is None:
+        return []
+    known = _resolutions_as_learnt(cohorts.read_learnt_resolutions(connection, markets, newest), ledgers)
+    scenes = [WhatIfStep(x, resolutions=[r for r in known if r.known_at <= x.at]) for x in snapshots]
+    over = stored.ended_at is not None and bool(scenes) and scenes[-1].snapshot.at < newest
+    return [*scenes, _after_the_end(scenes[-1], known, newest)] if over else scenes
+
+
+def _resolutions_as_learnt(
+    resolutions: Iterable[tuple[Resolution, datetime]], ledgers: Iterable[Sequence[Entry]]
+) -> list[Resolution]:
+    """How markets ended, as of when the cohort knew.
+
+    A venue may tell late what it has known for long: that was when it was asked, or, where another cohort
+    had asked before, when the first entry was made of it.
+    """
+    first = dict[tuple[str, str], datetime]()
+    for entries in ledgers:
+        for entry in entries:
+            key = entry.market_id, entry.ref
+            first[key] = min(first.get(key, entry.at), entry.at)
+    return [
+        replace(r, known_at=first.get((r.market_id, f"resolution:{r.version}"), max(r.known_at, learnt_at)))
+        for r, learnt_at in resolutions
+    ]
+
+
+def _after_the_end(last: WhatIfStep, known: Iterable[Resolution], newest: datetime) -> WhatIfStep:
+    """One more step for a cohort that is over: what only another history still holds ends as it did later."""
+    before = {resolution.market_id for resolution in last.resolutions}
+    return WhatIfStep(Snapshot(newest, ()), resolutions=[r for r in known if r.market_id not in before])
+
+
+def _entrant_steps(
+    scenes: Sequence[WhatIfStep], decided: Mapping[datetime, ReplayDecision], entries: Sequence[Entry]
+) -> Iterator[WhatIfStep]:
+    """The scenes with one entrant's decisions, and what it held before each of them."""
+    held, place = dict[tuple[str, str], int](), 0
+    for scene in scenes:
+        at = scene.snapshot.at
+        while place < len(entries) and _is_before(entries[place], at):
+            held[entries[place].market_id, entries[place].side] = entries[place].held
+            place += 1
+        turn = decided.get(at)
+        yield scene if turn is None else _with_decision(scene, turn, held)
+
+
+def _is_before(entry: Entry, at: datetime) -> bool:
+    """Whether an entry was made before the decision of that time."""
+    return entry.at < at or (entry.at == at and not entry.ref.startswith("fill:"))
+
+
+def _with_decision(
+    scene: WhatIfStep, turn: ReplayDecision, held: Mapping[tuple[str, str], int]
+) -> WhatIfStep:
+    # Where one market had closed by the time of the decision, so had all that close no later.
+    closes = {listing.market.id: listing.market.closes_at for listing in scene.snapshot}
+    by = max((closes[market] for market in turn.late & closes.keys()), default=scene.snapshot.at)
+    return replace(
+        scene,
+        bets=turn.bets,
+        sales=turn.sales,
+        beliefs={market: p for market, p in turn.beliefs.items() if market in closes and closes[market] > by},
+        held={(x.market_id, x.side): held.get((x.market_id, x.side), 0) for x in turn.sales},
+        label=f"fill:{turn.number}",
+    )

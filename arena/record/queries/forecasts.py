@@ -1,0 +1,376 @@
+"""From the record to columns: what every turn forecast for every market it was shown.
+
+What the readers of columns share: a few queries whatever the size, and no row made into an object.
+
+From the record to columns: every accepted bet, with the two readings of its stake.
+
+From the record to answers in pairs: before and after the prices were shown.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Select, and_, select
+
+from arena.record.model.columns import (
+    NO_SCORE,
+    OPEN,
+    UNKNOWN,
+    BetColumns,
+    Flags,
+    Floats,
+    ForecastColumns,
+    Ints,
+    anchored_belief,
+    confidence,
+    factorize,
+    implied_belief,
+)
+from arena.record.queries.trades import read_payouts
+from arena.record.schema.tables import (
+    COHORT,
+    ENTRANT,
+    FILL,
+    FORECAST,
+    ITEM,
+    LEVEL,
+    MARKET,
+    QUOTE,
+    RESOLUTION,
+    ROUND,
+    TURN,
+    VERSION,
+)
+from markets.millionths import ONE
+
+__all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "Connection", "int_column", "read_outcomes", "transpose"]
+
+PLACED_TURNS = (
+    TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
+    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+)
+LINE_UP_ORDER = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
+
+
+def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
+    """How each market ended by the latest version of its resolution."""
+    rows = connection.execute(
+        select(RESOLUTION.c.market_id, RESOLUTION.c.payout).order_by(RESOLUTION.c.version)
+    )
+    ended = {row.market_id: {ONE: 1, 0: 0}.get(row.payout, NO_SCORE) for row in rows}
+    return int_column([ended.get(market, OPEN) for market in markets])
+
+
+def transpose(rows: Any, width: int) -> list[Any]:
+    """Rows turned on their side; empty columns when there is none."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def int_column(values: Any) -> Ints:
+    """A column of whole numbers."""
+    return np.array(values, dtype=np.int64)
+
+
+HAS_FORECASTS = TURN.c.verdict.in_(("played", "malformed"))
+"""Failed turns and those of agents that are out are absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownColumns:
+    """One row for each market in each snapshot. `market`, `event` and `category` are places in the names."""
+
+    markets: tuple[str, ...]
+    events: tuple[str, ...]
+    categories: tuple[str, ...]
+    snapshot: Ints
+    market: Ints
+    event: Ints
+    category: Ints
+    closes: Ints
+    mid: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class TurnColumns:
+    """One row for each turn; `blind` where the agent saw no prices."""
+
+    agents: tuple[str, ...]
+    id: Ints
+    agent: Ints
+    cohort: Ints
+    round: Ints
+    at: Ints
+    snapshot: Ints
+    blind: Flags
+    released: Ints
+
+
+def read_forecast_columns(
+    connection: Connection, cohort: int | None = None, stage: str = "final"
+) -> ForecastColumns:
+    """What every turn that was played forecast for every market it was shown.
+
+    A skip is taken as agreement with the mid, or as even odds from an entrant that sees no prices. A
+    malformed turn has said nothing, whatever was read from it.
+    """
+    shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
+    turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)
+    market, mid = shown.market[item], shown.mid[item]
+    chance = _stated_probabilities(connection, cohort, stage, turns, turn, shown.markets, market)
+    skipped = np.where(turns.blind[turn] | (stage != "final"), ONE // 2, mid)
+    return ForecastColumns(
+        agents=turns.agents,
+        markets=shown.markets,
+        events=shown.events,
+        categories=shown.categories,
+        agent=turns.agent[turn],
+        cohort=turns.cohort[turn],
+        round=turns.round[turn],
+        at=turns.at[turn],
+        market=market,
+        event=shown.event[item],
+        category=shown.category[item],
+        closes=shown.closes[item],
+        forecast=np.where(chance >= 0, chance, skipped),
+        stated=chance >= 0,
+        mid=mid,
+        released=turns.released[turn],
+        outcome=read_outcomes(connection, shown.markets)[market],
+    )
+
+
+def read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
+    """The newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
+    newest = select(QUOTE.c.mid).where(QUOTE.c.market_id == MARKET.c.id).order_by(QUOTE.c.at.desc()).limit(1)
+    rows = connection.execute(select(MARKET.c.id, newest.scalar_subquery()))
+    mids = {name: mid / ONE for name, mid in rows if mid is not None}
+    return np.array([mids.get(name, np.nan) for name in markets], dtype=np.float64)
+
+
+def read_line_ups(connection: Connection, cohort: int | None = None) -> list[tuple[str, str]]:
+    """Every entrant's name, with all that makes two of them twins; cohort by cohort in line-up order."""
+    query = (
+        select(ENTRANT.c.name, ENTRANT.c.kind, ENTRANT.c.settings)
+        .join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
+        .order_by(COHORT.c.number, ENTRANT.c.position)
+    )
+    if cohort is not None:
+        query = query.where(COHORT.c.number == cohort)
+    return [(name, f"{kind} {settings}") for name, kind, settings in connection.execute(query)]
+
+
+def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
+    columns_of = (ENTRANT.c.name, ENTRANT.c.id, COHORT.c.number, ROUND.c.number, ROUND.c.at)
+    query = (
+        select(TURN.c.id, *columns_of, ROUND.c.snapshot_id).select_from(PLACED_TURNS).where(HAS_FORECASTS)
+    ).order_by(*LINE_UP_ORDER)
+    if cohort is not None:
+        query = query.where(COHORT.c.number == cohort)
+    ids, names, entrants, cohorts, rounds, times, snapshots = transpose(connection.execute(query).all(), 7)
+    agents, agent = factorize(names)
+    blind, released = _entrant_settings(connection)
+    return TurnColumns(
+        agents,
+        int_column(ids),
+        agent,
+        int_column(cohorts),
+        int_column(rounds),
+        _seconds_column(times),
+        int_column(snapshots),
+        np.array([key in blind for key in entrants], dtype=np.bool_),
+        int_column([released.get(key, UNKNOWN) for key in entrants]),
+    )
+
+
+def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
+    joined = (
+        ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id)
+        .join(ROUND, ROUND.c.snapshot_id == ITEM.c.snapshot_id)
+        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+        .outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    )
+    keys = (ITEM.c.snapshot_id, ITEM.c.market_id, VERSION.c.event_id, VERSION.c.category, VERSION.c.closes_at)
+    query = select(*keys, QUOTE.c.mid).select_from(joined).where(ITEM.c.shown == 1)
+    if cohort is not None:
+        query = query.where(COHORT.c.number == cohort)
+    query = query.order_by(COHORT.c.number, ROUND.c.number, ITEM.c.position)
+    snapshots, ids, events, categories, closes, mids = transpose(connection.execute(query).all(), 6)
+    markets, market = factorize(ids)
+    event_names, event = factorize(events)
+    category_names, category = factorize(categories)
+    mid = int_column([ONE // 2 if price is None else price for price in mids])
+    names = (markets, event_names, category_names)
+    return ShownColumns(*names, int_column(snapshots), market, event, category, _seconds_column(closes), mid)
+
+
+def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
+    """Every turn with every market of its snapshot, as places among the turns and among the markets."""
+    order = np.argsort(snapshots, kind="stable")
+    first = np.searchsorted(snapshots, turns, side="left", sorter=order)
+    count = np.searchsorted(snapshots, turns, side="right", sorter=order) - first
+    turn = np.repeat(np.arange(turns.size), count)
+    within = np.arange(turn.size) - np.repeat(np.cumsum(count) - count, count)
+    return turn, order[first[turn] + within]
+
+
+def _stated_probabilities(
+    connection: Connection,
+    cohort: int | None,
+    stage: str,
+    turns: TurnColumns,
+    turn: Ints,
+    markets: tuple[str, ...],
+    market: Ints,
+) -> Ints:
+    """What was stated for each pair of turn and market, in millionths; -1 where nothing was."""
+    query = (
+        select(FORECAST.c.turn_id, FORECAST.c.market_id, FORECAST.c.probability)
+        .select_from(PLACED_TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
+        .where(FORECAST.c.stage == stage, TURN.c.verdict == "played")
+    )
+    if cohort is not None:
+        query = query.where(COHORT.c.number == cohort)
+    ids, names, chances = transpose(connection.execute(query).all(), 3)
+    found = np.full(turn.size, -1, dtype=np.int64)
+    if not ids or not turn.size:
+        return found
+    place = {name: number for number, name in enumerate(markets)}
+    order = np.argsort(turns.id)
+    of_turn = order[np.searchsorted(turns.id, int_column(ids), sorter=order)]
+    key = of_turn * (len(markets) + 1) + int_column([place.get(name, len(markets)) for name in names])
+    wanted = turn * (len(markets) + 1) + market
+    by_key = np.argsort(wanted)
+    at = np.searchsorted(wanted, key, sorter=by_key).clip(max=turn.size - 1)
+    matches = wanted[by_key[at]] == key  # what was said of a market that wasn't shown is no row
+    found[by_key[at[matches]]] = int_column(chances)[matches]
+    return found
+
+
+def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
+    """The entrants that are shown no prices, and when the model of each was released."""
+    rows = connection.execute(select(ENTRANT.c.id, ENTRANT.c.settings))
+    settings = {key: json.loads(text) for key, text in rows}
+    blind = {key for key, its in settings.items() if its.get("prices") == "hidden"}
+    days = {key: its["released"] for key, its in settings.items() if its.get("released")}
+    return blind, {key: _second(datetime.fromisoformat(day).replace(tzinfo=UTC)) for key, day in days.items()}
+
+
+def _seconds_column(times: Any) -> Ints:
+    """Instants as whole seconds since 1970."""
+    return np.array([_second(at) for at in times], dtype=np.int64)
+
+
+def _second(at: datetime) -> int:
+    return int(at.timestamp() // 1)
+
+
+def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetColumns:
+    """Every accepted bet with its two readings; what was sold later counts all the same."""
+    rows = connection.execute(_purchases(cohort)).all()
+    ids, names, cohorts, rounds, market_ids, sides, amounts, bases = transpose(rows, 8)
+    agents, agent = factorize(names)
+    markets, market = factorize(market_ids)
+    yes = np.array([side == "YES" for side in sides], dtype=np.bool_)
+    largest = _largest_stakes(connection)
+    c = confidence(
+        int_column(amounts), int_column(bases), int_column([largest[number] for number in cohorts])
+    )
+    paid = _prices_paid(connection, cohort)
+    own = np.array([paid[fill] for fill in ids], dtype=np.float64)
+    price = np.where(yes, own, 1 - own)
+    return BetColumns(
+        agents,
+        markets,
+        agent,
+        int_column(cohorts),
+        int_column(rounds),
+        market,
+        yes,
+        implied_belief(yes, c),
+        anchored_belief(yes, c, price),
+        price,
+        int_column(amounts),
+        read_outcomes(connection, markets)[market],
+    )
+
+
+def _purchases(cohort: int | None) -> Select[Any]:
+    keys = (FILL.c.id, ENTRANT.c.name, COHORT.c.number, ROUND.c.number, FILL.c.market_id)
+    query = (
+        select(*keys, FILL.c.side, FILL.c.wanted, FILL.c.base)
+        .select_from(PLACED_TURNS.join(FILL, FILL.c.turn_id == TURN.c.id))
+        .where(FILL.c.action == "buy")
+        .order_by(*LINE_UP_ORDER, FILL.c.position)
+    )
+    return query if cohort is None else query.where(COHORT.c.number == cohort)
+
+
+def _largest_stakes(connection: Connection) -> dict[int, int]:
+    """`max_bet` of the rules that each cohort has frozen."""
+    rows = connection.execute(select(COHORT.c.number, COHORT.c.frozen))
+    return {row.number: int(json.loads(row.frozen)["rules"]["max_bet"]) for row in rows}
+
+
+def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]:
+    """The average price of each purchase, of the side's own share; summed here, where nothing overflows."""
+    bought = _purchases(cohort).with_only_columns(FILL.c.id).order_by(None)
+    levels = select(LEVEL.c.fill_id, LEVEL.c.price, LEVEL.c.shares).where(LEVEL.c.fill_id.in_(bought))
+    paid: dict[int, int] = defaultdict(int)
+    shares: dict[int, int] = defaultdict(int)
+    for fill, price, bought_shares in connection.execute(levels).all():
+        paid[fill] += price * bought_shares
+        shares[fill] += bought_shares
+    return {fill: paid[fill] / (shares[fill] * ONE) for fill in paid}
+
+
+BEFORE, AFTER = FORECAST.alias("before"), FORECAST.alias("after")
+ASKED_TWICE = and_(
+    AFTER.c.turn_id == BEFORE.c.turn_id,
+    AFTER.c.market_id == BEFORE.c.market_id,
+    AFTER.c.stage == "final",
+)
+ITEM_OF_PAIR = and_(ITEM.c.snapshot_id == ROUND.c.snapshot_id, ITEM.c.market_id == BEFORE.c.market_id)
+FORECAST_PAIRS = (
+    BEFORE.join(AFTER, ASKED_TWICE)
+    .join(TURN, and_(BEFORE.c.turn_id == TURN.c.id, TURN.c.verdict == "played"))
+    .join(ROUND, TURN.c.round_id == ROUND.c.id)
+    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    .join(ITEM, ITEM_OF_PAIR)
+    .join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPairs:
+    """One row per market asked both ways in a turn; probabilities and prices in millionths."""
+
+    before: Ints
+    after: Ints
+    price: Ints
+    outcome: Ints
+    market: Ints
+
+
+def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None = None) -> ForecastPairs:
+    """The pairs of an agent, over all its cohorts or in one; markets without a mid are left out."""
+    query = (
+        select(BEFORE.c.market_id, BEFORE.c.probability, AFTER.c.probability, QUOTE.c.mid)
+        .select_from(FORECAST_PAIRS)
+        .where(BEFORE.c.stage == "blind", ENTRANT.c.name == agent, QUOTE.c.mid.is_not(None))
+        .order_by(COHORT.c.number, ROUND.c.number, ITEM.c.position)
+    )
+    rows = connection.execute(query if cohort is None else query.where(COHORT.c.number == cohort)).all()
+    names, market = factorize([row[0] for row in rows])
+    # Versions come in order, so the newest one stands.
+    ended = {name: payout for (name, _), payout in read_payouts(connection, names).items()}
+    scores = {None: NO_SCORE, ONE: 1, 0: 0}
+    outcome = [scores.get(ended[name], NO_SCORE) if name in ended else OPEN for name in names]
+    before, after, price = (np.array([row[k] for row in rows], dtype=np.int64) for k in (1, 2, 3))
+    return ForecastPairs(before, after, price, np.array(outcome, dtype=np.int64)[market], market)

@@ -1,0 +1,380 @@
+"""The markets that agents were shown: in which round last, what each asks and how it ended.
+
+What the markets that agents were shown are about: their categories and their events.
+
+The markets of a record as people look at them: what they say and cost, and how it stands with them.
+
+What markets said and cost at an instant, as far as anyone had looked by then.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Literal
+
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    column,
+    exists,
+    func,
+    select,
+    values,
+)
+
+from arena.record.queries.cohorts import read_resolutions
+from arena.record.schema.dialects import BigInt
+from arena.record.schema.statements import batches, is_in_markets, markets_parameter, newest_rows
+from arena.record.schema.tables import (
+    COHORT,
+    ENTRANT,
+    ENTRY,
+    FORECAST,
+    ITEM,
+    MARKET,
+    QUOTE,
+    RESOLUTION,
+    ROUND,
+    SNAPSHOT,
+    SYNC,
+    TURN,
+    VERSION,
+)
+from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
+from arena.record.write.sync import markets_gone_since
+from markets.model import Listing, Market, MarketId, Quote, Resolution
+
+DIRECTORY_IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
+FIRST_ROUNDS = 4
+"""So many rounds are looked through at first; twice as many each time that these are not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowingRound:
+    """A round that showed a market: its id and when it was decided."""
+
+    round_id: int
+    at: datetime
+
+
+SHOWING_ROUNDS = (
+    select(ROUND.c.id, ROUND.c.snapshot_id, ROUND.c.at)
+    .order_by(ROUND.c.at.desc(), ROUND.c.id.desc())
+    .limit(bindparam("most"))
+    .offset(bindparam("start"))
+)
+SHOWN_IN_ROUND = (
+    select(ITEM.c.snapshot_id, ITEM.c.market_id)
+    .where(ITEM.c.snapshot_id.in_(DIRECTORY_IDS), ITEM.c.shown == 1)
+    .order_by(ITEM.c.snapshot_id, ITEM.c.position)
+)
+ANY_SHOWN = select(ITEM.c.market_id).where(ITEM.c.shown == 1).limit(1)
+
+
+def was_any_shown(connection: Connection) -> bool:
+    """Whether a round has put any market before agents."""
+    return connection.scalar(ANY_SHOWN) is not None
+
+
+def read_last_shown(connection: Connection) -> Iterator[dict[MarketId, ShowingRound]]:
+    """The markets that agents were shown, each with the newest round that did, newest first: some at a time.
+
+    Whoever needs the first of them reads a few rounds, however many the record has.
+    """
+    known, start, size = set[str](), 0, FIRST_ROUNDS
+    while rounds := connection.execute(SHOWING_ROUNDS, {"most": size, "start": start}).all():
+        offered: dict[int, list[str]] = defaultdict(list)
+        for snapshot, market in connection.execute(
+            SHOWN_IN_ROUND, {"ids": [row.snapshot_id for row in rounds]}
+        ).all():
+            offered[snapshot].append(market)
+        found = dict[MarketId, ShowingRound]()
+        for round_id, snapshot, at in rounds:
+            for market in offered[snapshot]:
+                if market not in known:
+                    known.add(market)
+                    found[MarketId(market)] = ShowingRound(round_id, at)
+        yield found
+        start, size = start + size, 2 * size
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMarket:
+    """A market by its newest page. Once it has `ended`, `payout` is what YES paid; None is a refund."""
+
+    id: MarketId
+    event_id: str
+    question: str
+    category: str
+    closes_at: datetime
+    ended: bool
+    payout: int | None
+
+
+def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list[ListedMarket]:
+    """These markets, in the order given."""
+    pages = newest_rows(connection, VERSION, ids, "version", "event_id", "question", "category", "closes_at")
+    ends = newest_rows(connection, RESOLUTION, ids, "version", "payout")
+    return [_listed_market(pages[id], ends.get(id)) for id in ids]
+
+
+def _listed_market(page: Sequence[Any], end: Sequence[Any] | None) -> ListedMarket:
+    id, _, event_id, question, category, closes_at = page
+    payout = None if end is None else end[-1]
+    return ListedMarket(id, event_id, question, category, closes_at, end is not None, payout)
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastSpread:
+    """The lowest and the highest of so many agents' probabilities for a market, in millionths."""
+
+    agents: int
+    low: int
+    high: int
+
+
+def read_forecast_spreads(
+    connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
+) -> dict[MarketId, ForecastSpread]:
+    """How far apart the agents were in the newest round of each market, those of some kinds left out."""
+    if not shown:
+        return {}
+    named = values(column("market_id", Text), column("round_id", BigInt), name="pairs")
+    pairs = named.data([(market, last.round_id) for market, last in shown.items()]).cte("pairs")
+    said = and_(
+        FORECAST.c.turn_id == TURN.c.id,
+        FORECAST.c.market_id == pairs.c.market_id,
+        FORECAST.c.stage == "final",
+    )
+    joined = pairs.join(TURN, and_(TURN.c.round_id == pairs.c.round_id, TURN.c.verdict == "played"))
+    joined = joined.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, said)
+    chance = FORECAST.c.probability
+    query = select(pairs.c.market_id, func.count(), func.min(chance), func.max(chance)).select_from(joined)
+    query = query.where(ENTRANT.c.kind.not_in(sorted(but))).group_by(pairs.c.market_id)
+    return {MarketId(market): ForecastSpread(*figures) for market, *figures in connection.execute(query)}
+
+
+IS_TRADE = case((ENTRY.c.kind.in_(("buy", "sell")), 1), else_=0)
+MARKET_LOTS = (
+    select(ENTRY.c.market_id, func.sum(ENTRY.c.shares).label("shares"), func.sum(IS_TRADE).label("trades"))
+    .select_from(MARKET.join(ENTRY, ENTRY.c.market_id == MARKET.c.id))
+    .group_by(ENTRY.c.market_id, ENTRY.c.entrant_id, ENTRY.c.side)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketInterest:
+    """How often a market was traded, and how many lots of it are held now, an agent's in each cohort."""
+
+    trades: int
+    held: int
+
+
+def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[MarketId, MarketInterest]:
+    """What was traded of these markets, and what is held."""
+    lots = MARKET_LOTS.where(is_in_markets(connection.dialect.name)).subquery()
+    held = func.sum(case((lots.c.shares > 0, 1), else_=0))
+    query = select(lots.c.market_id, func.sum(lots.c.trades), held).group_by(lots.c.market_id)
+    rows = connection.execute(query, markets_parameter(connection, ids))
+    return {MarketId(market): MarketInterest(int(trades), int(open_)) for market, trades, open_ in rows}
+
+
+EVENTS: BindParameter[Sequence[Any]] = bindparam("events", expanding=True)
+
+NEWER_VERSION = VERSION.alias("newer")
+NEWEST_VERSION = (
+    select(func.max(NEWER_VERSION.c.version))
+    .where(NEWER_VERSION.c.market_id == VERSION.c.market_id)
+    .scalar_subquery()
+)
+
+# From each market to the next by the index: a record knows a hundred thousand, of which agents saw a few.
+FIRST_MARKET = select(func.min(ITEM.c.market_id).label("id")).cte("met", recursive=True)
+FOLLOWING_ITEM = ITEM.alias("following")
+NEXT_MARKET = (
+    select(func.min(FOLLOWING_ITEM.c.market_id))
+    .where(FOLLOWING_ITEM.c.market_id > FIRST_MARKET.c.id)
+    .scalar_subquery()
+)
+MET_MARKETS = FIRST_MARKET.union_all(select(NEXT_MARKET).where(FIRST_MARKET.c.id.is_not(None)))
+NEWEST_PAGE = and_(VERSION.c.market_id == MET_MARKETS.c.id, VERSION.c.version == NEWEST_VERSION)
+CATEGORIES = (
+    select(VERSION.c.category, func.count())
+    .select_from(MET_MARKETS.join(VERSION, NEWEST_PAGE))
+    .where(VERSION.c.category != "")
+    .group_by(VERSION.c.category)
+)
+
+
+def read_categories(connection: Connection) -> list[str]:
+    """The categories of these markets, those with most of them first."""
+    counted = connection.execute(CATEGORIES).all()
+    return [name for name, _ in sorted(counted, key=lambda row: (-row[1], row[0]))]
+
+
+def count_shown_rounds(connection: Connection) -> int:
+    """How many rounds have put markets before agents: it changes with what they were shown."""
+    return connection.execute(select(func.count(ROUND.c.id))).scalar_one()
+
+
+MARKETS_BY_EVENT = (
+    select(VERSION.c.event_id, func.count())
+    .where(VERSION.c.event_id.in_(EVENTS), VERSION.c.version == NEWEST_VERSION)
+    .where(exists().where(ITEM.c.market_id == VERSION.c.market_id))
+    .group_by(VERSION.c.event_id)
+)
+
+
+def count_by_event(connection: Connection, events: Collection[str]) -> dict[str, int]:
+    """How many of these markets are about each of some events."""
+    return dict(connection.execute(MARKETS_BY_EVENT, {"events": sorted(set(events))}).all())
+
+
+def read_quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Quote]:
+    """The newest price of each market that was known at an instant, if there was one.
+
+    Its time is the last at which someone found it so: when it was stored, or a sync or a snapshot later.
+    """
+    rows = newest_rows(connection, QUOTE, ids, "at", *QUOTE_FIELDS, until=at)
+    looks, items = last_sightings(connection, rows, at), _snapshot_quotes(connection, ids, at)
+    found = dict[MarketId, Quote]()
+    for market in ids:
+        row, item = rows.get(market), items.get(market)
+        stored = row and quote_of(row, max(row.at, looks.get(market, row.at)))
+        newer = item if item and (stored is None or item.at > stored.at) else stored
+        if newer is not None:
+            found[MarketId(market)] = newer
+    return found
+
+
+def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -> dict[str, Quote]:
+    """The newest price of each market that was in a snapshot, and true by then."""
+    wanted = _last_items_query(connection.dialect.name)
+    rows = connection.execute(wanted, markets_parameter(connection, ids) | {"until": at})
+    return {row.market_id: quote_of(row, row.quoted_at) for row in rows}
+
+
+@cache
+def _last_items_query(dialect: str) -> Select[Any]:
+    one = ITEM.alias("one")
+    until = one.c.quoted_at <= bindparam("until", type_=ITEM.c.quoted_at.type)
+    last = select(func.max(one.c.quoted_at)).where(one.c.market_id == MARKET.c.id, until)
+    joined = MARKET.join(ITEM, ITEM.c.market_id == MARKET.c.id).join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    prices = (QUOTE.c.market_id, ITEM.c.quoted_at, *(QUOTE.c[name] for name in QUOTE_FIELDS))
+    newest_one = ITEM.c.quoted_at == last.correlate(MARKET).scalar_subquery()
+    mine = is_in_markets(dialect)
+    return select(*prices).select_from(joined).where(newest_one, mine).order_by(ITEM.c.quote_id)
+
+
+def read_price_changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
+    """Every stored price of a market until an instant, oldest first: one for each change."""
+    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in QUOTE_FIELDS))
+    rows = select(*columns).where(QUOTE.c.market_id == market, QUOTE.c.at <= until)
+    return [quote_of(row) for row in connection.execute(rows.order_by(QUOTE.c.at, QUOTE.c.id))]
+
+
+def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
+    """What each market's page said at an instant, if anyone had read it by then."""
+    rows = newest_rows(connection, VERSION, ids, "version", *PAGE_FIELDS, until=at)
+    return {
+        MarketId(m): Market(MarketId(m), *(getattr(row, name) for name in PAGE_FIELDS))
+        for m, row in rows.items()
+    }
+
+
+def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> list[Listing]:
+    """These markets as they were known at an instant, in the order given; without those nobody knew."""
+    pages, quotes = read_pages_as_of(connection, ids, at), read_quotes_as_of(connection, ids, at)
+    known = [MarketId(market) for market in ids if market in pages]
+    return [Listing(pages[market], quotes.get(market)) for market in known]
+
+
+def read_known_ids(connection: Connection, at: datetime) -> list[MarketId]:
+    """Every market that anyone had seen by an instant, in the order of their ids."""
+    rows = connection.scalars(select(MARKET.c.id).where(MARKET.c.first_seen_at <= at))
+    return sorted(MarketId(row) for row in rows)
+
+
+MarketStatus = Literal["open", "waiting", "ended"]
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMarket:
+    """A market as it was last seen: open; waiting, since it closed or is no longer shown; or ended."""
+
+    listing: Listing
+    status: MarketStatus
+    ends: tuple[Resolution, ...]
+
+
+def read_markets(
+    connection: Connection, at: datetime, ids: Sequence[MarketId] | None = None
+) -> list[KnownMarket]:
+    """Markets as they were known at an instant, in the order given; all of them unless some are named."""
+    ids = read_known_ids(connection, at) if ids is None else ids
+    gone, ends = set(markets_gone_since(connection, BEGINNING)), dict[MarketId, list[Resolution]]()
+    for some in batches(ids):
+        for end in read_resolutions(connection, some, at):
+            ends.setdefault(end.market_id, []).append(end)
+    return [
+        KnownMarket(
+            listing,
+            _market_status(listing, at, listing.market.id in gone, ends),
+            tuple(ends.get(listing.market.id, ())),
+        )
+        for listing in read_listings_as_of(connection, ids, at)
+    ]
+
+
+def _market_status(
+    listing: Listing, at: datetime, gone: bool, ends: dict[MarketId, list[Resolution]]
+) -> MarketStatus:
+    if listing.market.id in ends:
+        return "ended"
+    return "waiting" if gone or listing.market.closes_at <= at else "open"
+
+
+# By cohort: the index has the times of each in their order, and a year has tens of thousands.
+NEWEST_OF_COHORT = (
+    select(func.max(SNAPSHOT.c.at)).where(SNAPSHOT.c.cohort_id == COHORT.c.id).scalar_subquery()
+)
+NEWEST_INSTANTS = (select(func.max(NEWEST_OF_COHORT)).select_from(COHORT), select(func.max(SYNC.c.at)))
+
+
+def read_newest_instant(connection: Connection, now: datetime) -> datetime:
+    """The newest instant of a record: now, unless a made-up world has been played further than that."""
+    found = [connection.scalar(query) for query in NEWEST_INSTANTS]
+    times: list[datetime] = [now, *(at for at in found if at is not None)]
+    return max(times)
+
+
+def filter_markets(
+    markets: Sequence[KnownMarket], search: str = "", category: str = "", status: str = "all"
+) -> list[KnownMarket]:
+    """Those that have these words in their question, rules or id, most traded first."""
+    words = search.casefold().split()
+    found = [
+        seen
+        for seen in markets
+        if status in ("all", seen.status)
+        and category.casefold() in ("", seen.listing.market.category.casefold())
+        and all(word in _searched_text(seen) for word in words)
+    ]
+    return sorted(found, key=lambda seen: (-_traded_volume(seen), seen.listing.market.id))
+
+
+def _searched_text(seen: KnownMarket) -> str:
+    market = seen.listing.market
+    return f"{market.question}\n{market.rules}\n{market.id}".casefold()
+
+
+def _traded_volume(seen: KnownMarket) -> int:
+    return seen.listing.quote.volume if seen.listing.quote else 0

@@ -1,0 +1,361 @@
+"""One turn whole: what was asked, answered, wished and had, read by its place in the season.
+
+The newest turns of a record, looked for round by round from the newest on.
+
+The newest decisions: who did most in a round.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, and_, bindparam, func, select
+
+from agents.model import Message
+from arena.record.schema.codec import orders_of
+from arena.record.schema.tables import (
+    CALL,
+    COHORT,
+    ENTRANT,
+    FILL,
+    FORECAST,
+    ITEM,
+    LEVEL,
+    QUOTE,
+    REJECTION,
+    ROUND,
+    TURN,
+    VERSION,
+)
+from markets.model import MarketId
+from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
+
+TURN_ID: BindParameter[int] = bindparam("turn_id")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """A turn by its place, how it ended, and what was wished in it."""
+
+    id: int
+    round_id: int
+    snapshot_id: int
+    entrant_id: int
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    at: datetime
+    verdict: str
+    note: str
+    cash: int
+    code_version: str
+    bets: tuple[Bet, ...]
+    sales: tuple[Sale, ...]
+
+
+PLACED_TURN = (
+    TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
+    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+)
+TURN_OF_AGENT = and_(COHORT.c.number == bindparam("cohort"), ENTRANT.c.name == bindparam("agent"))
+ONE_TURN = (
+    select(
+        TURN.c.id,
+        TURN.c.round_id,
+        ROUND.c.snapshot_id,
+        TURN.c.entrant_id,
+        COHORT.c.number,
+        ROUND.c.number,
+        ENTRANT.c.name,
+        ENTRANT.c.kind,
+        ROUND.c.at,
+        TURN.c.verdict,
+        TURN.c.note,
+        TURN.c.cash,
+        TURN.c.code_version,
+        TURN.c.wishes,
+    )
+    .select_from(PLACED_TURN)
+    .where(TURN_OF_AGENT, ROUND.c.number == bindparam("round"), ENTRANT.c.cohort_id == COHORT.c.id)
+)
+
+
+def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> PlacedTurn | None:
+    """An agent's turn in a round of a cohort, if it is in."""
+    row = connection.execute(ONE_TURN, {"cohort": cohort, "round": round, "agent": agent}).one_or_none()
+    return None if row is None else PlacedTurn(*[*row[:-1], *orders_of(row[-1])])
+
+
+TURN_ROUNDS = (
+    select(ROUND.c.number)
+    .select_from(PLACED_TURN)
+    .where(TURN_OF_AGENT, ENTRANT.c.cohort_id == COHORT.c.id)
+    .order_by(ROUND.c.number)
+)
+
+
+def read_turn_rounds(connection: Connection, cohort: int, agent: str) -> list[int]:
+    """The rounds of a cohort in which an agent's turn is in."""
+    return list(connection.scalars(TURN_ROUNDS, {"cohort": cohort, "agent": agent}))
+
+
+@dataclass(frozen=True, slots=True)
+class CallAttempt:
+    """One call of a turn but for its texts; money in millionths of a dollar, None where it is unknown."""
+
+    id: int
+    stage: str
+    sample: int
+    attempt: int
+    finish: str
+    model: str
+    fingerprint: str
+    rung: str
+    tokens_in: int
+    tokens_out: int
+    cost: int | None
+    worst: int | None
+    latency_ms: int
+    error_code: str | None
+    error_message: str | None
+    error_retry: int
+    made_at: datetime
+
+
+ATTEMPTS = (
+    select(*(CALL.c[name] for name in CallAttempt.__dataclass_fields__))
+    .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
+    .order_by(CALL.c.stage, CALL.c.sample, CALL.c.attempt)
+)
+
+
+def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]:
+    """Every call of a turn: first those before the prices were shown, each stage sample by sample."""
+    place = {"round_id": turn.round_id, "entrant_id": turn.entrant_id}
+    return [CallAttempt(*row) for row in connection.execute(ATTEMPTS, place)]
+
+
+def read_call_texts(connection: Connection, call_id: int) -> tuple[tuple[Message, ...], str | None]:
+    """What was asked in a call, and what was answered."""
+    query = select(CALL.c.messages, CALL.c.reply).where(CALL.c.id == call_id)
+    messages, reply = connection.execute(query).one()
+    return tuple(Message(**message) for message in json.loads(messages)), reply
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMarket:
+    """A market as a turn saw it: its page then, and the price if it had one."""
+
+    id: MarketId
+    question: str
+    event_id: str
+    shown: bool
+    mid: int | None
+
+
+SEEN_MARKETS = (
+    select(ITEM.c.market_id, VERSION.c.question, VERSION.c.event_id, ITEM.c.shown, QUOTE.c.mid)
+    .select_from(
+        ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id).outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    )
+    .where(ITEM.c.snapshot_id == bindparam("snapshot_id"))
+    .order_by(ITEM.c.position)
+)
+
+
+def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
+    """The markets that a turn saw: what was on offer, then what else was held."""
+    rows = connection.execute(SEEN_MARKETS, {"snapshot_id": turn.snapshot_id})
+    found = [
+        SeenMarket(market, question, event, bool(shown), mid) for market, question, event, shown, mid in rows
+    ]
+    return sorted(found, key=lambda seen: not seen.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedForecast:
+    """What an agent said of a market: before it saw a price, if it was asked, and in the end."""
+
+    final: int | None = None
+    blind: int | None = None
+    reason: str = ""
+
+
+TURN_FORECASTS = select(
+    FORECAST.c.market_id, FORECAST.c.stage, FORECAST.c.probability, FORECAST.c.reason
+).where(FORECAST.c.turn_id == TURN_ID)
+
+
+def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
+    """What a turn said of each market."""
+    said: dict[MarketId, dict[str, Any]] = defaultdict(dict)
+    for row in connection.execute(TURN_FORECASTS, {"turn_id": turn.id}):
+        said[row.market_id][row.stage] = row
+    return {market: _stated_forecast(stages) for market, stages in said.items()}
+
+
+def _stated_forecast(stages: dict[str, Any]) -> StatedForecast:
+    final, blind = stages.get("final"), stages.get("blind")
+    spoken = final if final is not None else blind
+    return StatedForecast(
+        None if final is None else final.probability,
+        None if blind is None else blind.probability,
+        "" if spoken is None else spoken.reason,
+    )
+
+
+FILL_NAMES = [name for name in Fill.__dataclass_fields__ if name != "levels"]
+FILLS = (
+    select(FILL.c.id, *(FILL.c[name] for name in FILL_NAMES))
+    .where(FILL.c.turn_id == TURN_ID)
+    .order_by(FILL.c.position)
+)
+LEVELS = (
+    select(LEVEL.c.fill_id, *(LEVEL.c[name] for name in FillLevel.__dataclass_fields__))
+    .where(LEVEL.c.fill_id.in_(bindparam("ids", expanding=True)))
+    .order_by(LEVEL.c.fill_id, LEVEL.c.position)
+)
+
+
+def read_fills(connection: Connection, turn: PlacedTurn) -> list[Fill]:
+    """What a turn bought and sold, level by level."""
+    rows = connection.execute(FILLS, {"turn_id": turn.id}).all()
+    levels: dict[int, list[FillLevel]] = defaultdict(list)
+    for fill_id, *level in connection.execute(LEVELS, {"ids": [row.id for row in rows]}):
+        levels[fill_id].append(FillLevel(*level))
+    return [_fill(row, levels[row.id]) for row in rows]
+
+
+def _fill(row: Row[Any], levels: Sequence[FillLevel]) -> Fill:
+    return Fill(**{name: getattr(row, name) for name in FILL_NAMES}, levels=tuple(levels))
+
+
+TURN_REJECTIONS = (
+    select(REJECTION.c.code, REJECTION.c.message, REJECTION.c.market_id)
+    .where(REJECTION.c.turn_id == TURN_ID)
+    .order_by(REJECTION.c.position)
+)
+
+
+def read_rejections(connection: Connection, turn: PlacedTurn) -> list[Rejection]:
+    """What a turn wished for in vain."""
+    return [Rejection(*row) for row in connection.execute(TURN_REJECTIONS, {"turn_id": turn.id})]
+
+
+ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+FIRST_ROUNDS = 8
+"""So many rounds are looked through at first; twice as many each time that these are not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSummary:
+    """A turn in a list: what it bought, sold and was refused, and what its calls cost.
+
+    `cost` are millionths of a dollar, None without a call and where the cost of one is `unknown`.
+    """
+
+    cohort: int
+    round: int
+    agent: str
+    at: datetime
+    verdict: str
+    bought: int
+    sold: int
+    rejected: int
+    spent: int
+    calls: int
+    unknown: int
+    cost: int | None
+
+
+NEWEST_ROUNDS = (
+    select(ROUND.c.id)
+    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    .order_by(ROUND.c.at.desc(), COHORT.c.number.desc())
+)
+FILL_OF_TURN = FILL.c.turn_id == TURN.c.id
+CALLS_OF_TURN = and_(CALL.c.round_id == TURN.c.round_id, CALL.c.entrant_id == TURN.c.entrant_id)
+
+
+def _sum_of(figure: ColumnElement[Any], *where: ColumnElement[bool]) -> ColumnElement[Any]:
+    return select(figure).where(*where).correlate(TURN).scalar_subquery()
+
+
+TURN_SUMMARIES = (
+    select(
+        COHORT.c.number,
+        ROUND.c.number,
+        ENTRANT.c.name,
+        ROUND.c.at,
+        TURN.c.verdict,
+        _sum_of(func.count(), FILL_OF_TURN, FILL.c.action == "buy"),
+        _sum_of(func.count(), FILL_OF_TURN, FILL.c.action == "sell"),
+        _sum_of(func.count(), REJECTION.c.turn_id == TURN.c.id),
+        _sum_of(func.coalesce(func.sum(FILL.c.amount), 0), FILL_OF_TURN, FILL.c.action == "buy"),
+        _sum_of(func.count(), CALLS_OF_TURN),
+        _sum_of(func.count() - func.count(CALL.c.cost), CALLS_OF_TURN),
+        _sum_of(func.sum(CALL.c.cost), CALLS_OF_TURN),
+    )
+    .select_from(
+        TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
+        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+        .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+    )
+    .where(TURN.c.round_id.in_(ROUND_IDS))
+    .order_by(ROUND.c.at.desc(), COHORT.c.number.desc(), ENTRANT.c.position)
+    .limit(bindparam("most"))
+)
+
+
+def read_newest_turns(
+    connection: Connection, most: int, agent: str = "", verdict: str = ""
+) -> list[TurnSummary]:
+    """The newest turns, of one agent or with one verdict if these are given; no more than `most`."""
+    query, rounds = _newest_turns_query(agent, verdict), list(connection.scalars(NEWEST_ROUNDS))
+    found, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
+    while start < len(rounds) and len(found) < most:
+        wanted = {"ids": rounds[start : start + size], "most": most - len(found)}
+        found += [_turn_summary(row) for row in connection.execute(query, wanted)]
+        start, size = start + size, 2 * size
+    return found
+
+
+def _newest_turns_query(agent: str, verdict: str) -> Select[Any]:
+    query = TURN_SUMMARIES.where(ENTRANT.c.name == agent) if agent else TURN_SUMMARIES
+    return query.where(TURN.c.verdict == verdict) if verdict else query
+
+
+def _turn_summary(row: Any) -> TurnSummary:
+    *figures, spent, calls, unknown, cost = row
+    known = int(cost) if cost is not None and not unknown else None
+    return TurnSummary(*[*figures, int(spent), calls, unknown, known])
+
+
+TRADE_COUNT = select(func.count()).where(FILL.c.turn_id == TURN.c.id).correlate(TURN).scalar_subquery()
+BUSIEST_TURNS = (
+    select(ENTRANT.c.name, TURN.c.verdict, TRADE_COUNT.label("trades"))
+    .select_from(TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id))
+    .where(TURN.c.round_id == bindparam("round_id"))
+    .order_by(TRADE_COUNT.desc(), ENTRANT.c.position)
+    .limit(bindparam("most"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnActivity:
+    """An agent's turn: how it ended, and how many trades it made."""
+
+    agent: str
+    verdict: str
+    trades: int
+
+
+def read_busiest_turns(connection: Connection, round_id: int, most: int) -> list[TurnActivity]:
+    """The turns of a round with most trades."""
+    rows = connection.execute(BUSIEST_TURNS, {"round_id": round_id, "most": most})
+    return [TurnActivity(*row) for row in rows]

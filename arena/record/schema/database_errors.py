@@ -1,0 +1,119 @@
+"""What a database complains of, in plain words."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlalchemy import Engine, event
+from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.exc import OperationalError
+
+from arena.errors import ArenaError
+
+RACE_ERRORS = (
+    "raced",
+    "another process wrote to {} at the same time",
+    "start it again: what is missing will be played",
+    2,
+)
+KNOWN_ERRORS = (
+    (
+        "unable to open database file",
+        "cannot_open",
+        "{} can't be opened",
+        "is it a file, and may you write there?",
+        1,
+    ),
+    ("is not a database", "not_a_record", "{} is not a record", "name another file with --database", 1),
+    ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
+    ("readonly database", "read_only", "{} can only be read", "may you write to the file and its folder?", 1),
+    ("database is locked", "locked", "{} is in use by another process", "try again when that has ended", 1),
+    ("disk I/O error", "disk_error", "the disk failed at {}", "is there room on it? Then try again", 1),
+    ("disk is full", "disk_full", "there is no room left to write {}", "free some space; nothing is lost", 1),
+    ("UNIQUE constraint failed", *RACE_ERRORS),
+    ("duplicate key value", *RACE_ERRORS),
+)
+"""Part of what the driver says, our code for it, what has happened, how to mend it, and the exit status."""
+
+
+def record_name(url: URL) -> str:
+    """A record as messages name it: its path, or its address without the password.
+
+    >>> record_name(URL.create("postgresql", "ann", "secret", "host", database="arena"))
+    'postgresql://ann:***@host/arena'
+    """
+    return url.set(query={}).render_as_string() if url.host else sqlite_path(url) or "memory"
+
+
+def sqlite_path(url: URL) -> str:
+    """The path of a SQLite file, also where it is opened by an address of its own, only to be read.
+
+    >>> sqlite_path(URL.create("sqlite", database="50%.db"))
+    '50%.db'
+    >>> sqlite_path(URL.create("sqlite", database="file:/a%20b.db", query={"uri": "true"}))
+    '/a b.db'
+    """
+    named = url.database or ""
+    return unquote(named.removeprefix("file:")) if "uri" in url.query else named
+
+
+def translate_errors(engine: Engine, url: URL) -> None:
+    """Turn the driver's errors that a user can mend into our own, which name the record."""
+
+    @event.listens_for(engine, "handle_error")
+    def translate(context: ExceptionContext) -> None:
+        said, name = str(context.original_exception), record_name(url)
+        if known := _known_error(said, name):
+            raise known from context.original_exception
+        if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
+            message = f"{name} can't be reached: {_reason(said, url)}"
+            mend = "is the server running, and are address, user and password right?"
+            raise ArenaError("unreachable", message, mend) from None  # the cause may hold the password
+
+
+def _known_error(said: str, name: str) -> ArenaError | None:
+    for words, code, message, mend, status in KNOWN_ERRORS:
+        if words in said:
+            return ArenaError(code, message.format(name), mend, status)
+    return None
+
+
+@contextmanager
+def translated_driver_errors(url: URL) -> Iterator[None]:
+    """The same for statements that go to the driver of SQLite itself."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if known := _known_error(str(error), record_name(url)):
+            raise known from error
+        raise
+
+
+@contextmanager
+def translated_file_errors(place: Path) -> Iterator[None]:
+    """The same for work on a file that goes past SQLAlchemy: what the driver or the system says of it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if known := _known_error(str(error), str(place)):
+            raise known from error
+        raise
+    except OSError as error:
+        message = f"{error.filename or place}: {error.strerror}"
+        raise ArenaError("cannot_write", message, "may you write there, and is there room?") from error
+
+
+def _is_cut_off(context: ExceptionContext) -> bool:
+    """Whether there is no connection to a server, or none any more."""
+    return context.dialect.name != "sqlite" and (context.connection is None or context.is_disconnect)
+
+
+def _reason(said: str, url: URL) -> str:
+    """The first line of what the driver said, without the password."""
+    reason = next(iter(said.strip().splitlines()), "no reason is given")
+    secrets = (url.password, url.query.get("password"))
+    for secret in (str(secret) for secret in secrets if secret):
+        reason = reason.replace(secret, "***")
+    return reason

@@ -1,0 +1,198 @@
+"""Rows into tables: one with its new id, or many in one statement.
+
+Statements that are made once and then go to the driver as they are, for what is done with every call.
+
+To bind each value and dress each row, SQLAlchemy takes longer than SQLite takes to do it.
+
+The newest row of each of many markets, found by the index on market and time.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache, lru_cache
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Row,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    func,
+    insert,
+    select,
+)
+from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy.sql.elements import ClauseElement
+
+from arena.record.schema.database_errors import translated_driver_errors
+from arena.record.schema.dialects import UtcTime, instant_text
+from arena.record.schema.tables import MARKET
+
+TableRows = list[dict[str, Any]]
+TableLine = tuple[Any, ...]
+PLACEHOLDERS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
+"""What stands for a value in a statement, by the style of the driver."""
+
+
+def row_of(fact: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a fact as a row."""
+    return {name: getattr(fact, name) for name in names}
+
+
+def line_of(*names: str) -> Callable[[Any], TableLine]:
+    """What takes two or more attributes of a fact, in this order."""
+    return attrgetter(*names)
+
+
+def insert_one(connection: Connection, table: Table, **row: Any) -> int:
+    """One row; its new id."""
+    return int(connection.execute(_insertion(table), row).scalar_one())
+
+
+@cache
+def _insertion(table: Table) -> ReturningInsert[Any]:
+    return insert(table).returning(table.c.id)
+
+
+def insert_rows(connection: Connection, table: Table, rows: TableRows) -> None:
+    """All rows, which have the same columns in the same order, in one statement; none is fine."""
+    if rows:
+        insert_lines(connection, table, list(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def insert_lines(
+    connection: Connection, table: Table, names: Sequence[str], lines: Iterable[TableLine]
+) -> None:
+    """All lines in one statement; none is fine.
+
+    They go to the driver as they are: to bind each value, SQLAlchemy takes longer than the database.
+    """
+    statement, instants = _statement(table, tuple(names), connection.dialect)
+    if bound := _with_instants(list(lines), instants):
+        connection.exec_driver_sql(statement, bound)
+
+
+def _with_instants(lines: list[TableLine], instants: Sequence[int]) -> list[TableLine]:
+    """Lines with their instants, at these places, as text."""
+    if not instants:
+        return lines
+    columns = list(zip(*lines, strict=True))
+    for place in instants if columns else ():
+        texts = {at: None if at is None else instant_text(at) for at in set(columns[place])}
+        columns[place] = tuple(map(texts.get, columns[place]))
+    return list(zip(*columns, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[str, list[int]]:
+    """The statement, and which values are instants that it wants as text, as SQLite does: see `UtcTime`."""
+    instants = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]
+    quoted = dialect.identifier_preparer
+    marks = ", ".join([PLACEHOLDERS[dialect.paramstyle]] * len(names))
+    place = f"{quoted.format_table(table)} ({', '.join(map(quoted.quote, names))})"
+    statement = f"INSERT INTO {place} VALUES ({marks})"  # noqa: S608 - the names are those of our own tables
+    return statement, instants if dialect.name == "sqlite" else []
+
+
+DriverRow = tuple[Any, ...]
+
+
+def run_statement(
+    connection: Connection, statement: ClauseElement, values: Mapping[str, Any]
+) -> list[DriverRow]:
+    """The rows that a statement with bound parameters gives, as the driver has them: ask for no times."""
+    text, order, fixed, instants = _compiled(statement, connection.dialect)
+    bound = {**fixed, **values}
+    for name in instants:
+        bound[name] = instant_text(bound[name])
+    if order is None:
+        found = connection.exec_driver_sql(text, {name: bound[name] for name in fixed})
+        return [tuple(row) for row in found] if found.returns_rows else []
+    return execute_sqlite(connection, text, tuple([bound[name] for name in order]))
+
+
+def execute_sqlite(connection: Connection, text: str, values: DriverRow = ()) -> list[DriverRow]:
+    """A statement by the driver of SQLite itself, whose complaints come as plain words."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    with translated_driver_errors(connection.engine.url):
+        return driver.execute(text, values).fetchall()
+
+
+CompiledStatement = tuple[str, tuple[str, ...] | None, dict[str, Any], tuple[str, ...]]
+
+
+@lru_cache(maxsize=256)
+def _compiled(statement: ClauseElement, dialect: Dialect) -> CompiledStatement:
+    """The text; the order of its values, or None where they go by name; those that are fixed; the instants.
+
+    SQLite takes instants as text: see `UtcTime`.
+    """
+    made: Any = statement.compile(dialect=dialect)
+    times = (name for name, bind in made.binds.items() if isinstance(bind.type, UtcTime))
+    order = tuple(made.positiontup) if made.positional else None
+    return str(made), order, dict(made.params), tuple(times) if dialect.name == "sqlite" else ()
+
+
+T = TypeVar("T")
+BATCH = 1_000
+"""So many markets at once: databases take only so many parameters."""
+
+
+def batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The things, some at a time."""
+    for start in range(0, len(things), BATCH):
+        yield things[start : start + BATCH]
+
+
+def newest_rows(
+    connection: Connection,
+    table: Table,
+    ids: Sequence[str],
+    order: str,
+    *columns: str,
+    until: datetime | None = None,
+) -> dict[str, Row[Any]]:
+    """Of each market the last row in an order, with its id and these columns; until an instant, if given."""
+    if not ids:
+        return {}
+    wanted = _newest_query(table, order, columns, until is not None, connection.dialect.name)
+    limit = {} if until is None else {"until": until}
+    rows = connection.execute(wanted, markets_parameter(connection, ids) | limit).all()
+    return dict(zip([row[0] for row in rows], rows, strict=True))
+
+
+@cache
+def _newest_query(
+    table: Table, order: str, columns: tuple[str, ...], until: bool, dialect: str
+) -> Select[Any]:
+    """The question, made once: that takes longer than to answer it."""
+    one = table.alias("one")
+    last = select(one.c.id).where(one.c.market_id == MARKET.c.id)
+    last = last.where(one.c.at <= bindparam("until", type_=one.c.at.type)) if until else last
+    last = last.order_by(one.c[order].desc(), one.c.id.desc()).limit(1)
+    joined = MARKET.join(table, table.c.id == last.correlate(MARKET).scalar_subquery())
+    wanted = select(MARKET.c.id.label("market_id"), table.c.id, *(table.c[name] for name in columns))
+    return wanted.select_from(joined).where(is_in_markets(dialect))
+
+
+def is_in_markets(dialect: str) -> ColumnElement[bool]:
+    """Whether a market is one of those that `markets_parameter` gives, as one parameter for all of them."""
+    if dialect == "postgresql":
+        return MARKET.c.id == any_(bindparam("ids", type_=ARRAY(Text)))
+    listed = func.json_each(bindparam("ids", type_=Text)).table_valued("value")
+    return MARKET.c.id.in_(select(listed.c.value))
+
+
+def markets_parameter(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """The parameter for `is_in_markets`."""
+    return {"ids": list(ids) if connection.dialect.name == "postgresql" else json.dumps(list(ids))}

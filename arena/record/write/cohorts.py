@@ -1,0 +1,133 @@
+"""Writing facts down, in bulk, on a connection whose transaction the caller owns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, func, select, update
+
+from arena.record.model.cohort import Cohort
+from arena.record.schema.codec import cohort_text
+from arena.record.schema.statements import TableRows, insert_lines, insert_one, insert_rows, line_of, row_of
+from arena.record.schema.tables import COHORT, ENTRANT, ENTRY, ITEM, MARK, PROMPT, ROUND, SNAPSHOT
+from arena.record.write.listings import add_page_rows, add_quote_rows
+from arena.record.write.operations import add_cohort_finished
+from markets.hashes import canonical, digest, plain_value
+from markets.model import Snapshot
+from portfolio.ledger import LedgerError
+from portfolio.model import Entry, Mark
+
+ENTRY_NAMES = tuple(field.name for field in fields(Entry))
+MARK_NAMES = tuple(field.name for field in fields(Mark))
+entry_line, mark_line = line_of(*ENTRY_NAMES), line_of(*MARK_NAMES)
+
+
+def add_cohort(
+    connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
+) -> None:
+    """A new cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
+    known = set(connection.scalars(select(PROMPT.c.hash)))
+    fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
+    insert_rows(connection, PROMPT, fresh)
+    frozen = cohort_text(cohort)
+    shape = row_of(cohort, "number", "starts_at")
+    cohort_id = insert_one(connection, COHORT, **shape, frozen=frozen, hash=digest(frozen))
+    rows: TableRows = [
+        {"cohort_id": cohort_id, "settings": canonical(each.settings)}
+        | row_of(each, "position", "name", "kind")
+        for each in cohort.entrants
+    ]
+    insert_rows(connection, ENTRANT, rows)
+    ids = connection.execute(select(ENTRANT.c.name, ENTRANT.c.id).where(ENTRANT.c.cohort_id == cohort_id))
+    add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
+
+
+NEWEST_ENTRIES = (
+    select(ENTRY.c.entrant_id, func.max(ENTRY.c.at))
+    .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)))
+    .group_by(ENTRY.c.entrant_id)
+)
+
+
+def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+    """More lines of entrants' ledgers, by entrant id, none of them older than its last."""
+    last = dict(connection.execute(NEWEST_ENTRIES, {"ids": list(ledgers)}).all())
+    for entrant_id, entries in ledgers.items():
+        if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
+            raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
+    lines = ((key, *entry_line(entry)) for key, entries in ledgers.items() for entry in entries)
+    insert_lines(connection, ENTRY, ("entrant_id", *ENTRY_NAMES), lines)
+
+
+def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
+    """A snapshot with what is new in it: markets, versions of their pages, changed quotes."""
+    listings = list(snapshot)
+    versions = add_page_rows(connection, listings, snapshot.seen_at)
+    quotes = add_quote_rows(connection, listings)
+    shown = {listing.market.id for listing in snapshot.shown}
+    rows: TableRows = [
+        {
+            "position": position,
+            "market_id": listing.market.id,
+            "version_id": versions[listing.market.id][1],
+            "quote_id": quotes[listing.market.id][1] if listing.quote else None,
+            "quoted_at": listing.quote.at if listing.quote else None,
+            "shown": int(listing.market.id in shown),
+        }
+        for position, listing in enumerate(listings)
+    ]
+    seen = [
+        [
+            row["market_id"],
+            versions[row["market_id"]][0],
+            quotes[row["market_id"]][0] if row["quote_id"] else None,
+            plain_value(row["quoted_at"]),
+            row["shown"],
+        ]
+        for row in rows
+    ]
+    times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
+    fact = digest({"cohort": number, "items": seen, **times})
+    snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, hash=fact, **times)
+    insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
+    return snapshot_id
+
+
+def open_round(connection: Connection, cohort_id: int, number: int, at: datetime, snapshot_id: int) -> int:
+    """A round that has its snapshot and waits for its turns."""
+    row = {"cohort_id": cohort_id, "number": number, "at": at, "snapshot_id": snapshot_id}
+    return insert_one(connection, ROUND, **row)
+
+
+def close_round(connection: Connection, round_id: int) -> None:
+    """Every turn and mark is in; a round that is done stays as it is."""
+    connection.execute(update(ROUND).where(ROUND.c.id == round_id, ROUND.c.done == 0).values(done=1))
+
+
+def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
+    """Every round has run and nothing is open; a cohort ends once, and that is to be told."""
+    open_one = (COHORT.c.id == cohort_id, COHORT.c.ended_at.is_(None))
+    if connection.execute(update(COHORT).where(*open_one).values(ended_at=at)).rowcount:
+        add_cohort_finished(connection, cohort_id, at)
+
+
+def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
+    """Since when a cohort decides nothing; None lets it go on."""
+    connection.execute(update(COHORT).where(COHORT.c.id == cohort_id).values(paused_at=at))
+
+
+def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
+    """A cohort decides no more, for good; it stops once."""
+    running = (COHORT.c.id == cohort_id, COHORT.c.stopped_at.is_(None))
+    connection.execute(update(COHORT).where(*running).values(stopped_at=at))
+
+
+SNAPSHOT_TIME = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()
+DELETE_MARKS = delete(MARK).where(MARK.c.at == SNAPSHOT_TIME, MARK.c.snapshot_id == bindparam("taken"))
+
+
+def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
+    """Each entrant's holdings at a snapshot, by entrant id, in place of what was there."""
+    connection.execute(DELETE_MARKS, {"taken": snapshot_id})
+    lines = ((key, snapshot_id, *mark_line(mark)) for key, mark in marks.items())
+    insert_lines(connection, MARK, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)

@@ -1,0 +1,261 @@
+"""Named duties, of which each has one holder: a lease by the database's clock, and a token that fences.
+
+The token grows by one with every holder. Who writes under a lease does so with its token, which is checked
+in the same transaction: one that was taken for dead and wakes late writes nothing.
+
+How the jobs of `arena run` went last: one row each, which the next doing takes the place of.
+
+Incidents in the record: an outbox, of which each is told once, and a look at the rounds they come from.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Select, and_, bindparam, func, literal, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from arena.errors import ArenaError
+from arena.record.model.cohort import JobState
+from arena.record.model.incident import (
+    LASTING_KINDS,
+    Incident,
+    IncidentKind,
+    RecordedIncident,
+    RoundEnd,
+    cohort_finished,
+)
+from arena.record.schema.database import reading
+from arena.record.schema.dialects import NOW, FromNow, seconds
+from arena.record.schema.tables import CALL, COHORT, ENTRANT, INCIDENT, JOB, LEASE, ROUND, TURN
+from markets.hashes import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A lease under which a record is written: its name, and the token that it must still have."""
+
+    name: str
+    token: int
+
+
+class LeaseLost(ArenaError):
+    """Another process has taken over the duty under which something was to be written."""
+
+    def __init__(self, name: str):
+        words = f"another process has taken over as {name}, so nothing was written"
+        mend = "nothing is lost: that one goes on; this one can be ended, or started again to stand by"
+        super().__init__("superseded", words, mend)
+
+
+FIRST_LEASE = {"token": 0, "holder": "", "expires_at": FromNow(literal(-1.0))}
+LEASE_EXPIRY = FromNow(bindparam("length"))
+OWN_LEASE = (LEASE.c.name == bindparam("duty"), LEASE.c.token == bindparam("held"))
+HELD_LEASE = select(LEASE.c.token, LEASE.c.holder, (LEASE.c.expires_at <= NOW).label("over")).where(
+    LEASE.c.name == bindparam("duty")
+)
+TAKE_LEASE = (
+    update(LEASE)
+    .where(LEASE.c.name == bindparam("duty"))
+    .values(token=LEASE.c.token + 1, holder=bindparam("by"), expires_at=LEASE_EXPIRY)
+)
+RENEW_LEASE = update(LEASE).where(*OWN_LEASE).values(expires_at=LEASE_EXPIRY)
+FENCE_HOLDS = select(LEASE.c.token).where(*OWN_LEASE)
+
+
+def take_lease(
+    connection: Connection, name: str, holder: str, length: timedelta, is_gone: Callable[[str], bool]
+) -> int | None:
+    """The token of a duty that nobody has, or whose holder is gone or late; None where somebody has it."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    connection.execute(insert(LEASE).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
+    row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
+    if not (row.over or row.holder == holder or is_gone(row.holder)):
+        return None
+    connection.execute(TAKE_LEASE, {"duty": name, "by": holder, "length": seconds(length)})
+    return int(row.token) + 1
+
+
+def renew_lease(connection: Connection, name: str, token: int, length: timedelta) -> bool:
+    """Have a duty for longer; whether it is still one's own. A length of zero lets go of it."""
+    mine = {"duty": name, "held": token, "length": seconds(length)}
+    return connection.execute(RENEW_LEASE, mine).rowcount == 1
+
+
+def check_fence(connection: Connection, fence: Fence) -> None:
+    """That a lease still has its token, and keeps it until the transaction ends."""
+    mine = {"duty": fence.name, "held": fence.token}
+    if connection.execute(FENCE_HOLDS.with_for_update(read=True), mine).first() is None:
+        raise LeaseLost(fence.name)
+
+
+def read_jobs(connection: Connection) -> dict[str, JobState]:
+    """All that is known of them, by name."""
+    names = tuple(JobState.__dataclass_fields__)
+    rows = connection.execute(select(*(JOB.c[name] for name in names)).order_by(JOB.c.name))
+    return {row.name: JobState(*row) for row in rows}
+
+
+def put_job(connection: Connection, state: JobState) -> None:
+    """How a job goes."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    row = asdict(state)
+    later = {name: value for name, value in row.items() if name != "name"}
+    connection.execute(
+        insert(JOB).values(**row).on_conflict_do_update(index_elements=[JOB.c.name], set_=later)
+    )
+
+
+MOST_TRIES = 30
+"""After so many tries, which take a day, nobody is told any more."""
+IS_OPEN = INCIDENT.c.ended_at.is_(None)
+IS_UNTOLD = (INCIDENT.c.told_at.is_(None), INCIDENT.c.tries < MOST_TRIES)
+
+
+def add_incidents(engine: Engine, found: Sequence[Incident], unless: str = "") -> None:
+    """Put in what isn't there yet, unless one of its kind goes on whose subject begins like that."""
+    if not found:
+        return
+    with engine.begin() as connection:
+        for incident in found:
+            if not (unless and _is_ongoing(connection, incident.kind, unless)):
+                add_incident(connection, incident)
+
+
+def add_incident(connection: Connection, incident: Incident) -> None:
+    """An incident, once."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    row = {
+        "kind": incident.kind,
+        "subject": incident.subject,
+        "at": incident.at,
+        "body": canonical({"text": incident.text, "data": incident.data}),
+        "tries": 0,
+        "ended_at": None if incident.kind in LASTING_KINDS else incident.at,
+    }
+    connection.execute(insert(INCIDENT).values(**row).on_conflict_do_nothing())
+
+
+def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
+    """That a cohort has ended, in the transaction in which it does."""
+    rounds = select(func.count()).where(ROUND.c.cohort_id == cohort_id).scalar_subquery()
+    agents = select(func.count()).where(ENTRANT.c.cohort_id == cohort_id).scalar_subquery()
+    row = connection.execute(select(COHORT.c.number, rounds, agents).where(COHORT.c.id == cohort_id)).one()
+    number, played, playing = row
+    add_incident(connection, cohort_finished(number, at, played, playing))
+
+
+def _is_ongoing(connection: Connection, kind: IncidentKind, prefix: str) -> bool:
+    mine = (IS_OPEN, INCIDENT.c.kind == kind, INCIDENT.c.subject.startswith(prefix, autoescape=True))
+    return connection.execute(select(INCIDENT.c.id).where(*mine).limit(1)).first() is not None
+
+
+def end_incidents(
+    engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
+) -> None:
+    """What goes on of a kind is over, where its subject begins so, except for these subjects."""
+    mine = [IS_OPEN, INCIDENT.c.kind == kind, INCIDENT.c.subject.startswith(about, autoescape=True)]
+    mine += [INCIDENT.c.subject.not_in(but)] if but else []
+    with reading(engine) as connection:
+        if connection.execute(select(INCIDENT.c.id).where(*mine).limit(1)).first() is None:
+            return  # as nearly always: nothing is written then
+    with engine.begin() as connection:
+        connection.execute(update(INCIDENT).where(*mine).values(ended_at=at))
+
+
+def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
+    """What is to be told now, the oldest first."""
+    ready = or_(INCIDENT.c.next_try_at.is_(None), INCIDENT.c.next_try_at <= now)
+    with reading(engine) as connection:
+        return _read_incidents(
+            connection, select(INCIDENT).where(*IS_UNTOLD, ready).order_by(INCIDENT.c.id).limit(most)
+        )
+
+
+def record_delivery(engine: Engine, id: int, told_at: datetime | None, next_try_at: datetime | None) -> None:
+    """That somebody was told, or that it was tried in vain and is to be tried again."""
+    values = {"tries": INCIDENT.c.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
+    with engine.begin() as connection:
+        connection.execute(update(INCIDENT).where(INCIDENT.c.id == id).values(**values))
+
+
+def drop_untold(engine: Engine) -> None:
+    """There is nobody to be told: whoever is, later, doesn't hear of it any more."""
+    with reading(engine) as connection:
+        if connection.execute(select(INCIDENT.c.id).where(*IS_UNTOLD).limit(1)).first() is None:
+            return
+    with engine.begin() as connection:
+        connection.execute(update(INCIDENT).where(*IS_UNTOLD).values(tries=MOST_TRIES))
+
+
+def read_recent_incidents(
+    connection: Connection, most: int, only_open: bool = False
+) -> list[RecordedIncident]:
+    """The newest incidents, or the newest of those that go on."""
+    rows = select(INCIDENT).where(IS_OPEN) if only_open else select(INCIDENT)
+    return _read_incidents(connection, rows.order_by(INCIDENT.c.id.desc()).limit(most))
+
+
+def _read_incidents(connection: Connection, rows: Select[Any]) -> list[RecordedIncident]:
+    return [_recorded_incident(row) for row in connection.execute(rows)]
+
+
+def _recorded_incident(row: Row[Any]) -> RecordedIncident:
+    body = json.loads(row.body)
+    incident = Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {}))
+    return RecordedIncident(row.id, incident, row.ended_at, row.told_at, row.tries, row.next_try_at)
+
+
+TWO_NEWEST_TIMES = select(ROUND.c.at).distinct().order_by(ROUND.c.at.desc()).limit(2)
+LAST_CALL = (
+    select(func.max(CALL.c.id))
+    .where(CALL.c.round_id == ROUND.c.id, CALL.c.entrant_id == ENTRANT.c.id)
+    .correlate(ROUND, ENTRANT)
+    .scalar_subquery()
+)
+ROUND_ENDS = (
+    select(
+        ROUND.c.id,
+        COHORT.c.number.label("cohort"),
+        ROUND.c.number,
+        ROUND.c.at,
+        ROUND.c.done,
+        ENTRANT.c.name,
+        ENTRANT.c.settings,
+        TURN.c.verdict,
+        CALL.c.error_message,
+    )
+    .select_from(
+        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+        .join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id)
+        .outerjoin(TURN, and_(TURN.c.round_id == ROUND.c.id, TURN.c.entrant_id == ENTRANT.c.id))
+        .outerjoin(CALL, and_(CALL.c.id == LAST_CALL, CALL.c.error_code == "budget"))
+    )
+    .where(ROUND.c.at.in_(TWO_NEWEST_TIMES))
+    .order_by(ROUND.c.at, COHORT.c.number, ENTRANT.c.position)
+)
+
+
+def read_round_ends(engine: Engine) -> list[RoundEnd]:
+    """The rounds of the two newest decision times: those before are over, and stay as they are."""
+    rounds: dict[int, list[Any]] = defaultdict(list)
+    with reading(engine) as connection:
+        for row in connection.execute(ROUND_ENDS):
+            rounds[row.id].append(row)
+    return [_round_end(rows) for rows in rounds.values()]
+
+
+def _round_end(rows: Sequence[Any]) -> RoundEnd:
+    one = rows[0]
+    return RoundEnd(
+        cohort=one.cohort,
+        number=one.number,
+        at=one.at,
+        done=bool(one.done),
+        verdicts={row.name: row.verdict for row in rows},
+        models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
+        refused={row.name: row.error_message for row in rows if row.error_message},
+    )
