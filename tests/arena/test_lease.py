@@ -51,7 +51,7 @@ def test_of_a_container_or_a_machine_of_the_same_name_nothing_is_known() -> None
 def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lease, "BEAT", timedelta(milliseconds=1))
+    monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
 
     async def go() -> tuple[int, int]:
         beats, enough = 0, asyncio.Event()

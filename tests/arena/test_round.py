@@ -478,7 +478,7 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
 def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "BEAT", timedelta(milliseconds=5))
+    monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=5))
     seen = []
 
     async def thinks(view: View, ask: Ask) -> Decision:

@@ -108,7 +108,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, most in (("MOST", 4), ("WEIGHED", 12), ("COMPARED", 8)):
         monkeypatch.setattr(markets, name, most)
     monkeypatch.setattr(markets, "ENOUGH", {"shown": 4, "volume": 12, "apart": 8})
-    monkeypatch.setattr(directory, "FIRST", 1)
+    monkeypatch.setattr(directory, "FIRST_ROUNDS", 1)
     st.cache_data.clear()
     yield
     st.cache_data.clear()
