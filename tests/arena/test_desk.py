@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.calls import recorded_ask
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
 from arena.record.model.reservation import Budget, Payer, Scope
@@ -49,7 +48,7 @@ def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
 
 @pytest.fixture(autouse=True)
 def no_second_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded_ask, "WAITS", ())
+    monkeypatch.setattr("arena.calls.recorded_ask.WAITS", ())
 
 
 class Provider:
