@@ -29,7 +29,7 @@ class Provider:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.calls.recorded_ask.WAITS", (0.0, 0.0))
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (0.0, 0.0))
 
 
 def play(
@@ -104,7 +104,7 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr("arena.calls.recorded_ask.WAITS", (1.0, 4.0))
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (1.0, 4.0))
     monkeypatch.setattr("arena.calls.recorded_ask.asyncio.sleep", sleep)
     soon, later, never = (replace(BUSY, wait=wait) for wait in (2.5, 1.0, 3_600.0))
     play(Provider(soon, later, None), [], QUESTION)
@@ -139,7 +139,7 @@ def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:
 def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
     code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.calls.recorded_ask.GONE", (0.0, 0.0))
+    monkeypatch.setattr("arena.calls.recorded_ask.DATABASE_WAITS", (0.0, 0.0))
     kept, tries = list[str | None](), 0
 
     def keep(_attempt: int, tried: EndedAttempt) -> None:
