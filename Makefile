@@ -6,7 +6,7 @@ export PYTHON
 unexport PYTHONPATH PYTHONHOME
 
 packages := markets portfolio agents arena dashboard
-checks := check-lint check-format check-types check-imports check-lock check-docs check-deploy
+checks := check-lint check-format check-types check-imports check-size check-lock check-docs check-deploy
 
 .PHONY: help setup demo test check $(checks) format docs lock clean
 
@@ -37,6 +37,9 @@ check-types: setup
 
 check-imports: setup
 	@said=$$(.venv/bin/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }; echo "imports: ok"
+
+check-size: setup
+	@.venv/bin/python scripts/check_size.py && echo "size: ok"
 
 check-lock: setup
 	@.venv/bin/python scripts/check_lock.py && echo "lock: ok"
