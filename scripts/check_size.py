@@ -32,14 +32,8 @@ MADE = {
     "docs/scoring.md",
 }
 """Pages that `make docs` writes from the code."""
-LAYOUT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
+SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+"""Tokens that say nothing to the machine, or only how others hang together."""
 KEY = re.compile(r"^\| `", re.MULTILINE)
 
 
