@@ -27,11 +27,11 @@ class Found:
 
 
 class ResearchError(Exception):
-    """A source gave no answer that can be used. `mend` is what may help."""
+    """A source gave no answer that can be used. `hint` says what may help."""
 
-    def __init__(self, code: str, message: str, mend: str = ""):
+    def __init__(self, code: str, message: str, hint: str = ""):
         super().__init__(message)
-        self.code, self.message, self.mend = code, message, mend
+        self.code, self.message, self.hint = code, message, hint
 
 
 class Research(Protocol):

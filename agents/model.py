@@ -148,7 +148,7 @@ Agent = Callable[[View, Ask], Awaitable[Decision]]
 
 
 class Unreadable(ValueError):
-    """A file or a module that a config names can't be used: what is wrong with it, and the mend."""
+    """A file or a module that a config names can't be used: what is wrong with it, and a hint."""
 
 
 class Settings(BaseModel):
@@ -157,7 +157,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
-        """What would fail every turn, seen before the first: which setting, and words with the mend."""
+        """What would fail every turn, seen before the first: which setting, and words with a hint."""
         yield from ()
 
 

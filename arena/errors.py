@@ -1,4 +1,4 @@
-"""What can go wrong in ways that a user can mend.
+"""What can go wrong in ways that a user can put right.
 
 How many of something, in words.
 """
@@ -7,15 +7,15 @@ from typing import Any
 
 
 class ArenaError(Exception):
-    """An expected failure: a stable code, what happened, and how to mend it.
+    """An expected failure: a stable code, what happened, and a hint how to put it right.
 
     The command line prints it in a line or two, without a traceback, and exits with `status`:
     1 when nothing was done, 2 when part of it was.
     """
 
-    def __init__(self, code: str, message: str, mend: str = "", status: int = 1):
+    def __init__(self, code: str, message: str, hint: str = "", status: int = 1):
         super().__init__(message)
-        self.code, self.message, self.mend, self.status = code, message, mend, status
+        self.code, self.message, self.hint, self.status = code, message, hint, status
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints under "error".
@@ -23,7 +23,7 @@ class ArenaError(Exception):
         >>> ArenaError("no_record", "there is no record yet", "run `arena demo`").as_dict()
         {'code': 'no_record', 'message': 'there is no record yet', 'mend': 'run `arena demo`'}
         """
-        return {"code": self.code, "message": self.message, "mend": self.mend}
+        return {"code": self.code, "message": self.message, "mend": self.hint}
 
 
 def count_text(number: int, name: str) -> str:

@@ -39,11 +39,11 @@ def open_page(page: DashboardPage) -> None:
             page.view().show(record)
         follow(record)
     except ArenaError as error:
-        _say(f"The record can't be shown: {code(error.message)}.", error.mend)
+        _say(f"The record can't be shown: {code(error.message)}.", error.hint)
 
 
-def _say(what: str, mend: str) -> None:
-    st.info(f"{what}\n\n{mend}", icon=":material/info:")
+def _say(what: str, hint: str) -> None:
+    st.info(f"{what}\n\n{hint}", icon=":material/info:")
 
 
 def main(first: str = FIRST) -> None:

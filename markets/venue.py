@@ -29,11 +29,11 @@ Report = Callable[[QuarantinedRecord], None]
 
 
 class VenueError(Exception):
-    """A venue gave no answer that can be used; nothing was made of it. `mend` is what may help."""
+    """A venue gave no answer that can be used; nothing was made of it. `hint` says what may help."""
 
-    def __init__(self, code: str, message: str, mend: str = ""):
+    def __init__(self, code: str, message: str, hint: str = ""):
         super().__init__(message)
-        self.code, self.message, self.mend = code, message, mend
+        self.code, self.message, self.hint = code, message, hint
 
 
 def ignore_report(_what: QuarantinedRecord) -> None:

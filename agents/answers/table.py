@@ -96,8 +96,8 @@ def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | No
     try:
         return next(reader, None)
     except csv.Error as error:
-        mend = "Put a text that has commas or quotes in it in double quotes, and double those within"
-        raise Unreadable(f"{name}:{line}: this is no CSV ({error}). {mend}") from error
+        hint = "Put a text that has commas or quotes in it in double quotes, and double those within"
+        raise Unreadable(f"{name}:{line}: this is no CSV ({error}). {hint}") from error
 
 
 def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:

@@ -101,8 +101,8 @@ def _files(folder: Path) -> list[Path]:
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
     if len(found) > MOST_FILES:
-        mend = "leave older articles out, or write a source of your own: see docs/news.md"
-        raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", mend)
+        hint = "leave older articles out, or write a source of your own: see docs/news.md"
+        raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", hint)
     return [path for path in found if path.is_file() and not path.is_symlink()]
 
 

@@ -82,7 +82,7 @@ class BudgetWarning:
     scope: str
     agent: str
     message: str
-    mend: str
+    hint: str
 
 
 def budget_warnings(

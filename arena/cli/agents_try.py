@@ -121,5 +121,5 @@ def _check_key(config: "Config", name: str) -> None:
     wanted = [variable for model in models if model is not None for variable in key_variables(model)]
     known = environment(config.folder, os.environ)
     if wanted and not any(known.get(variable) for variable in wanted):
-        mend = "set it, or write it into .env; --dry needs no key"
-        raise ArenaError("no_key", f"{wanted[0]} is not set, and {name} needs it", mend)
+        hint = "set it, or write it into .env; --dry needs no key"
+        raise ArenaError("no_key", f"{wanted[0]} is not set, and {name} needs it", hint)

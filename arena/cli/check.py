@@ -88,7 +88,7 @@ def _warning(warning: "BudgetWarning") -> dict[str, Any]:
         "scope": warning.scope,
         "agent": warning.agent or None,
         "message": warning.message,
-        "mend": warning.mend,
+        "mend": warning.hint,
     }
 
 

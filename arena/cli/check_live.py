@@ -70,8 +70,8 @@ def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
-            mend = f"name one of {', '.join(known)}" if known else "no agent in this config asks a model"
-            raise ArenaError("unknown_agent", f"no agent {name!r} asks a model", mend)
+            hint = f"name one of {', '.join(known)}" if known else "no agent in this config asks a model"
+            raise ArenaError("unknown_agent", f"no agent {name!r} asks a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
@@ -125,8 +125,8 @@ def say_models(probes: Sequence[ModelCheck]) -> None:
         model, error = found.target.settings.model, found.call.error
         if error is not None:
             print(f"{model}: {error.message}")
-            if mend := HINTS.get(error.code):
-                print(f"→ {mend}")
+            if hint := HINTS.get(error.code):
+                print(f"→ {hint}")
         elif odd := remark(found.call):
             print(f"{model}: {odd}")
 
@@ -174,7 +174,7 @@ class VenueCheck:
         error = self.error and {
             "code": self.error.code,
             "message": self.error.message,
-            "mend": self.error.mend,
+            "mend": self.error.hint,
         }
         found = {
             "venue": self.venue,
@@ -280,4 +280,4 @@ def say_live(looks: Sequence[VenueCheck]) -> None:
     print_table(("venue", "", "markets", "set aside", "time"), rows, title="One page of each live venue")
     for look in looks:
         if look.error is not None:
-            print(f"{look.venue}: {look.error.message}\n→ {look.error.mend}")
+            print(f"{look.venue}: {look.error.message}\n→ {look.error.hint}")

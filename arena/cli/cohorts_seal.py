@@ -79,9 +79,9 @@ def round_of(connection: "Connection", number: int, check: str) -> dict[str, Any
             return {"cohort": number, "round": round, "head": head}
     others = [stored.cohort.number for stored in read_cohorts(connection) if stored.cohort.number != number]
     also = next((other for other in others if head in heads_of(connection, other).values()), None)
-    mend = f"it is one of cohort {also}" if also else "another record, or changed since: arena verify looks"
+    hint = f"it is one of cohort {also}" if also else "another record, or changed since: arena verify looks"
     message = f"no round of cohort {number} has this head; rounds with a head: {_these(found)}"
-    raise ArenaError("no_such_head", message, mend)
+    raise ArenaError("no_such_head", message, hint)
 
 
 def heads_of(connection: "Connection", number: int) -> dict[int, str]:

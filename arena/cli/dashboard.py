@@ -44,7 +44,7 @@ def _tried(address: str) -> bool:
         if error.code in ("no_record", "locked"):  # it may be made, or let go of, at any time
             return True
         words = "scores are not worked out here, only shown as they were last"
-        print(f"{words}: {error.message}; {error.mend}", file=sys.stderr)
+        print(f"{words}: {error.message}; {error.hint}", file=sys.stderr)
         return False
     return True
 

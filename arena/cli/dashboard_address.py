@@ -124,8 +124,8 @@ def published(text: str) -> PublicAddress:
         parts = urlsplit("")
     more = parts.query or parts.fragment or parts.username or parts.password
     if not parts.hostname or port is None or known is None or more:
-        mend = "write it like https://arena.example.com, with a path if there is one"
-        raise ArenaError("bad_address", f"--public {text!r} is no address of a page", mend, status=2)
+        hint = "write it like https://arena.example.com, with a path if there is one"
+        raise ArenaError("bad_address", f"--public {text!r} is no address of a page", hint, status=2)
     return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))
 
 

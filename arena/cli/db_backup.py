@@ -53,8 +53,8 @@ def backup(
                 else make(engine, folder, keep, now(), agreed, told)
             )
     except KeyboardInterrupt:
-        words, mend = "stopped; no backup was made", "the same command makes one"
-        raise ArenaError("interrupted", words, mend, status=130) from None
+        words, hint = "stopped; no backup was made", "the same command makes one"
+        raise ArenaError("interrupted", words, hint, status=130) from None
     if as_json:
         print_json(as_dict(made))
         return

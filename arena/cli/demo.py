@@ -74,14 +74,14 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             for path in () if resume else FOLDER.glob(f"{RECORD.name}*"):
                 path.unlink()
         except OSError as error:
-            mend = "go to a folder in which you may write, or name a record: --database PATH"
-            raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", mend) from error
+            hint = "go to a folder in which you may write, or name a record: --database PATH"
+            raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", hint) from error
         return
     record = Record.open(address)
     try:
         if not resume and not record.is_empty():
-            mend = "add --resume to go on with it, or name another record"
-            raise ArenaError("not_empty", f"{address} already holds a season", mend)
+            hint = "add --resume to go on with it, or name another record"
+            raise ArenaError("not_empty", f"{address} already holds a season", hint)
     finally:
         record.close()
 
@@ -109,8 +109,8 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
         found = outcome(record)
         return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
     except KeyboardInterrupt:
-        mend = f"arena demo --resume --database {address} goes on where it stopped"
-        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
+        hint = f"arena demo --resume --database {address} goes on where it stopped"
+        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
     finally:
         record.close()
 

@@ -39,8 +39,8 @@ def duel(
     from arena.scores.comparisons import duel_sentences, holm_sentence
 
     if one == other:
-        mend = "arena agents list names them"
-        raise ArenaError("one_agent", f"{one} can't be held against itself", mend, status=2)
+        hint = "arena agents list names them"
+        raise ArenaError("one_agent", f"{one} can't be held against itself", hint, status=2)
     engine = connect(options(context, config, database).record(), read_only=True)
     try:
         with reading(engine) as connection:

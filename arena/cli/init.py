@@ -89,8 +89,8 @@ def make_folder(folder: Path, at: datetime) -> tuple[list[str], list[str]]:
                 file.write(text)
             made.append(name)
     except OSError as error:
-        mend = "choose a folder in which you may write"
-        raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", mend) from error
+        hint = "choose a folder in which you may write"
+        raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
     return made, kept
 
 

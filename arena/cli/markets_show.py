@@ -69,12 +69,12 @@ def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
         message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
     near = [id for id in known if name.casefold() in id.casefold()][:5]
-    mend = (
+    hint = (
         f"did you mean {', '.join(near)}?"
         if near
         else "arena markets list --status all --search WORDS finds ids"
     )
-    raise ArenaError("unknown_market", f"the record knows no market {name!r}", mend)
+    raise ArenaError("unknown_market", f"the record knows no market {name!r}", hint)
 
 
 def whole(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:

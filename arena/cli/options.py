@@ -60,8 +60,8 @@ class Options:
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
-            mend = "name the record with --database PATH, or make a working folder: arena init DIR"
-            raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", mend)
+            hint = "name the record with --database PATH, or make a working folder: arena init DIR"
+            raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", hint)
         return self.load().database
 
 

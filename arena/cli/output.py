@@ -36,8 +36,8 @@ def print_error(error: ArenaError, as_json: bool) -> None:
         print_json({"error": error.as_dict()})
         return
     print(error.message, file=sys.stderr)
-    if error.mend:
-        print(f"→ {error.mend}", file=sys.stderr)
+    if error.hint:
+        print(f"→ {error.hint}", file=sys.stderr)
 
 
 def line_width() -> int:

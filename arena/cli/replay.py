@@ -65,8 +65,8 @@ def replay(
         with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
             found = play(season, bundle, address, workers)
     except KeyboardInterrupt:
-        mend = "the same command goes on where it stopped"
-        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
+        hint = "the same command goes on where it stopped"
+        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
     except VenueError as error:
         raise venue_error(error) from error
     print_json(found) if as_json else say(found)

@@ -37,8 +37,8 @@ def report(
     """
     address = options(context, config, database).record()
     if os.path.lexists(output) and not (force and output.is_file()):
-        mend = "name another, or add --force" if output.is_file() else "name a file"
-        raise ArenaError("exists", f"{output} is there already", mend)
+        hint = "name another, or add --force" if output.is_file() else "name a file"
+        raise ArenaError("exists", f"{output} is there already", hint)
     if not output.parent.is_dir():
         raise ArenaError("no_folder", f"{output.parent} is no folder", "make it, or name another file")
     found = write(address, output, cohort)

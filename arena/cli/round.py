@@ -96,8 +96,8 @@ def play(
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)
     except KeyboardInterrupt:
-        mend = "arena round goes on where it stopped; a call that was under way may be charged"
-        raise ArenaError("interrupted", "stopped; what was played is kept", mend, status=130) from None
+        hint = "arena round goes on where it stopped; a call that was under way may be charged"
+        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
     finally:
         record.close()
 

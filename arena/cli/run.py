@@ -124,8 +124,8 @@ def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: 
         with gc_seldom():
             asyncio.run(season())
     except KeyboardInterrupt:
-        words, mend = "stopped at once; what was done is kept", "the next start goes on where it stopped"
-        raise ArenaError("interrupted", words, mend, status=130) from None
+        words, hint = "stopped at once; what was done is kept", "the next start goes on where it stopped"
+        raise ArenaError("interrupted", words, hint, status=130) from None
     finally:
         record.close()
     return running

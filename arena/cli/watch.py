@@ -95,6 +95,6 @@ def _tried(context: typer.Context, config: "ConfigFile") -> "tuple[Webhook, Webh
     settings = options(context, config).load()
     webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
     if webhook is None:
-        mend = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
-        raise ArenaError("no_webhook", f"{settings.file} names no webhook", mend)
+        hint = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
+        raise ArenaError("no_webhook", f"{settings.file} names no webhook", hint)
     return webhook, asyncio.run(send(webhook, test_message(now())))

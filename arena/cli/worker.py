@@ -54,8 +54,8 @@ def _needs_postgres() -> None:
     try:
         import procrastinate  # noqa: F401
     except ModuleNotFoundError as error:
-        mend = 'pip install "paper-arena[postgres]"'
-        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+        hint = 'pip install "paper-arena[postgres]"'
+        raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
 
 async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:

@@ -221,14 +221,14 @@ def _all_there(names: Set[str], manifest: ExportManifest) -> None:
 
 def _may_be_imported(manifest: ExportManifest) -> ExportManifest:
     """A part of a record is no record: its hashes could not be checked."""
-    mend = "make a whole one: arena export without --cohort and without --no-prompts"
+    hint = "make a whole one: arena export without --cohort and without --no-prompts"
     if not manifest.whole:
         some = ", ".join(manifest.cohorts) or "no"
         message = f"this is an export of cohorts {some} alone: it can be read, not imported"
-        raise ArenaError("part_of_export", message, mend)
+        raise ArenaError("part_of_export", message, hint)
     if not manifest.prompts:
         message = "this is an export without prompts and answers: it can be read, not imported"
-        raise ArenaError("part_of_export", message, mend)
+        raise ArenaError("part_of_export", message, hint)
     ending = form_of(manifest.form).ending
     for each in FACTS:
         if f"{each.sheet.name}{ending}" not in manifest.files:

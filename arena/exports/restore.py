@@ -184,8 +184,8 @@ def _beside(file: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=f".{file.name}.") as folder:
             yield Path(folder)
     except OSError as error:
-        mend = "name a file in a folder that is there, with room, and in which you may write"
-        raise ArenaError("not_writable", f"{file} can't be written: {error.strerror}", mend) from error
+        hint = "name a file in a folder that is there, with room, and in which you may write"
+        raise ArenaError("not_writable", f"{file} can't be written: {error.strerror}", hint) from error
 
 
 def _put(made: Path, file: Path) -> None:
@@ -238,8 +238,8 @@ def _must_be_empty(connection: Connection, name: str) -> None:
 
 
 def _not_empty(name: str, why: str) -> ArenaError:
-    mend = "an import makes a new record: name one that is not there yet with --database"
-    return ArenaError("not_empty", f"{name} {why}", mend)
+    hint = "an import makes a new record: name one that is not there yet with --database"
+    return ArenaError("not_empty", f"{name} {why}", hint)
 
 
 def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
@@ -251,5 +251,5 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     for first in find(connection, most=1).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
         message = f"the record would not agree with itself: {where} ({first.why})"
-        mend = "arena verify on the record that was exported says more; nothing was changed here"
-        raise ArenaError("differs", message, mend)
+        hint = "arena verify on the record that was exported says more; nothing was changed here"
+        raise ArenaError("differs", message, hint)

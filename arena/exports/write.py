@@ -96,10 +96,10 @@ def _beside(place: Path) -> Iterator[Path]:
             yield Path(folder)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            mend = "free some space, or name a place on another disk; nothing was left behind"
-            raise ArenaError("disk_full", f"there is no room left to write {place}", mend) from error
-        mend = "name a place in a folder that is there and in which you may write"
-        raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", mend) from error
+            hint = "free some space, or name a place on another disk; nothing was left behind"
+            raise ArenaError("disk_full", f"there is no room left to write {place}", hint) from error
+        hint = "name a place in a folder that is there and in which you may write"
+        raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", hint) from error
 
 
 def _written(

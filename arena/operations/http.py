@@ -143,12 +143,12 @@ async def serve_health(
 
 
 def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
-    mend = f"give {CONFIG_KEY} in the config another address, or set it to off"
+    hint = f"give {CONFIG_KEY} in the config another address, or set it to off"
     if error.errno == errno.EADDRINUSE:
         words = f"something listens at {endpoint} already: a second arena, or another program"
-        return ArenaError("port_in_use", words, mend)
+        return ArenaError("port_in_use", words, hint)
     reason = error.strerror or type(error).__name__
-    return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", mend)
+    return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", hint)
 
 
 def _health_response(status: Status) -> HttpResponse:

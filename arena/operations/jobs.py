@@ -150,8 +150,8 @@ class Unanswered(ArenaError):
 
     def __init__(self, faults: Sequence[tuple[str, BaseException]]):
         words = "; ".join(f"{venue}: {error_text(fault)}" for venue, fault in faults)
-        mends = (fault.mend for _, fault in faults if isinstance(fault, VenueError))
-        super().__init__("no_answer", words, "; ".join(dict.fromkeys(mend for mend in mends if mend)))
+        hints = (fault.hint for _, fault in faults if isinstance(fault, VenueError))
+        super().__init__("no_answer", words, "; ".join(dict.fromkeys(hint for hint in hints if hint)))
         self.faults = tuple(faults)
 
 

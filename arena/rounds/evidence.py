@@ -57,7 +57,7 @@ async def _asked(
             said = await world.research(cohort).articles(market, at)
             answers[market.id], in_a_row = (_sound(said), world.now()), 0
         except ResearchError as error:
-            words = f"{error.message}; {error.mend}" if error.mend else error.message
+            words = f"{error.message}; {error.hint}" if error.hint else error.message
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
             in_a_row += 1
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round

@@ -30,8 +30,8 @@ Found = TypeVar("Found")
 class VenueUnavailable(ArenaError):
     """A round that could not be played now, since its live venue is down; which one that is."""
 
-    def __init__(self, code: str, message: str, mend: str, venue: str, status: int = 1):
-        super().__init__(code, message, mend, status)
+    def __init__(self, code: str, message: str, hint: str, venue: str, status: int = 1):
+        super().__init__(code, message, hint, status)
         self.venue = venue
 
 
@@ -55,9 +55,9 @@ async def venue_answer(
         if decides and stored.cohort.stamp == "live":
             words = f"cohort {stored.cohort.number} was not played: {error.message}"
             late = is_late(stored.cohort, at, world.now())
-            mend = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
-            mends = "; ".join(x for x in (error.mend, mend) if x)
-            raise VenueUnavailable(error.code, words, mends, stored.cohort.venue) from error
+            hint = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
+            hints = "; ".join(x for x in (error.hint, hint) if x)
+            raise VenueUnavailable(error.code, words, hints, stored.cohort.venue) from error
         world.asides.append(QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error)))
         return []
     finally:
@@ -67,7 +67,7 @@ async def venue_answer(
 
 def venue_error(error: VenueError) -> ArenaError:
     """A venue's trouble as the command line tells it."""
-    return ArenaError(error.code, error.message, error.mend)
+    return ArenaError(error.code, error.message, error.hint)
 
 
 CORRECTED_WITHIN = timedelta(days=60)
@@ -155,8 +155,8 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     """What to say when turns are held by another process."""
     words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
-    mend = "wait until it has; if it died on another machine, its claim ends within two minutes"
-    return ArenaError("busy", words, mend, status=2)
+    hint = "wait until it has; if it died on another machine, its claim ends within two minutes"
+    return ArenaError("busy", words, hint, status=2)
 
 
 async def settle_cohort(

@@ -74,8 +74,8 @@ def stop_if_busy(reports: Sequence[RoundReport]) -> None:
 def season_times(plan: Plan, most: int | None) -> list[datetime]:
     """The first so many decision times, or all of a plan that ends."""
     if most is None and plan.count is None:
-        mend = "say how many decision times to play with --rounds, or set cohorts.count in the config"
-        raise ArenaError("endless", "cohorts start without end in this config", mend)
+        hint = "say how many decision times to play with --rounds, or set cohorts.count in the config"
+        raise ArenaError("endless", "cohorts start without end in this config", hint)
     until = None if most is None else plan.first + most * max(WEEK, plan.decide)
     return plan.decision_times(until)[:most]
 
@@ -108,7 +108,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         end_cohort_if_over(stored, at, stored.cohort.number in among, record)
     if trouble:
         first = trouble[0]
-        raise VenueUnavailable(first.code, first.message, first.mend, first.venue, 2 if reports else 1)
+        raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
     return reports
 
 
@@ -217,8 +217,8 @@ def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, no
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:
         near = plan.next_after(at)
-        mend = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
-        raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", mend)
+        hint = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
+        raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", hint)
     if live and at > now:
         raise ArenaError(
             "not_due", f"{at:{MINUTE_FORMAT}} is still to come", "a live round is played at its time"

@@ -212,8 +212,8 @@ async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: Dr
         raise venue_error(cause) if isinstance(cause, VenueError) else error from error
     if not snapshot.shown:
         venue = part.stored.cohort.venue
-        mend = "try another time with --at, or see which markets play: docs/universe.md"
-        raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", mend)
+        hint = "try another time with --at, or see which markets play: docs/universe.md"
+        raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
     round = StoredRound(0, 1, at, 0, False)
     record.keep_snapshot(part.stored.id, part.stored.cohort.number, snapshot, round.number)
     return TrialSetting(

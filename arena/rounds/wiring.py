@@ -69,8 +69,8 @@ async def open_dispatch(config: Config, told: Callable[[bool], None]) -> AsyncIt
     try:
         from arena.rounds.dispatch import dispatch_to_workers
     except ModuleNotFoundError as error:
-        mend = 'pip install "paper-arena[postgres]", or set run.workers to false'
-        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+        hint = 'pip install "paper-arena[postgres]", or set run.workers to false'
+        raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
     async with dispatch_to_workers(config.database, code_version(), told) as crew:
         yield crew
 
@@ -179,8 +179,8 @@ class OpenAdapters:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
             words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
-            mend = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
-            raise VenueUnavailable("no_venue", words, mend, cohort.venue) from error
+            hint = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
+            raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
 
     def research(self, cohort: Cohort) -> Research:
         """The source that a cohort's evidence comes from, with the settings that it has frozen."""

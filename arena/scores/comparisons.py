@@ -84,8 +84,8 @@ def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> D
     known = season_forecasts(rows)
     for name in (one, other):
         if name not in known.agents:
-            mend = f"arena agents show {name} says how its turns went"
-            raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", mend)
+            hint = f"arena agents show {name} says how its turns went"
+            raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", hint)
     found = duel(known, one, other, seed)
     return found if found.rows else indirect_duel(known, one, other, seed)
 

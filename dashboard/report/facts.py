@@ -47,8 +47,8 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     """All that is said, of every cohort or of one."""
     stored = read_cohorts(connection)
     if not stored:
-        mend = "arena round plays the first, arena demo a season"
-        raise ArenaError("no_cohort", "the record holds no cohort yet", mend)
+        hint = "arena round plays the first, arena demo a season"
+        raise ArenaError("no_cohort", "the record holds no cohort yet", hint)
     found = compute_leaderboard(connection, cohort)
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}

@@ -60,8 +60,8 @@ class Simulator:
         back = outage_end(at, self._settings, self._chance)
         if back is not None:
             message = f"the simulated venue is out at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            mend = f"it answers again from {back:%Y-%m-%d %H:%M} UTC on; outage_rate: 0 rules outages out"
-            raise VenueError("unreachable", message, mend)
+            hint = f"it answers again from {back:%Y-%m-%d %H:%M} UTC on; outage_rate: 0 rules outages out"
+            raise VenueError("unreachable", message, hint)
 
 
 def venue(settings: Settings, _report: Report = ignore_report) -> Simulator:

@@ -72,21 +72,21 @@ def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> 
     found = told([ann], agent=0.19, call=0.019)
     assert [(warning.code, warning.scope) for warning in found] == [("refused", "call"), ("stops", "agent")]
     assert "costs $0.20 at least, over budget.agent of $0.19" in found[1].message
-    assert found[1].mend == "set budget.agent to $0.70 or more"
+    assert found[1].hint == "set budget.agent to $0.70 or more"
 
 
 def test_a_refused_call_is_mended_by_money_or_by_a_shorter_answer() -> None:
     (found,) = told([an_agent()], call=0.05)
     # 0.05 − 20,000 tokens at $1 a million leave 3 cents, which at $4 a million are 7,500 tokens
     assert found.message == ("a call of ann may cost $0.060, over budget.call of $0.050: none would be made")
-    assert found.mend == "set budget.call to $0.060 or more, or the agent's max_tokens to 7,500 at most"
+    assert found.hint == "set budget.call to $0.060 or more, or the agent's max_tokens to 7,500 at most"
 
 
 @pytest.mark.parametrize("limit", [0.022, 0.02, 0.001])
 def test_where_no_answer_would_have_room_the_question_is_to_be_shorter(limit: float) -> None:
     (found,) = [warning for warning in told([an_agent()], call=limit) if warning.code == "refused"]
-    assert "max_tokens" not in found.mend
-    assert "show fewer markets" in found.mend
+    assert "max_tokens" not in found.hint
+    assert "show fewer markets" in found.hint
 
 
 def test_an_unknown_price_or_an_agent_in_trouble_says_nothing_wrong() -> None:

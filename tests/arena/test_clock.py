@@ -54,7 +54,7 @@ def test_a_file_without_a_time_is_refused_with_the_mend(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path / "blob", a_clock(tmp_path, "soon")):
         with pytest.raises(ArenaError, match="is no clock") as refused:
             PretendedClock.read(path)
-        assert (refused.value.code, "2026-01-04T00:00Z" in refused.value.mend) == ("no_clock", True)
+        assert (refused.value.code, "2026-01-04T00:00Z" in refused.value.hint) == ("no_clock", True)
 
 
 def test_who_waits_by_the_real_clock_wakes_as_soon_as_told_to_stop() -> None:

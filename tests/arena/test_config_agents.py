@@ -107,11 +107,11 @@ def test_a_config_without_agents_is_told_so(tmp_path: Path, agents: str) -> None
 
 
 def test_a_name_can_be_had_once(tmp_path: Path) -> None:
-    mend = "Give this agent a `name` of its own"
+    hint = "Give this agent a `name` of its own"
     text = with_agents("{kind: market}", "{kind: random}", "{kind: constant, name: market}", "{kind: random}")
     assert told(tmp_path, text) == [
-        f'config.yaml:6: agents[2].name: the name "market" is taken by agents[0] on line 4. {mend}',
-        f'config.yaml:7: agents[3].kind: the name "random" is taken by agents[1] on line 5. {mend}',
+        f'config.yaml:6: agents[2].name: the name "market" is taken by agents[0] on line 4. {hint}',
+        f'config.yaml:7: agents[3].kind: the name "random" is taken by agents[1] on line 5. {hint}',
     ]
 
 
@@ -120,9 +120,9 @@ def test_a_name_can_be_had_once(tmp_path: Path) -> None:
     [("{kind: constant, name: market}", "name"), ("{model: market}", "model")],
 )
 def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str, key: str) -> None:
-    mend = "Give this agent a `name` of its own"
+    hint = "Give this agent a `name` of its own"
     assert told(tmp_path, with_agents("{kind: random}", block)) == [
-        f'config.yaml:5: agents[1].{key}: the name "market" is kept for the kind market. {mend}'
+        f'config.yaml:5: agents[1].{key}: the name "market" is kept for the kind market. {hint}'
     ]
     assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
 

@@ -266,7 +266,7 @@ def test_a_port_in_use_is_an_error_that_names_the_key() -> None:
         asyncio.run(play(Endpoint(HERE, port)))
     assert caught.value.code == "port_in_use"
     assert f"{HERE}:{port}" in caught.value.message
-    assert "watch.health" in caught.value.mend
+    assert "watch.health" in caught.value.hint
 
 
 def test_an_address_of_another_machine_is_an_error_too() -> None:

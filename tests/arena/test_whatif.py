@@ -287,12 +287,12 @@ def test_it_says_what_was_changed(record: Record) -> None:
     ],
 )
 def test_who_or_what_is_not_there_is_named(
-    record: Record, which: dict[str, Any], message: str, mend: str
+    record: Record, which: dict[str, Any], message: str, hint: str
 ) -> None:
     begun(record, a_cohort(["ann", "tom"]))
     with pytest.raises(ArenaError, match=message) as caught:
         report(record, **which)
-    assert caught.value.mend == mend
+    assert caught.value.hint == hint
 
 
 def test_a_record_in_which_nobody_has_played_yet_has_only_bankrolls(record: Record) -> None:

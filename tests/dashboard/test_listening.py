@@ -45,7 +45,7 @@ def test_no_address_that_others_reach_is_listened_at(host: str) -> None:
     with pytest.raises(ArenaError, match="other machines can reach") as refused:
         listen_address(host, 8501, behind_proxy=False, public=None)
     assert refused.value.status == 2
-    assert "--behind-proxy" in refused.value.mend
+    assert "--behind-proxy" in refused.value.hint
 
 
 def test_the_command_refuses_and_says_how_it_can_be_done() -> None:

@@ -84,8 +84,8 @@ def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: P
     assert told("leaderboard", "--database", new)["leaderboard"] == demo["leaderboard"]
     assert told("import", place, "--database", new, status=1)["error"]["code"] == "not_empty"
     there = told("export", place, "--database", old, status=1)["error"]
-    mend = "name another place, or add --force"
-    assert there == {"code": "exists", "message": f"{place} is there already", "mend": mend}
+    hint = "name another place, or add --force"
+    assert there == {"code": "exists", "message": f"{place} is there already", "mend": hint}
 
 
 def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Path, tmp_path: Path) -> None:

@@ -213,4 +213,4 @@ def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -
 
     with pytest.raises(ArenaError, match=r"arena run is paper-arena 0\.0\.0, this worker is") as error:
         asyncio.run(plays())
-    assert error.value.mend == "install the same version on both, then start the worker again"
+    assert error.value.hint == "install the same version on both, then start the worker again"

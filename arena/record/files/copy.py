@@ -145,8 +145,8 @@ def atomic_file(
     """
     with translated_file_errors(target):
         if target.parent.is_file():
-            words, mend = f"{target.parent} is a file, not a folder", "name another folder, or move it away"
-            raise ArenaError("cannot_write", words, mend)
+            words, hint = f"{target.parent} is a file, not a folder", "name another folder, or move it away"
+            raise ArenaError("cannot_write", words, hint)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
             part = target.with_name(f".{target.name}.part")

@@ -106,7 +106,7 @@ def naming_errors(path: Path, name: str) -> Iterator[None]:
         yield
     except ArenaError as error:
         message = error.message.replace(str(path), name)
-        raise ArenaError(error.code, message, error.mend, error.status) from error
+        raise ArenaError(error.code, message, error.hint, error.status) from error
 
 
 def _check_upgraded(

@@ -71,8 +71,8 @@ def _check_target(target: Path, file: Path, force: bool) -> None:
     if file.exists() and target.samefile(file):
         raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
     if not force:
-        mend = "--force moves it aside and restores; --database names another"
-        raise ArenaError("exists", f"there is a record at {target} already", mend)
+        hint = "--force moves it aside and restores; --database names another"
+        raise ArenaError("exists", f"there is a record at {target} already", hint)
 
 
 def _upgraded_copy(
@@ -135,7 +135,7 @@ def _into_server(file: Path, database: str, check: ContentCheck, told: ProgressC
     version = check_pages(file, told)
     if version != newest_schema_version():
         message = f"{file} is of an older arena (its schema is {version})"
-        mend = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
-        raise ArenaError("older_record", message, mend)
+        hint = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
+        raise ArenaError("older_record", message, hint)
     with open_read_only(str(file)) as source:
         return RestoreResult(move_record(source, database, check, told), version)

@@ -39,8 +39,8 @@ class NoRecord(ArenaError):
     """There is no record at that address to be read."""
 
     def __init__(self, place: str):
-        mend = "`arena run`, `arena round` and `arena demo` make one; --database names another"
-        super().__init__("no_record", f"there is no record at {place}", mend)
+        hint = "`arena run`, `arena round` and `arena demo` make one; --database names another"
+        super().__init__("no_record", f"there is no record at {place}", hint)
 
 
 class OlderRecord(ArenaError):
@@ -66,8 +66,8 @@ def url_of(database: str | Path) -> URL:
 
 def _bad_database(text: str) -> ArenaError:
     told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
-    mend = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
-    return ArenaError("bad_database", f"{told!r} names no database that can hold a record", mend)
+    hint = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
+    return ArenaError("bad_database", f"{told!r} names no database that can hold a record", hint)
 
 
 def connect(database: str | Path, *, read_only: bool = False, older: bool = False) -> Engine:
@@ -129,8 +129,8 @@ def _server(url: URL, read_only: bool) -> Engine:
     try:
         return create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
-        mend = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
-        raise ArenaError("no_driver", f"{error.name} is not installed", mend) from error
+        hint = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
+        raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
 
 def _set_up(engine: Engine, read_only: bool) -> None:

@@ -35,7 +35,7 @@ KNOWN_ERRORS = (
     ("UNIQUE constraint failed", *RACE_ERRORS),
     ("duplicate key value", *RACE_ERRORS),
 )
-"""Part of what the driver says, our code for it, what has happened, how to mend it, and the exit status."""
+"""Part of what the driver says, our code for it, what has happened, a hint, and the exit status."""
 
 
 def record_name(url: URL) -> str:
@@ -60,7 +60,7 @@ def sqlite_path(url: URL) -> str:
 
 
 def translate_errors(engine: Engine, url: URL) -> None:
-    """Turn the driver's errors that a user can mend into our own, which name the record."""
+    """Turn the driver's errors that a user can put right into our own, which name the record."""
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
@@ -69,14 +69,14 @@ def translate_errors(engine: Engine, url: URL) -> None:
             raise known from context.original_exception
         if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
             message = f"{name} can't be reached: {_reason(said, url)}"
-            mend = "is the server running, and are address, user and password right?"
-            raise ArenaError("unreachable", message, mend) from None  # the cause may hold the password
+            hint = "is the server running, and are address, user and password right?"
+            raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
 
 
 def _known_error(said: str, name: str) -> ArenaError | None:
-    for words, code, message, mend, status in KNOWN_ERRORS:
+    for words, code, message, hint, status in KNOWN_ERRORS:
         if words in said:
-            return ArenaError(code, message.format(name), mend, status)
+            return ArenaError(code, message.format(name), hint, status)
     return None
 
 

@@ -47,8 +47,8 @@ class LeaseLost(ArenaError):
 
     def __init__(self, name: str):
         words = f"another process has taken over as {name}, so nothing was written"
-        mend = "nothing is lost: that one goes on; this one can be ended, or started again to stand by"
-        super().__init__("superseded", words, mend)
+        hint = "nothing is lost: that one goes on; this one can be ended, or started again to stand by"
+        super().__init__("superseded", words, hint)
 
 
 FIRST_LEASE = {"token": 0, "holder": "", "expires_at": FromNow(literal(-1.0))}

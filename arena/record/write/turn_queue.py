@@ -66,11 +66,11 @@ def queue_address(database: str) -> str:
     url = url_of(database)
     if url.get_backend_name() != "postgresql":
         words = "workers take their turns from PostgreSQL, and this record is a file"
-        mend = (
+        hint = (
             "docs/scaling.md tells how a record moves there; with `run.workers: false` "
             "`arena run` plays every turn itself"
         )
-        raise ArenaError("no_queue", words, mend)
+        raise ArenaError("no_queue", words, hint)
     return with_timeouts(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
@@ -84,8 +84,8 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     try:
         await app.open_async()
     except ConnectorException as error:
-        mend = "is the server running? Then start it again: nothing is lost"
-        raise ArenaError("unreachable", f"{record_name(url_of(database))} went away", mend) from error
+        hint = "is the server running? Then start it again: nothing is lost"
+        raise ArenaError("unreachable", f"{record_name(url_of(database))} went away", hint) from error
     try:
         yield app
     finally:
@@ -170,8 +170,8 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
             stalled_worker_timeout=SILENT_SECONDS,
         )
     except ConnectorException as error:
-        mend = "the worker goes on by itself once the server is back"
-        raise ArenaError("unreachable", "the queue's database can't be reached", mend) from error
+        hint = "the worker goes on by itself once the server is back"
+        raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
 
 
 def _silence_loggers() -> None:

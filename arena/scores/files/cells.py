@@ -27,12 +27,12 @@ class Cells:
     lines: Sequence[int]
     columns: dict[str, list[str]]
 
-    def wrong(self, column: str, rows: NDArray[np.intp] | Sequence[int], what: str, mend: str) -> ArenaError:
+    def wrong(self, column: str, rows: NDArray[np.intp] | Sequence[int], what: str, hint: str) -> ArenaError:
         """What is wrong with a cell, the first of these rows, and in how many more."""
         place = f"{self.name}:{self.lines[int(rows[0])]}: column {column}"
         more = len(rows) - 1
         said = f" (and {more:,} more {'line' if more == 1 else 'lines'})" if more else ""
-        return ArenaError("bad_file", f"{place}: {what}{said}", mend)
+        return ArenaError("bad_file", f"{place}: {what}{said}", hint)
 
     def shown(self, column: str, row: int) -> str:
         """A cell, cut and quoted, to be told in an error."""
@@ -71,8 +71,8 @@ def _records(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        mend = "put a text with commas or quotes in it in double quotes, and double those within"
-        raise ArenaError("bad_file", f"{name}:{line}: this is no CSV ({error})", mend) from error
+        hint = "put a text with commas or quotes in it in double quotes, and double those within"
+        raise ArenaError("bad_file", f"{name}:{line}: this is no CSV ({error})", hint) from error
 
 
 def _check_header(place: str, header: Sequence[str], needed: Collection[str], known: Collection[str]) -> None:
@@ -117,16 +117,16 @@ def number_texts(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
     return np.fromiter((place[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(found)
 
 
-def read_shares(cells: Cells, column: str, mend: str, blank: bool = False) -> Floats:
+def read_shares(cells: Cells, column: str, hint: str, blank: bool = False) -> Floats:
     """Numbers from 0 to 1; an empty cell is NaN where that is allowed."""
-    values = read_numbers(cells, column, mend, blank)
+    values = read_numbers(cells, column, hint, blank)
     wrong = np.flatnonzero((values < 0) | (values > 1))
     if wrong.size:
-        raise cells.wrong(column, wrong, f"{cells.shown(column, wrong[0])} is not from 0 to 1", mend)
+        raise cells.wrong(column, wrong, f"{cells.shown(column, wrong[0])} is not from 0 to 1", hint)
     return values
 
 
-def read_numbers(cells: Cells, column: str, mend: str, blank: bool = False) -> Floats:
+def read_numbers(cells: Cells, column: str, hint: str, blank: bool = False) -> Floats:
     """Finite numbers; an empty cell is NaN where that is allowed."""
     texts = cells.columns[column]
     known = {text: parse_number(text) for text in dict.fromkeys(texts)}
@@ -135,7 +135,7 @@ def read_numbers(cells: Cells, column: str, mend: str, blank: bool = False) -> F
     if blank:
         wrong = np.array([row for row in wrong if texts[row]], dtype=np.intp)
     if wrong.size:
-        raise cells.wrong(column, wrong, _no_number(cells, column, int(wrong[0])), mend)
+        raise cells.wrong(column, wrong, _no_number(cells, column, int(wrong[0])), hint)
     return values
 
 
@@ -164,8 +164,8 @@ def read_times(cells: Cells, columns: Collection[str], blank: Collection[str] = 
             plain = is_plain if plain is None and text else plain
             if value == value and is_plain is not plain:
                 what = f"{text[:40]!r} and other times of the file are of two kinds"
-                mend = "write all times as dates such as 2026-01-04T12:00, or all as numbers"
-                raise cells.wrong(column, [texts.index(text)], what, mend)
+                hint = "write all times as dates such as 2026-01-04T12:00, or all as numbers"
+                raise cells.wrong(column, [texts.index(text)], what, hint)
         found[column] = values
     return found
 

@@ -65,7 +65,7 @@ class ForecastTable:
 
 
 def read_forecasts(name: str, text: str) -> ForecastTable:
-    """The table of a CSV text, by the name of its file. Raises `ArenaError` with line, column and mend."""
+    """The table of a CSV text, by the name of its file. Raises `ArenaError` with line, column and a hint."""
     given = parse_cells(name, text, NEEDED, COLUMNS)
     question, questions = read_names(given, "question")
     forecaster, forecasters = read_names(given, "forecaster")
@@ -125,8 +125,8 @@ def one_of_each(given: Cells, question: Ints, column: str, values: Floats | Ints
         row = int(torn[0])
         other = int(first[question[row]])
         what = f"{given.shown(column, row)}, but the same question has {given.shown(column, other)} in line "
-        mend = f"give a question one {column} in all its lines"
-        raise given.wrong(column, torn, f"{what}{given.lines[other]}", mend)
+        hint = f"give a question one {column} in all its lines"
+        raise given.wrong(column, torn, f"{what}{given.lines[other]}", hint)
 
 
 def question_lives(given: Cells, found: dict[str, Floats], question: Ints, ended: Flags) -> None:
@@ -185,5 +185,5 @@ def refuse_doubles(given: Cells, question: Ints, forecaster: Ints, time: Floats 
         row, first = pairs[0]
         who = given.columns["forecaster"][row][:40]
         what = f"{who!r} has forecast the same question {'' if time is None else 'at the same time '}in line "
-        mend = "take one of them out" + ("; updates need a column time" if time is None else "")
-        raise given.wrong("forecaster", [row for row, _ in pairs], f"{what}{given.lines[first]}", mend)
+        hint = "take one of them out" + ("; updates need a column time" if time is None else "")
+        raise given.wrong("forecaster", [row for row, _ in pairs], f"{what}{given.lines[first]}", hint)

@@ -124,7 +124,7 @@ class TournamentForecasts:
 
 
 def read_entries(name: str, text: str) -> TournamentForecasts:
-    """The entries of a CSV text. Raises `ArenaError` with line, column and mend."""
+    """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
     given = parse_cells(name, text, NEEDED, COLUMNS)
     question, questions = read_names(given, "question")
     who, forecasters = read_names(given, "forecaster")
@@ -171,9 +171,9 @@ def _said(given: Cells) -> tuple[Floats, Floats | None]:
             )
         return values, None
     if has != [*SAID]:
-        mend = "give the columns probability and outcome, or the column chance alone"
+        hint = "give the columns probability and outcome, or the column chance alone"
         raise ArenaError(
-            "bad_file", f"{given.name}:1: it doesn't say what was forecast, or says it twice", mend
+            "bad_file", f"{given.name}:1: it doesn't say what was forecast, or says it twice", hint
         )
     return read_shares(given, "probability", CHANCE), read_shares(given, "outcome", OUTCOME, blank=True)
 
@@ -232,8 +232,8 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
     if rules.form == "2022" and mode != "exact":
         raise ArenaError("no_mode", "a tournament of the form 2022 has one mode", "leave out --mode")
     if rules.hidden_weight is not None and entries.hidden_until is None:
-        mend = f"add the column hidden_until to {rules.forecasts}"
-        raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", mend)
+        hint = f"add the column hidden_until to {rules.forecasts}"
+        raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
     for key, said, there in (
         ("exclude", rules.exclude, entries.forecaster),
         ("outside", rules.outside, entries.forecaster),

@@ -53,8 +53,8 @@ def page_list(page: object, key: str | None = None) -> list[object]:
     found = page if key is None else page.get(key) if isinstance(page, dict) else None
     if not isinstance(found, list):
         what = "a list" if key is None else f"a list of {key}"
-        mend = "check the venue's url in the config; the venue may have changed its service"
-        raise VenueError("bad_page", f"a page is not {what}", mend)
+        hint = "check the venue's url in the config; the venue may have changed its service"
+        raise VenueError("bad_page", f"a page is not {what}", hint)
     return found
 
 

@@ -123,7 +123,7 @@ def test_a_link_that_leads_out_of_the_folder_is_not_followed(tmp_path: Path) -> 
 def test_a_folder_that_is_gone_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ResearchError, match="there is no folder") as caught:
         ask(tmp_path / "nowhere")
-    assert (caught.value.code, caught.value.mend) == ("no_folder", "check evidence.folder.path")
+    assert (caught.value.code, caught.value.hint) == ("no_folder", "check evidence.folder.path")
 
 
 def test_the_folder_is_read_anew_at_each_decision_time(tmp_path: Path) -> None:

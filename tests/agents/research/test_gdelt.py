@@ -153,7 +153,7 @@ def test_every_fault_is_one_clear_error_after_a_bounded_number_of_tries(
     with pytest.raises(ResearchError) as caught:
         ask(server)
     assert caught.value.code == code
-    assert caught.value.mend.startswith("check evidence.gdelt.url")
+    assert caught.value.hint.startswith("check evidence.gdelt.url")
     assert len(server.log) <= 4
 
 

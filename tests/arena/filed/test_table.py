@@ -1,4 +1,4 @@
-"""Files of forecasts are read strictly: what is wrong is named by line and column, with its mend."""
+"""Files of forecasts are read strictly: what is wrong is named by line and column, with a hint."""
 
 import numpy as np
 import pytest
@@ -19,10 +19,10 @@ def csv(*lines: str) -> str:
 
 
 def refused(text: str) -> str:
-    """What is said of a file that can't be scored, with its mend."""
+    """What is said of a file that can't be scored, with a hint."""
     with pytest.raises(ArenaError) as caught:
         read_forecasts("f.csv", text)
-    assert caught.value.mend
+    assert caught.value.hint
     return str(caught.value)
 
 
@@ -151,13 +151,13 @@ def scored_or_refused(text: str) -> None:
     try:
         table = read_forecasts("f.csv", text)
     except ArenaError as error:
-        said, mend = str(error), error.mend
+        said, hint = str(error), error.hint
     else:
-        said, mend = "f.csv is scored", "nothing"
+        said, hint = "f.csv is scored", "nothing"
         assert score_file(table).rows
         assert score_file(table, "metaculus").rows
     assert said.startswith("f.csv")
-    assert mend
+    assert hint
 
 
 def test_an_open_question_has_no_close_yet() -> None:
@@ -183,7 +183,7 @@ def test_a_bad_file_of_a_tournament_is_refused(text: str, said: str) -> None:
     with pytest.raises(ArenaError) as caught:
         tournament.read_entries("f.csv", text)
     assert str(caught.value).startswith(said)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_forecast_stands_until_the_next_or_until_it_is_withdrawn() -> None:

@@ -52,7 +52,7 @@ def test_a_folder_that_is_a_file_is_named_as_such(built: Path, tmp_path: Path) -
     (tmp_path / "to").write_text("", "utf-8")
     with pytest.raises(ArenaError, match=r"/to is a file, not a folder") as caught:
         backed_up(built, tmp_path / "to")
-    assert caught.value.mend == "name another folder, or move it away"
+    assert caught.value.hint == "name another folder, or move it away"
 
 
 def test_every_row_of_every_table_is_in_it(built: Path, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_record_of_an_older_schema_is_backed_up_as_it_is(built: Path, tmp_path
     assert names(tmp_path / "to") == [made.path.name]
     with pytest.raises(ArenaError, match="of an older arena") as caught:
         connect(made.path, read_only=True)
-    assert caught.value.mend == "`arena db upgrade` brings it up to date"
+    assert caught.value.hint == "`arena db upgrade` brings it up to date"
 
 
 def test_it_is_written_to_the_disk_before_it_has_its_name(

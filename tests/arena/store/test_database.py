@@ -58,7 +58,7 @@ def code_of(path: Path | str, *, read_only: bool) -> str:
     with pytest.raises(ArenaError) as caught:
         connect(path, read_only=True) if read_only else Record.open(str(path))
     assert str(path) in caught.value.message
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value.code
 
 
@@ -156,7 +156,7 @@ def refused(address: str) -> ArenaError:
     """The error that opening a record at an address brings; it never repeats the password."""
     with pytest.raises(ArenaError) as caught:
         Record.open(address)
-    assert SECRET not in f"{caught.value.message} {caught.value.mend}"
+    assert SECRET not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
 
 
@@ -166,7 +166,7 @@ def test_a_server_that_can_not_be_reached(query: str) -> None:
     assert error.code == "unreachable"
     assert error.message.startswith("postgresql+psycopg://ann:***@127.0.0.1:1/arena can't be reached: ")
     assert "refused" in error.message
-    assert error.mend
+    assert error.hint
 
 
 def test_a_server_that_refuses_the_password(refusing: int) -> None:
@@ -200,14 +200,14 @@ def test_a_queue_whose_server_is_away_says_so_as_a_record_does() -> None:
 
     with pytest.raises(ArenaError, match=r"ann:\*\*\*@127\.0\.0\.1:1/arena can't be reached: ") as caught:
         asyncio.run(opened())
-    assert (caught.value.code, bool(caught.value.mend)) == ("unreachable", True)
+    assert (caught.value.code, bool(caught.value.hint)) == ("unreachable", True)
 
 
 def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     error = refused(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/arena")
     assert (error.code, error.message) == ("no_driver", "psycopg is not installed")
-    assert 'pip install "paper-arena[postgres]"' in error.mend
+    assert 'pip install "paper-arena[postgres]"' in error.hint
 
 
 @pytest.mark.parametrize("start", ["nothing", "mysql", "postgresql+nothing", "sqlite+nothing"])
@@ -234,7 +234,7 @@ def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
     error = caught.value
     assert (error.code, error.status) == ("raced", 2)
     assert error.message == f"another process wrote to {copy} at the same time"
-    assert error.mend == "start it again: what is missing will be played"
+    assert error.hint == "start it again: what is missing will be played"
     mine.dispose()
     theirs.dispose()
 

@@ -60,7 +60,7 @@ def refused(place: Path, new: Path, *said: str) -> ArenaError:
         restore(place, str(new))
     for words in said:
         assert words in caught.value.message, caught.value.message
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value
 
 
@@ -137,7 +137,7 @@ def test_a_part_can_be_read_and_not_imported(
 ) -> None:
     exported(built, tmp_path / "part", **more)
     error = refused(tmp_path / "part", new, said, "it can be read, not imported")
-    assert "arena export without" in error.mend
+    assert "arena export without" in error.hint
 
 
 def test_what_is_no_export_is_told_so(new: Path, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def manifest_says(folder: Path, old: str, new: str) -> None:
 def test_a_newer_export_and_an_unknown_form_are_told_so(season: Path, new: Path) -> None:
     manifest_says(season, '"version": 1', '"version": 2')
     error = refused(season, new, "of version 2", "knows version 1")
-    assert (error.code, error.mend) == ("newer_export", "update paper-arena, then try again")
+    assert (error.code, error.hint) == ("newer_export", "update paper-arena, then try again")
     manifest_says(season, '"version": 2', '"version": 1')
     seal(season, form="excel")
     refused(season, new, "'excel' is no form of an export")

@@ -186,7 +186,7 @@ def test_an_older_backup_is_not_restored_into_a_server(built: Path, there: str, 
     older = of_version(built, str(tmp_path / "older.db"), "0001")
     with pytest.raises(ArenaError, match="of an older arena") as caught:
         restore(Path(older), there, force=False, at=NOW, check=agreed)
-    assert "--database NEW.db renews it; then arena db copy" in caught.value.mend
+    assert "--database NEW.db renews it; then arena db copy" in caught.value.hint
 
 
 def shape(engine: Engine) -> dict[str, object]:

@@ -79,7 +79,7 @@ def test_a_record_that_is_there_is_not_overwritten(saved: Path, other: Path) -> 
     error = refused(saved, other, force=False)
     assert error.code == "exists"
     assert error.message == f"there is a record at {other} already"
-    assert "--force" in error.mend
+    assert "--force" in error.hint
 
 
 def test_with_force_it_is_moved_aside_whole(saved: Path, built: Path, other: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_record_of_a_newer_arena(saved: Path, other: Path, tmp_path: Path) -> 
         database.execute("UPDATE alembic_version SET version_num = '9999'")
         database.commit()
     error = refused(newer, other)
-    assert (error.code, error.mend) == ("newer_record", "update paper-arena, then try again")
+    assert (error.code, error.hint) == ("newer_record", "update paper-arena, then try again")
 
 
 def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_every_error_says_who_what_and_how_to_mend_it(server: VenueServer) -> No
         assert error.code == code
         assert "127.0.0.1" in error.message
         assert "/page" in error.message
-        assert error.mend
+        assert error.hint
 
 
 def test_nobody_at_home_is_unreachable() -> None:
@@ -148,7 +148,7 @@ def test_what_is_no_address_is_said_so(url: str) -> None:
     with pytest.raises(VenueError) as raised:
         asyncio.run(HttpClient(url, per_second=1e9, sleep=Waits()).get("/page"))
     assert raised.value.code == "bad_url"
-    assert "config" in raised.value.mend
+    assert "config" in raised.value.hint
 
 
 def test_half_a_character_spoils_its_own_record_only(server: VenueServer) -> None:
