@@ -109,7 +109,7 @@ def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, server: Venue
     error = arena_json(folder, "markets", "sync", status=1)["error"]
     assert error["code"] == "not_json"
     assert arena_json(folder, "markets", "list")["found"] == 3
-    server.hint()
+    server.mend()
     assert counts(synced(folder)) == (3, 0, 0, 0, 3)
 
 
