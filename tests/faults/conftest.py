@@ -8,7 +8,7 @@ import pytest
 
 from arena.record.record import Record
 from portfolio.rules import REALISTIC
-from tests.arena.store.build import SUN, Season, a_cohort, the_book
+from tests.arena.full_record import SUN, Season, a_cohort, the_book
 from tests.builders import NOW
 
 

@@ -7,7 +7,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.verify import verify
 from portfolio.rules import REALISTIC
-from tests.arena.store.build import LEASE, SUN, Season, a_cohort, the_book
+from tests.arena.full_record import LEASE, SUN, Season, a_cohort, the_book
 from tests.builders import NOW
 from tests.faults.forking import forking
 from tests.faults.hammer import COST, most_at_once, work

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.record.record import Record
 from markets.hashes import digest
-from tests.arena.store.build import Season, play_on
-from tests.arena.store.older import old_record
+from tests.arena.full_record import Season, play_on
+from tests.arena.record.older import old_record
 from tests.season.running import AGREES
 
 CONFIG = """\

@@ -15,8 +15,8 @@ from typer.testing import CliRunner, Result
 
 from arena.cli.main import app
 from arena.exports.restore import restore
-from tests.arena.store.build import build
-from tests.arena.store.exports import bend_json, contents, exported, lines
+from tests.arena.exports.bent_exports import bend_json, contents, exported, lines
+from tests.arena.full_record import build
 from tests.builders import NOW
 from tests.bundles import simulated
 from tests.season.running import AGREES, arena_json, demo_config

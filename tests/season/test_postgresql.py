@@ -22,7 +22,7 @@ from arena.record.write.quarantine import read_quarantine
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
 from markets.venue import VenueError
-from tests.arena.store.build import DEW, FOG, MIST, build, watch
+from tests.arena.full_record import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
 from tests.season.running import AGREES, arena_json, demo_config
 

@@ -21,7 +21,7 @@ from agents.demo.models import answer
 from agents.model import Message
 from arena.clock import PretendedClock
 from markets.simulation.settings import Settings
-from tests.arena.store.downgraded import of_version
+from tests.arena.record.downgraded import of_version
 from tests.provider.replies import Asked, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.paid import question, stored_questions

@@ -1,0 +1,267 @@
+"""A call has room and money before it is made, or waits for them, or isn't made at all."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.model import Call, CallError, Message, Prompt
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations, TakenOver
+from arena.record.model.reservation import Budget, Payer, Scope
+from arena.record.record import Record
+from arena.rounds.turns import ask_of_player as way_to
+from arena.rounds.world import Player
+from markets.millionths import ONE
+from portfolio.rules import REALISTIC
+from tests.arena.full_record import SUN, WEEK, Season, a_cohort, the_book
+from tests.arena.little_world import LittleVenue, a_world, asks
+from tests.builders import NOW
+
+QUESTION = Prompt((Message("user", "Will it rain?"),))
+ME = Payer(1, 1)
+TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=0.01)
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a record with three entrants and two rounds that wait for them: to be copied."""
+    path = tmp_path_factory.mktemp("begun") / "record.db"
+    season = Season(Record.open(str(path)))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
+    for at in (NOW, NOW + WEEK):
+        season.look(1, at, the_book(SUN, at))
+    season.record.close()
+    return path
+
+
+@pytest.fixture
+def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(shutil.copy(begun, tmp_path / "record.db")))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def no_second_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", ())
+
+
+class Provider:
+    """Answers after some rounds of the loop, or with errors in the order given; counts who is there."""
+
+    def __init__(self, *errors: CallError | None, cost: int | None = ONE, ticks: int = 3):
+        self.errors, self.cost, self.ticks = list(errors), cost, ticks
+        self.here, self.most, self.asked = 0, 0, 0
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked += 1
+        self.here += 1
+        self.most = max(self.most, self.here)
+        for _ in range(self.ticks):
+            await asyncio.sleep(0)
+        self.here -= 1
+        error = self.errors.pop(0) if self.errors else None
+        return Call(prompt, None if error else "yes", cost=0 if error else self.cost, error=error)
+
+
+def desk_of(
+    record: Record, call: int | None = None, gate: RateLimiter | None = None, **limits: int
+) -> CallReservations:
+    """A desk with these limits, in millionths of a dollar."""
+    scopes: Sequence[Scope] = ("round", "agent", "day", "arena")
+    return CallReservations(
+        Budget(call, {scope: limits[scope] for scope in scopes if scope in limits}),
+        gate or RateLimiter(),
+        record,
+    )
+
+
+def play(
+    record: Record,
+    desk: CallReservations,
+    provider: Provider,
+    *payers: Payer,
+    worst: int | None = ONE,
+    at: datetime = NOW,
+) -> list[Call]:
+    """A call of each of these, all at once, each kept when it has ended."""
+    world = replace(a_world(LittleVenue(), {}, now=at), desk=desk)
+    mind = Player(asks, provider, lambda prompt: worst, "x")
+
+    async def all_at_once() -> list[Call]:
+        ways = [way_to(mind, payer, f"a{payer.entrant_id}", [], world, record) for payer in payers]
+        return list(await asyncio.wait_for(asyncio.gather(*(ask(QUESTION) for ask in ways)), 20))
+
+    calls = asyncio.run(all_at_once())
+    assert under_way(record) == 0
+    return calls
+
+
+def under_way(record: Record) -> int:
+    with record.engine.connect() as connection:
+        return int(connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one())
+
+
+def spent_today(record: Record) -> int:
+    return record.spent(1, 1, NOW, ["day"])["day"]
+
+
+def made(calls: list[Call]) -> int:
+    return sum(call.error is None for call in calls)
+
+
+def error_of(call: Call) -> CallError:
+    assert call.error is not None
+    return call.error
+
+
+def test_without_limits_even_an_unknown_price_may_be_paid(record: Record) -> None:
+    assert play(record, desk_of(record), Provider(cost=None), ME, worst=None)[0].reply == "yes"
+
+
+def test_a_call_over_its_own_limit_is_refused_with_the_figures(record: Record) -> None:
+    call = play(record, desk_of(record, call=ONE // 2), Provider(), ME)[0]
+    assert (call.reply, call.cost) == (None, 0)
+    assert (error_of(call).code, error_of(call).retry) == ("budget", False)
+    assert "$1.0000, over the budget of $0.5000" in error_of(call).message
+
+
+def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
+    for desk in (desk_of(record, day=ONE), desk_of(record, call=ONE)):
+        assert "price is unknown" in error_of(play(record, desk, Provider(), ME, worst=None)[0]).message
+
+
+@pytest.mark.parametrize(("before", "may"), [(6 * ONE, 1), (6 * ONE + 1, 0)])
+def test_what_was_spent_before_counts(before: int, may: int, record: Record) -> None:
+    record.keep_call(2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
+    assert made(play(record, desk_of(record, day=10 * ONE), Provider(), ME, worst=4 * ONE)) == may
+
+
+@pytest.mark.parametrize("scope", ["round", "agent", "day", "arena"])
+@pytest.mark.parametrize(("limit", "expected"), [(3.5, 3), (4.0, 4), (0.9, 0)])
+def test_a_budget_for_three_and_a_half_calls_makes_three_of_ten_at_once(
+    limit: float, expected: int, scope: str, record: Record
+) -> None:
+    provider = Provider()
+    calls = play(record, desk_of(record, None, None, **{scope: int(limit * ONE)}), provider, *[ME] * 10)
+    assert (made(calls), provider.asked) == (expected, expected)
+
+
+def test_each_round_and_each_agent_has_a_limit_of_its_own(
+    record: Record, begun: Path, tmp_path: Path
+) -> None:
+    payers = [Payer(1 + number % 2, 1 + number % 3) for number in range(12)]
+    expected = {"round": 4, "agent": 9, "both": 4}
+    for name, limits in (
+        ("round", {"round": 2 * ONE}),
+        ("agent", {"agent": 3 * ONE}),
+        ("both", {"agent": 3 * ONE, "round": 2 * ONE}),
+    ):
+        fresh = Record.open(str(shutil.copy(begun, tmp_path / f"{name}.db")))
+        assert made(play(fresh, desk_of(fresh, None, None, **limits), Provider(), *payers)) == expected[name]
+        fresh.close()
+
+
+def test_yesterdays_calls_cost_nothing_today(record: Record) -> None:
+    desk = desk_of(record, day=ONE)
+    assert made(play(record, desk, Provider(), ME, ME)) == 1
+    assert made(play(record, desk, Provider(), ME, at=NOW + timedelta(days=1))) == 1
+
+
+def test_a_call_waits_for_those_under_way_that_may_cost_less_than_they_could(record: Record) -> None:
+    provider = Provider(cost=ONE // 10)
+    assert made(play(record, desk_of(record, day=2 * ONE), provider, *[ME] * 10)) == 10
+    assert provider.most == 2
+    assert spent_today(record) == ONE
+
+
+def test_a_refusal_says_whose_money_is_gone(record: Record) -> None:
+    calls = play(record, desk_of(record, agent=ONE), Provider(), ME, ME)
+    told = "a call may cost $1.0000, and $1.0000 of this agent's $1.0000 is spent"
+    assert error_of(calls[1]).message == told
+
+
+def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off_is_told_as_ever(
+    record: Record,
+) -> None:
+    async def slow(prompt: Prompt) -> Call:
+        await asyncio.sleep(60)
+        raise AssertionError("it was to be broken off")
+
+    world = replace(a_world(LittleVenue(), {}), desk=desk_of(record, day=ONE))
+    ask = way_to(Player(asks, slow, lambda prompt: ONE // 2, "x"), ME, "ann", [], world, record)
+
+    async def impatient() -> None:
+        async with asyncio.timeout(0.05):
+            await ask(QUESTION)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(impatient())
+    [call] = record.calls(1, [1])[1]
+    assert (call.cost, call.worst) == (None, ONE // 2)
+    assert error_of(call).retry
+    assert under_way(record) == 0
+
+
+def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room(record: Record) -> None:
+    async def bug(prompt: Prompt) -> Call:
+        raise ZeroDivisionError("no such luck")
+
+    desk = desk_of(record, gate=RateLimiter(1, 1), day=3 * ONE)
+    world = replace(a_world(LittleVenue(), {}), desk=desk)
+    broken = way_to(Player(asks, bug, lambda prompt: ONE, "x"), ME, "ann", [], world, record)
+
+    async def asked() -> Call:
+        return await broken(QUESTION)
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(asked())
+    assert (under_way(record), desk.under_way) == (1, {})
+    assert spent_today(record) == ONE
+
+
+def test_who_was_taken_over_asks_no_more(record: Record) -> None:
+    token = record.claim(1, [1], "one", timedelta(), lambda _: False)[1]
+    record.claim(1, [1], "two", timedelta(minutes=5), lambda _: False)
+    provider = Provider()
+    with pytest.raises(TakenOver, match="another worker has taken this turn over"):
+        play(record, desk_of(record), provider, Payer(1, 1, token))
+    assert (provider.asked, record.calls(1, [1])) == (0, {})
+    assert play(record, desk_of(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
+
+
+def room(record: Record) -> float | None:
+    """How many calls the lane has room for, where something is known of it."""
+    with record.engine.connect() as connection:
+        found = connection.exec_driver_sql("SELECT room FROM lane WHERE paused_until IS NOT NULL").scalar()
+    return None if found is None else found / ONE
+
+
+def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) -> None:
+    eight = [Payer(1, 1 + n % 3) for n in range(8)]
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
+    assert room(record) == 4
+    provider = Provider()
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), provider, *eight, *eight[:4])
+    assert provider.most in (4, 5)
+    assert 6 < (room(record) or 0) < 7
+    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(), *eight * 4)
+    assert room(record) is None, "it is as wide as it ever was"
+
+
+def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
+    for _ in range(5):
+        play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
+    assert room(record) == 1
+    assert made(play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(), ME)) == 1
+
+
+def test_a_lane_that_is_as_wide_as_it_can_be_is_not_written_to(record: Record) -> None:
+    play(record, desk_of(record), Provider(), ME, ME)
+    with record.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT * FROM lane").all() == []

@@ -1,0 +1,139 @@
+"""`arena db`: what its commands print, and how they end."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from tests.arena.full_record import build
+from tests.arena.record.downgraded import of_version
+
+CONFIG = """\
+database: season.db
+backup: {folder: saved, keep: 2}
+markets: {venue: simulator}
+agents: [{kind: market}]
+"""
+
+
+def run(*words: str) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(app, ["db", *words])
+
+
+def told(*words: str, status: int = 0) -> Any:
+    """What it answers with --json."""
+    answer = run(*words, "--json")
+    assert answer.exit_code == status, answer.output
+    return json.loads(answer.stdout)
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of one week."""
+    path = tmp_path_factory.mktemp("week") / "season.db"
+    build(path, 1).close()
+    return path
+
+
+@pytest.fixture
+def here(week: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder, with a config and a record."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(week, tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    return tmp_path
+
+
+def test_a_backup_goes_to_the_folder_of_the_config_and_the_newest_stay(here: Path) -> None:
+    old = [here / "saved" / f"season-2020010{day}T000000Z.db" for day in (1, 2)]
+    for path in old:
+        made = told("backup", str(path))
+        assert made["gone"] == []
+    made = told("backup")
+    assert made["file"].startswith("saved/season-")
+    assert (here / made["file"]).stat().st_size == made["bytes"]
+    assert made["gone"] == ["saved/season-20200101T000000Z.db"]
+    assert made["counts"]["turns"] == 3
+    assert len(made["state_hash"]) == 64
+    said = run("backup", "mine.db").output
+    assert said.startswith("mine.db: ")
+    assert f"State hash {made['state_hash']}" in said
+
+
+def test_a_record_that_is_named_needs_no_config(here: Path) -> None:
+    (here / "config.yaml").unlink()
+    assert told("backup", "--database", "season.db")["file"].startswith("backups/season-")
+
+
+def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
+    saved = told("backup", "mine.db")
+    refused = told("restore", "mine.db", status=1)["error"]
+    assert refused["code"] == "exists"
+    assert "--force" in refused["mend"]
+    done = told("restore", "mine.db", "--force")
+    assert done["restored"] == str(here / "season.db")
+    assert (here / done["aside"]).name.startswith("season-until-")
+    assert {key: done[key] for key in ("state_hash", "counts", "schema")} == {
+        key: saved[key] for key in ("state_hash", "counts", "schema")
+    }
+    said = run("restore", "mine.db", "--database", "new.db").output
+    assert "verify --database new.db" in said
+    assert said.startswith("new.db is as mine.db has it, and verified. 1 cohort, 1 round, 3 turns, ")
+
+
+def test_an_upgrade_makes_a_backup_first(week: Path, here: Path) -> None:
+    (here / "season.db").unlink()
+    of_version(week, "season.db", "0001")
+    asked = CliRunner().invoke(app, ["verify", "--json"])
+    assert json.loads(asked.stdout)["error"]["mend"] == "`arena db upgrade` brings it up to date"
+    done = told("upgrade")
+    assert (done["from"], done["to"] > "0001") == ("0001", True)
+    assert told("backup", "new.db")["schema"] == done["to"]
+    assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == "0001"
+    nothing, following = run("upgrade").output.splitlines()
+    assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
+    assert following.endswith("arena verify")
+    assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None}
+
+
+def test_an_upgrade_without_a_backup_says_so(week: Path, here: Path) -> None:
+    (here / "season.db").unlink()
+    of_version(week, "season.db", "0001")
+    said = run("upgrade", "--no-backup").output
+    assert "The schema was 0001 and is " in said
+    assert "No backup was made." in said
+    assert not (here / "saved").exists()
+
+
+def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(week: Path, here: Path) -> None:
+    """The upgrade is tried on the backup first."""
+    (here / "season.db").unlink()
+    of_version(week, "season.db", "0001")
+    with sqlite3.connect("season.db") as database:
+        database.execute("UPDATE mark SET value = value + 1")
+    database.close()
+    assert told("upgrade", status=1)["error"]["code"] == "differs"
+    with sqlite3.connect("season.db") as database:
+        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    database.close()
+
+
+def test_a_copy_says_both_places_and_the_hash(here: Path) -> None:
+    done = told("copy", "new.db")
+    assert (done["from"], done["to"]) == (str(here / "season.db"), "new.db")
+    assert told("backup", "--database", "new.db", "mine.db")["state_hash"] == done["state_hash"]
+    assert told("copy", "new.db", status=1)["error"]["code"] == "exists"
+    assert run("copy", "newer.db").output.startswith(f"newer.db holds all of {here / 'season.db'}: verified")
+
+
+def test_there_is_no_record_to_back_up(here: Path) -> None:
+    (here / "season.db").unlink()
+    for command in (["backup"], ["upgrade"], ["copy", "new.db"]):
+        assert told(*command, status=1)["error"]["code"] == "no_record"
+    assert [path.name for path in here.iterdir()] == ["config.yaml"]

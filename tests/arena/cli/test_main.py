@@ -1,0 +1,133 @@
+"""The program's frame: help at once, expected errors in a line or two, and nothing of ours hidden."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from arena.cli.main import app
+from arena.cli.output import print_table, progress
+from arena.errors import ArenaError
+
+ROOT = Path(__file__).parents[3]
+SLOW = ("litellm", "streamlit", "pandas", "sqlalchemy", "numpy", "pydantic", "ruamel")
+
+
+def arena(
+    *words: str, cwd: Path = ROOT, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The program, run from the checkout in a process of its own, with an environment without keys."""
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COLUMNS": "100", **(env or {})}
+    command = [sys.executable, "-P", "-m", "arena.cli.main", *words]
+    return subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True, timeout=60)
+
+
+def test_help_loads_nothing_slow() -> None:
+    code = (
+        "import sys\nfrom arena.cli.main import main\nsys.argv = ['arena', '--help']\n"
+        f"try: main()\nfinally: print(sorted(set({SLOW}) & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "init" in done.stdout
+    assert done.stderr.strip() == "[]"
+
+
+def commands(group: TyperGroup, path: str = "arena") -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name, and every group before those in it."""
+    for name, command in group.commands.items():
+        yield f"{path} {name}", command
+        if isinstance(command, TyperGroup):
+            yield from commands(command, f"{path} {name}")
+
+
+def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() -> None:
+    program = get_command(app)
+    assert isinstance(program, TyperGroup)
+    known = dict(commands(program))
+    assert {"arena init", "arena check", "arena markets sync"} <= set(known)
+    for name, command in known.items():
+        assert command.help, name
+        assert f"Example: {name}" in command.help, name
+        if name != "arena dashboard":  # the end of the road: it runs until it is stopped
+            assert "Next: " in command.help, name
+            options = [word for option in command.params for word in option.opts]
+            assert "--json" in options or isinstance(command, TyperGroup), name
+
+
+@pytest.mark.parametrize("words", [("run",), ("db", "upgrade")])
+def test_help_fills_its_lines_in_a_narrow_terminal(words: tuple[str, ...]) -> None:
+    told = arena(*words, "--help", env={"COLUMNS": "80"}).stdout.partition("╭")[0]
+    lines = [line.strip() for line in told.splitlines()]
+    for line, following in pairwise(lines):
+        if line and following:
+            assert len(f" {line} {following.split()[0]}") > 79, line
+
+
+def test_the_version_is_told() -> None:
+    assert arena("--version").stdout.startswith("arena")
+
+
+def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("kept", "utf-8")
+    done = arena("init", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f"{tmp_path}/config.yaml is there already",
+        "→ choose another folder, or move it away",
+    ]
+
+
+def test_with_json_an_expected_error_is_an_object_on_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("kept", "utf-8")
+    done = arena("init", str(tmp_path), "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads(done.stdout) == {
+        "error": {
+            "code": "exists",
+            "message": f"{tmp_path}/config.yaml is there already",
+            "mend": "choose another folder, or move it away",
+        }
+    }
+
+
+@pytest.mark.parametrize("flag", [[], ["--json"]])
+def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str]) -> None:
+    other = tmp_path / "site" / "agents"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise RuntimeError('never imported')\n", "utf-8")
+    done = arena("check", *flag, cwd=tmp_path, env={"PYTHONPATH": f"{other.parent}:{ROOT}"})
+    said = json.loads(done.stdout)["error"]["message"] if flag else done.stderr
+    assert done.returncode == 1
+    assert f"`agents` would be imported from {other}, not from {ROOT / 'agents'}" in said
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_says_how_much_was_done() -> None:
+    error = ArenaError("partly", "two of three", "run it again", status=2)
+    assert error.status == 2
+    assert str(error) == "two of three"
+
+
+def test_a_table_shows_what_is_unknown_as_a_dash_and_text_as_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(("agent", "skill"), [("[red]one[/red]", 0.5), ("two", None)], title="Board")
+    out = capsys.readouterr().out
+    assert "Board" in out
+    assert "[red]one[/red]" in out
+    assert "–" in out.splitlines()[-2]
+
+
+def test_no_bar_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("Playing") as moved:
+        moved(1, 2)
+    assert capsys.readouterr() == ("", "")

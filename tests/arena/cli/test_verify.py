@@ -1,0 +1,100 @@
+"""`arena verify`: what it prints, and how it ends."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from arena.cli.main import Commands, arena
+from arena.cli.verify import verify
+from tests.arena.full_record import build
+
+app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
+app.callback()(arena)
+app.command()(verify)
+
+
+def run(*arguments: str) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(app, ["verify", *arguments])
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """A record of one week."""
+    build(tmp_path / "record.db", 1).close()
+    return tmp_path / "record.db"
+
+
+def corrupt(record: Path) -> None:
+    database = sqlite3.connect(record)
+    database.execute("UPDATE mark SET value = value + 1 WHERE entrant_id = 2")
+    database.commit()
+    database.close()
+
+
+def test_a_good_record(record: Path) -> None:
+    answer = run("--database", str(record), "--json")
+    nothing = {"ok": True, "count": 0, "differences": [], "left_out": {}}
+    assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
+    answer = run("--database", str(record))
+    assert answer.exit_code == 0
+    assert "agrees with itself" in answer.stdout
+
+
+def test_a_bad_record(record: Path) -> None:
+    corrupt(record)
+    answer = run("--database", str(record), "--json")
+    assert answer.exit_code == 1
+    key, why = "cohort 1, bob, 2026-01-04T12:00:00.000000Z", "so say the ledger and the snapshot"
+    difference = {
+        "table": "mark",
+        "key": key,
+        "field": "value",
+        "found": 194_445_293,
+        "expected": 194_445_292,
+        "why": why,
+        "message": f"mark ({key}): value is 194445293 and should be 194445292: {why}",
+    }
+    found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
+    assert json.loads(answer.stdout) == found
+    answer = run("--database", str(record))
+    assert answer.exit_code == 1
+    assert "194445293" in answer.stdout
+    assert "1 difference" in answer.stdout
+
+
+def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
+    """The hashes of 1,200 quotes are not their own, and one time is one at which nobody looked."""
+    database = sqlite3.connect(record)
+    database.execute(
+        """INSERT INTO quote (market_id, at, volume, book, hash)
+        WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1200)
+        SELECT market.id, '2026-01-03T12:00:00.000000Z', 0, '{"asks":[],"bids":[]}', k
+        FROM n, market WHERE market.id = 'sim:sun'"""
+    )
+    database.commit()
+    database.close()
+    corrupt(record)
+    answer = run("--database", str(record), "--json")
+    said = json.loads(answer.stdout)
+    assert (answer.exit_code, said["ok"], said["count"], len(said["differences"])) == (1, False, 1_202, 1_000)
+    assert said["left_out"] == {"mark": 1, "quote": 201}
+    whole = json.loads(run("--database", str(record), "--json", "--all").stdout)
+    assert (whole["count"], len(whole["differences"]), whole["left_out"]) == (1_202, 1_202, {})
+    answer = run("--database", str(record))
+    assert answer.exit_code == 1
+    assert answer.stdout.endswith(
+        "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists every one. "
+        "Next: find out what changed the record, and restore a backup.\n"
+    )
+
+
+def test_no_record(tmp_path: Path) -> None:
+    answer = run("--database", str(tmp_path / "none.db"), "--json")
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["error"]["code"] == "no_record"

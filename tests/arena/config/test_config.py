@@ -1,0 +1,284 @@
+"""A good config means what it says; a bad one is told file, line, key, what was found and what is meant."""
+
+from dataclasses import asdict
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.config import Config, ConfigError, ConfigErrors, load
+from markets.millionths import ONE
+from markets.universe import Universe
+from markets.venues import polymarket
+from portfolio.rules import NAMED, REALISTIC
+from tests.arena.config_files import SMALL, mistakes, told, write
+
+ROOT = Path(__file__).parents[3]
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+def test_the_shipped_config_plays_two_demo_models_and_the_null_agents_by_the_realistic_rules() -> None:
+    config = load(ROOT / "config.yaml", environ={})
+    assert [agent.name for agent in config.agents] == ["sharp", "hasty", "market", "constant", "random"]
+    assert [agent.model for agent in config.agents[:2]] == ["demo/sharp", "demo/hasty"]
+    assert config.database == str(ROOT / "arena.db")
+    assert config.cohorts.rules == REALISTIC
+    assert (config.cohorts.rounds, config.cohorts.count, config.cohorts.keep_deciding) == (5, None, 5)
+    assert (config.budget.call, config.budget.day) == (500_000, 20 * ONE)
+    assert config.markets.universe == Universe(
+        show=40, per_event=2, closes_within=60 * 86_400, min_volume=10_000 * ONE, max_spread=50_000
+    )
+    assert set(config.prompts) == {"bet"}
+
+
+def test_the_demo_decides_twenty_weeks_in_at_least_three_cohorts() -> None:
+    config = load(ROOT / "examples/demo.yaml", environ={})
+    cohorts = config.cohorts
+    assert cohorts.count is not None
+    assert cohorts.count >= 3
+    assert cohorts.count + cohorts.rounds - 1 == 20
+    assert cohorts.decide == timedelta(days=7)
+    assert config.first_start(NOW) == datetime(2026, 1, 4, tzinfo=UTC)
+    assert config.venue_settings.model_dump(include={"weeks", "markets", "events"}) == {
+        "weeks": 20,
+        "markets": 200,
+        "events": 60,
+    }
+    assert [agent.name for agent in config.agents] == [
+        "market", "constant", "random", "oracle", "oracle-noisy",
+        "sharp", "hasty", "blind", "clumsy", "kelly",
+    ]  # fmt: skip
+    assert config.agents[-1].of == ("sharp",)
+
+
+def test_every_key_that_is_commented_out_in_the_shipped_config_is_a_real_one(tmp_path: Path) -> None:
+    shipped = (ROOT / "config.yaml").read_text("utf-8")
+    optional = ("  # first:", "  # count:", "    # seed:", "    # price_noise:", "    # half_share:")
+    for comment in (*optional, "  # temperature:", "  # reasoning:"):
+        assert shipped.count(comment) == 1, comment
+        shipped = shipped.replace(comment, comment.replace("# ", ""))
+    config = load(write(tmp_path, shipped))
+    assert (config.cohorts.first, config.cohorts.count) == (date(2026, 1, 4), 5)
+    sent = config.agents[0].settings.model_dump(include={"temperature", "reasoning"})
+    assert sent == {"temperature": 0.7, "reasoning": "medium"}
+
+
+def test_the_live_block_of_the_shipped_config_is_polymarket_as_it_is_by_itself(tmp_path: Path) -> None:
+    shipped = (ROOT / "config.yaml").read_text("utf-8").replace("venue: simulator", "venue: polymarket")
+    lines = shipped.splitlines()
+    start = lines.index("  # polymarket:")
+    lines[start : start + 6] = [line.replace("# ", "", 1) for line in lines[start : start + 6]]
+    simulator = lines.index("  simulator:")
+    rest = [line for n, line in enumerate(lines) if not simulator <= n < start - 2]
+    config = load(write(tmp_path, "\n".join(rest)))
+    assert config.markets.venue == "polymarket"
+    assert config.venue_settings == polymarket.Settings()
+
+
+def test_the_rules_block_in_the_shipped_config_is_realistic_with_quote_fills(tmp_path: Path) -> None:
+    lines = (ROOT / "config.yaml").read_text("utf-8").splitlines()
+    start = lines.index("  # rules:")
+    block = [line.replace("# ", "", 1) for line in lines[start : start + 13]]
+    text = SMALL.replace("  rounds: 5", "\n".join(block))
+    rules = load(write(tmp_path, text)).cohorts.rules
+    assert rules == REALISTIC.model_copy(update={"name": "mine", "fill": "quote"})
+
+
+def test_a_config_of_six_lines_has_the_defaults(tmp_path: Path) -> None:
+    config = load(write(tmp_path, SMALL))
+    assert config.seed == 1
+    assert config.cohorts.bankroll == 10_000 * ONE
+    assert config.cohorts.rules == REALISTIC
+    assert (config.budget.call, config.budget.day) == (None, None)
+    assert config.database == str(tmp_path / "arena.db")
+    assert config.agents[0].line == 6
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_rules_may_be_named(tmp_path: Path, name: str) -> None:
+    assert load(write(tmp_path, SMALL.replace("rounds: 5", f"rules: {name}"))).cohorts.rules == NAMED[name]
+
+
+def test_rules_may_start_from_a_name_and_change_values(tmp_path: Path) -> None:
+    block = "rules: {from: replay, max_bet: 0.2, min_bet: 10, max_quote_age: 2d}"
+    rules = load(write(tmp_path, SMALL.replace("rounds: 5", block))).cohorts.rules
+    changes = {"max_bet": 200_000, "min_bet": 10 * ONE, "max_quote_age": 172_800, "name": "replay, changed"}
+    assert rules == NAMED["replay"].model_copy(update=changes)
+
+
+def test_a_database_is_a_path_from_the_config_on_or_a_url(tmp_path: Path) -> None:
+    folder = tmp_path / "some where"
+    assert load(write(folder, "database: a/b.db\n" + SMALL)).database == str(folder / "a/b.db")
+    url = "postgresql+psycopg://arena@db.example/arena"
+    assert load(write(folder, f"database: {url}\n" + SMALL)).database == url
+
+
+def test_cohorts_start_at_the_first_start_of_the_week_after_the_world_begins(tmp_path: Path) -> None:
+    def first(cohorts: str, simulator: str = "{}") -> str:
+        text = SMALL.replace("simulator", f"simulator\n  simulator: {simulator}")
+        path = write(tmp_path, text.replace("rounds: 5", cohorts))
+        return load(path).first_start(NOW).isoformat()
+
+    assert first("rounds: 5") == "2026-01-04T00:00:00+00:00"
+    assert first("start: MON 09:30") == "2026-01-05T09:30:00+00:00"
+    assert first("rounds: 5", "{start: 2026-02-02}") == "2026-02-08T00:00:00+00:00"
+    assert first("first: 2026-05-03", "{start: 2026-02-02}") == "2026-05-03T00:00:00+00:00"
+    assert first("start: sat 23:59\n  first: 2026-05-03") == "2026-05-09T23:59:00+00:00"
+
+
+def test_the_simulated_world_has_the_seed_of_the_arena_unless_it_has_its_own(tmp_path: Path) -> None:
+    text = "seed: 7\n" + SMALL
+    shared = load(write(tmp_path, text))
+    apart = load(write(tmp_path, text.replace("simulator", "simulator\n  simulator: {seed: 3}")))
+    assert shared.venue_settings.model_dump()["seed"] == 7
+    assert apart.venue_settings.model_dump()["seed"] == 3
+    other = apart.with_seed(9)
+    assert (other.seed, other.venue_settings.model_dump()["seed"]) == (9, 9)
+
+
+MISTAKES = {
+    "config.yaml:4: cohorts.ruonds: unknown key. Did you mean \"rounds\"?": ("rounds: 5", "ruonds: 5"),
+    'config.yaml:4: cohorts.rounds: found "five", expected a whole number of at least 1': (
+        "rounds: 5", "rounds: five"),
+    'config.yaml:4: cohorts.rounds: found "5", expected a whole number of at least 1': (
+        "rounds: 5", 'rounds: "5"'),
+    "config.yaml:4: cohorts.rounds: found true, expected a whole number of at least 1": (
+        "rounds: 5", "rounds: true"),
+    "config.yaml:4: cohorts.rounds: found 0, expected a whole number of at least 1": (
+        "rounds: 5", "rounds: 0"),
+    "config.yaml:4: cohorts.rounds: found 9999999, expected a whole number of at most 1,000,000": (
+        "rounds: 5", "rounds: 9999999"),
+    "config.yaml:4: cohorts.rounds: found 2.5, expected a whole number of at least 1": (
+        "rounds: 5", "rounds: 2.5"),
+    "config.yaml:4: cohorts.rounds: found nothing, expected a whole number of at least 1": (
+        "rounds: 5", "rounds:"),
+    "config.yaml:4: cohorts.bankroll: found -1, expected dollars, above 0 and at most a billion": (
+        "rounds: 5", "bankroll: -1"),
+    'config.yaml:4: cohorts.bankroll: found "10k", expected dollars, above 0 and at most a billion': (
+        "rounds: 5", "bankroll: 10k"),
+    "config.yaml:4: cohorts.bankroll: found 0.1234567, expected dollars, above 0 and at most a billion, "
+    "with at most six decimals": ("rounds: 5", "bankroll: 0.1234567"),
+    'config.yaml:4: cohorts.start: found "no", expected a weekday and a time in UTC, such as "sun 00:00"': (
+        "rounds: 5", "start: no"),
+    'config.yaml:4: cohorts.decide: found "hourly", expected "weekly", "daily" or a duration such as '
+    '"120s", "15m", "2h" or "60d"': ("rounds: 5", "decide: hourly"),
+    'config.yaml:4: cohorts.first: found "soon", expected a date such as 2026-01-04': (
+        "rounds: 5", "first: soon"),
+    'config.yaml:4: cohorts.rules: found "realstic", expected one of realistic, replay, seed, reference. '
+    'Did you mean "realistic"?': ("rounds: 5", "rules: realstic"),
+    'config.yaml:4: cohorts.first: found "9999-12-26", expected a date from 1970 to 2999': (
+        "rounds: 5", "first: 9999-12-26"),
+    "config.yaml:5: cohorts.rounds: found 1000, expected no more rounds than a century has times to decide, "
+    "see cohorts.decide": ("rounds: 5", "decide: 520w\n  rounds: 1000"),
+    "config.yaml:4: cohorts.rules: found a list, expected a block of keys and values": (
+        "rounds: 5", "rules: [seed]"),
+    "config.yaml:4: cohorts.rules.max_bet: found 1.5, expected a part of the cash, such as 0.25, above 0 "
+    "and at most 1": ("rounds: 5", "rules: {max_bet: 1.5}"),
+    'config.yaml:4: cohorts.rules.maxbet: unknown key. Did you mean "max_bet"?': (
+        "rounds: 5", "rules: {maxbet: 0.5}"),
+    'config.yaml:4: cohorts.rules.fill: found "qoute", expected one of book, mid, quote, spread': (
+        "rounds: 5", "rules: {fill: qoute}"),
+    'config.yaml:2: markets.venue: there is no venue "simulater". Did you mean "simulator"?': (
+        "simulator", "simulater"),
+    "config.yaml:2: markets.venue: found 5, expected text": ("simulator", "5"),
+    "config.yaml:1: markets.venue: this key is missing; expected text": ("venue: simulator", "show: 40"),
+    'config.yaml:3: markets.shwo: unknown key. Did you mean "show"?': ("simulator", "simulator\n  shwo: 40"),
+    'config.yaml:3: markets.closes_within: found 60, expected a duration such as "120s", "15m", "2h" '
+    'or "60d"': (
+        "simulator", "simulator\n  closes_within: 60"),
+    "config.yaml:3: markets.max_spread: found 5, expected dollars a share, such as 0.05, from 0 to 1": (
+        "simulator", "simulator\n  max_spread: 5"),
+    "config.yaml:5: markets.simulator.weeks: found 1, expected a whole number of at least 2 "
+    "and at most 1,000": (
+        "simulator", "simulator\n  simulator:\n\n    weeks: 1"),
+    'config.yaml:4: markets.simulator.marktes: unknown key. Did you mean "markets"?': (
+        "simulator", "simulator\n  simulator:\n    marktes: 9"),
+    "config.yaml:3: markets.simulator: an event has 1 to 6 markets: 7 do not fit 1 events": (
+        "simulator", "simulator\n  simulator: {markets: 7, events: 1}"),
+    "config.yaml:3: markets.simulator: found a list, expected a block of keys and values": (
+        "simulator", "simulator\n  simulator: []"),
+    'config.yaml:3: cohort: unknown key. Did you mean "cohorts"?': ("cohorts", "cohort"),
+    "config.yaml:3: budget.call: found \"1$\", expected dollars, such as 0.50 or 20, from 0 to a billion": (
+        "cohorts:\n  rounds: 5", "budget: {call: 1$}"),
+    'config.yaml:3: budget.week: unknown key. Known here: agent, arena, call, day, round': (
+        "cohorts:\n  rounds: 5", "budget: {week: 1}"),
+    "config.yaml:3: seed: found -1, expected a whole number of at least 0 and less than "
+    "9,223,372,036,854,775,808": ("cohorts:\n  rounds: 5", "seed: -1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "change"), MISTAKES.items(), ids=[new for _, new in MISTAKES.values()])
+def test_a_mistake_is_told_with_its_line_and_key(tmp_path: Path, said: str, change: tuple[str, str]) -> None:
+    assert told(tmp_path, SMALL.replace(*change)) == [said]
+
+
+def test_a_mistake_has_parts_that_a_program_can_read(tmp_path: Path) -> None:
+    unknown, wrong = mistakes(
+        tmp_path, "markets:\n  venue: simulator\n  shwo: 9\nseed: one\nagents: [{kind: market}]\n"
+    )
+    assert asdict(unknown) == {
+        "file": str(tmp_path / "config.yaml"),
+        "line": 3,
+        "key": "markets.shwo",
+        "found": "shwo",
+        "meant": "show",
+        "message": 'unknown key. Did you mean "show"?',
+    }
+    assert (wrong.line, wrong.key, wrong.found) == (4, "seed", '"one"')
+    assert wrong.meant.startswith("a whole number of at least 0")
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(tmp_path: Path) -> None:
+    text = (
+        "agents:\n  - kind: markte\n  - kind: constant\n    p: 2\n"
+        "cohorts: {rounds: 0}\nmarkets: {venue: nowhere, show: x}\nextra: 1\n"
+    )
+    found = mistakes(tmp_path, text)
+    assert [(error.line, error.key) for error in found] == [
+        (2, "agents[0].kind"),
+        (4, "agents[1].p"),
+        (5, "cohorts.rounds"),
+        (6, "markets.show"),
+        (6, "markets.venue"),
+        (7, "extra"),
+    ]
+
+
+WORDS = st.sampled_from(
+    ["", "x", "5", "-1", "1e999", ".nan", "[]", "{}", "[a, 1]", "{a: b}", "null", "true", "~", "2026-01-04",
+     "60d", "9" * 5000, '"\\u0000"', "!!binary aGk=", "simulator", "llm", "&a b", "*a", "../../etc/passwd",
+     "{kind: kelly, of: [[]]}", "'", "- -", ": :", "🎲", "<<", "0x10", "1_000", "a.md", "/dev/null"]
+)  # fmt: skip
+
+
+def load_or_mistakes(path: Path) -> Config | tuple[ConfigError, ...]:
+    try:
+        return load(path, environ={})
+    except ConfigErrors as errors:
+        return errors.errors
+
+
+@given(data=st.data())
+def test_a_config_changed_at_will_loads_or_tells_its_mistakes(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    source = data.draw(st.sampled_from([ROOT / "config.yaml", ROOT / "examples/demo.yaml"]))
+    lines = [line for line in source.read_text("utf-8").splitlines() if line.split("#")[0].strip()]
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        key, _, _ = lines[place].partition(":")
+        lines[place] = data.draw(
+            st.one_of(
+                WORDS.map(lambda word, key=key: f"{key}: {word}"),
+                st.text(max_size=30).map(lambda text, key=key: f"{key}: {text}"),
+                st.text(max_size=30),
+                st.just(lines[place] + "\n" + lines[place]),
+            )
+        )
+    path = tmp_path_factory.mktemp("config") / "config.yaml"
+    path.write_bytes("\n".join(lines).encode("utf-8", errors="surrogatepass"))
+    found = load_or_mistakes(path)
+    assert isinstance(found, Config) or found
+    assert isinstance(found, Config) or all("\n" not in str(e) and 1 <= e.line <= 300 for e in found)

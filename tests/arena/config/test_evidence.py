@@ -1,0 +1,125 @@
+"""The block `evidence`: what it says, what a cohort freezes of it, and what is wrong with it."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agents.guard import Guard
+from agents.research import folder, gdelt, none
+from arena.cohorts.freeze import freeze_cohort, plan_of
+from arena.config import load
+from arena.record.record import Record
+from arena.rounds.season import begin_due_cohort
+from tests.arena.config_files import SMALL, told, write
+
+ROOT = Path(__file__).parents[3]
+SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
+MINE = '''\
+"""A source of one's own."""
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.evidence import Found
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    words: str = "none"
+
+
+class Mine:
+    def __init__(self, settings):
+        self.words = settings.words
+
+    async def articles(self, market, at):
+        return [Found("mine", "", self.words, "", "2026-01-01")]
+
+    async def close(self):
+        pass
+
+
+def research(settings, report):
+    return Mine(settings)
+'''
+
+
+def config(evidence: str) -> str:
+    return f"{SMALL}evidence: {evidence}\n"
+
+
+def test_without_the_block_there_is_no_evidence(tmp_path: Path) -> None:
+    read = load(write(tmp_path, SMALL))
+    assert (read.evidence.source, read.evidence_settings) == ("none", none.Settings())
+    assert read.evidence.guard == Guard()
+
+
+def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "press").mkdir()
+    rule = "per_market: 2, characters: 80, restricted: [x.example]"
+    read = load(write(tmp_path, config(f"{{from: folder, {rule}, folder: {{path: press, words: 3}}}}")))
+    assert read.evidence_settings == folder.Settings(path=Path("press"), words=3)
+    assert read.evidence.guard == Guard(per_market=2, characters=80, restricted=("x.example",))
+
+
+def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) -> None:
+    (tmp_path / "press").mkdir()
+    read = load(write(tmp_path, config("{from: folder, per_market: 2, folder: {path: press, words: 3}}")))
+    cohort, _ = freeze_cohort(read, 1, SUNDAY)
+    assert (cohort.evidence, cohort.evidence_settings) == ("folder", {"words": 3})
+    record = Record.open(str(tmp_path / "arena.db"))
+    begin_due_cohort(SUNDAY, plan_of(read, SUNDAY), record)
+    assert [stored.cohort for stored in record.cohorts()] == [cohort]
+    record.close()
+
+
+def test_the_shipped_blocks_are_the_sources_as_they_are_by_themselves(tmp_path: Path) -> None:
+    shipped = (ROOT / "config.yaml").read_text("utf-8")
+    block = shipped[shipped.index("evidence:") : shipped.index("\ncohorts:")]
+    whole = re.sub(r"(?m)^  # ( *(?:per_market|characters|restricted|folder|gdelt):|  +\w+:)", r"  \1", block)
+    assert "\n  folder:\n    path: news" in whole
+    assert "\n    timeout: 20" in whole
+    (tmp_path / "news").mkdir()
+    for name, module in (("folder", folder), ("gdelt", gdelt)):
+        read = load(write(tmp_path, SMALL + whole.replace("from: none", f"from: {name}")))
+        assert read.evidence.guard == Guard()
+        assert read.evidence_settings == module.Settings()
+
+
+TEXT = "text of a length of at least 1 and a length of at most 200"
+MEND = "beside the config. Make it, or name another one"
+WRONG = {
+    "{from: foldr}": 'evidence.from: there is no source "foldr". Did you mean "folder"?',
+    "{from: 5}": f"evidence.from: found 5, expected {TEXT}",
+    "{from: folder}": f"evidence.folder.path: there is no news {MEND}",
+    "{from: folder, folder: {path: pres}}": f"evidence.folder.path: there is no pres {MEND}",
+    "{from: gdelt, gdelt: {dais: 3}}": 'evidence.gdelt.dais: unknown key. Did you mean "days"?',
+    "{from: gdelt, gdelt: {days: many}}": (
+        'evidence.gdelt.days: found "many", expected a whole number of at least 1 and at most 90'
+    ),
+    "{from: gdelt, gdelt: 3}": "evidence.gdelt: found 3, expected a block of keys and values",
+    "{per_market: 0}": "evidence.per_market: found 0, expected a whole number of at least 1",
+    "{per_markt: 3}": 'evidence.per_markt: unknown key. Did you mean "per_market"?',
+    "{restricted: x.example}": f'evidence.restricted: found "x.example", expected a list of {TEXT}',
+    "folder": 'evidence: found "folder", expected a block of keys and values',
+}
+
+
+@pytest.mark.parametrize("block", WRONG)
+def test_a_mistake_is_told_with_its_line_and_key(tmp_path: Path, block: str) -> None:
+    assert told(tmp_path, config(block)) == [f"config.yaml:7: {WRONG[block]}"]
+
+
+@pytest.mark.parametrize("place", ["extensions", "extensions/research"])
+def test_a_file_beside_the_config_is_a_source(tmp_path: Path, place: str) -> None:
+    write(tmp_path, MINE, f"{place}/mine.py")
+    read = load(write(tmp_path, config("{from: mine, mine: {words: hello}}")))
+    cohort, _ = freeze_cohort(read, 1, SUNDAY)
+    assert (cohort.evidence, cohort.evidence_settings) == ("mine", {"words": "hello"})
+
+
+def test_a_file_that_makes_no_source_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "Settings = 3\n", "extensions/mine.py")
+    words = "mine.py is no source: it needs a class Settings and a function research"
+    assert told(tmp_path, config("{from: mine}")) == [f"config.yaml:7: evidence.from: {words}"]

@@ -1,0 +1,429 @@
+"""A record made of an export: the same to the last row, or not at all."""
+
+import os
+import random
+import shutil
+import sqlite3
+import stat
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from sqlalchemy import select
+
+from arena.errors import ArenaError
+from arena.exports import FORMS
+from arena.exports.forms import form_of
+from arena.exports.manifest import NAME
+from arena.exports.restore import restore
+from arena.exports.table import ExportColumn
+from arena.record.hashes import state_hash
+from arena.record.record import Record
+from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.tables import CALL, CLAIM
+from arena.verify import verify
+from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
+from tests.builders import NOW
+
+
+@pytest.fixture(scope="module")
+def exports(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small record in every form, to be copied."""
+    folder = tmp_path_factory.mktemp("exports")
+    for form in FORMS:
+        exported(built, folder / form, form)
+    exported(built, folder / "season.zip")
+    return folder
+
+
+@pytest.fixture
+def season(exports: Path, tmp_path: Path) -> Path:
+    """The small record as CSV, to be bent."""
+    return Path(shutil.copytree(exports / "csv", tmp_path / "in" / "season"))
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    """Where the new record is to be, in a folder of its own."""
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "new.db"
+
+
+def refused(place: Path, new: Path, *said: str) -> ArenaError:
+    """That an import is refused in these words, and leaves nothing behind."""
+    with nothing_is_left(new.parent), pytest.raises(ArenaError) as caught:
+        restore(place, str(new))
+    for words in said:
+        assert words in caught.value.message, caught.value.message
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize("source", [*FORMS, "season.zip"])
+def test_a_season_comes_back_as_it_was(
+    exports: Path, built: Path, new: Path, tmp_path: Path, source: str
+) -> None:
+    manifest = restore(exports / source, str(new))
+    with open_read_only(str(new)) as engine, reading(engine) as connection:
+        assert state_hash(connection) == manifest.state_hash
+        assert verify(connection) == []
+        assert connection.execute(select(CLAIM)).all() == []
+    assert [path.name for path in new.parent.iterdir()] == ["new.db"]
+    exported(new, tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(exports / "csv")  # what no hash covers is there too
+    with closing(sqlite3.connect(built)) as old, closing(sqlite3.connect(new)) as made:
+        words = "SELECT messages, reply, hash FROM call ORDER BY id"
+        assert made.execute(words).fetchall() == old.execute(words).fetchall()
+
+
+def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None:
+    restore(exports / "json", str(new))
+    with closing(Record.open(str(new))) as record:
+        assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
+        record.end_cohort(record.cohorts()[1].id, NOW)
+        assert record.cohorts()[1].ended_at == NOW
+    with closing(sqlite3.connect(new)) as made:
+        for change in ("UPDATE entry SET cash = 0", "DELETE FROM forecast", "UPDATE cohort SET frozen = ''"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                made.execute(change)
+
+
+def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
+    exports: Path, new: Path, empty: Path, tmp_path: Path
+) -> None:
+    shutil.copy(empty, new)
+    restore(exports / "csv", str(new))
+    (tmp_path / "zero.db").touch()
+    restore(exports / "csv", str(tmp_path / "zero.db"))
+    for path in (new, tmp_path / "zero.db"):
+        with open_read_only(str(path)) as engine, reading(engine) as connection:
+            assert len(connection.execute(select(CALL.c.id)).all()) == 10
+
+
+def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path) -> None:
+    shutil.copy(built, new)
+    before = new.read_bytes()
+    refused(exports / "csv", new, "new.db holds a record: its table article is not empty")
+    assert new.read_bytes() == before
+    new.write_text("my thesis" * 1000)
+    refused(exports / "csv", new, "is not a record")
+    assert new.read_text() == "my thesis" * 1000
+    new.unlink()
+    with closing(sqlite3.connect(new)) as other:
+        other.execute("CREATE TABLE recipes (name)")
+    before = new.read_bytes()
+    refused(exports / "csv", new, "holds something that is no record")
+    assert new.read_bytes() == before
+
+
+def test_nothing_is_put_where_somebody_is_at_work(exports: Path, empty: Path, new: Path) -> None:
+    shutil.copy(empty, new)
+    with closing(sqlite3.connect(new)) as made, made:
+        made.execute("INSERT INTO lease VALUES ('scheduler', 1, 'me', '2026-01-04T00:00:00.000000Z')")
+    refused(exports / "csv", new, "its table lease is not empty")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({"cohorts": (1,)}, "of cohorts 1 alone"), ({"prompts": False}, "without prompts and answers")],
+)
+def test_a_part_can_be_read_and_not_imported(
+    built: Path, new: Path, tmp_path: Path, more: dict[str, Any], said: str
+) -> None:
+    exported(built, tmp_path / "part", **more)
+    error = refused(tmp_path / "part", new, said, "it can be read, not imported")
+    assert "arena export without" in error.hint
+
+
+def test_what_is_no_export_is_told_so(new: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    refused(tmp_path / "in", new, "has no manifest.json")
+    refused(tmp_path / "nowhere", new, "is not there")
+    (tmp_path / "text").write_text("x")
+    refused(tmp_path / "text", new, "is neither a folder nor a ZIP")
+    with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
+        archive.writestr("beach.jpg", "sun")
+    refused(tmp_path / "photos.zip", new, "there is no manifest.json at the top of it")
+
+
+def test_one_changed_byte_of_any_file_is_found(season: Path, new: Path, thorough: bool) -> None:
+    dice = random.Random("bytes")
+    for path in sorted(season.iterdir()):
+        data = path.read_bytes()
+        for place in [dice.randrange(len(data)) for _ in range(20 if thorough else 2)]:
+            changed = bytearray(data)
+            changed[place] ^= 1 << dice.randrange(7)
+            path.write_bytes(changed)
+            error = refused(season, new, path.name)
+            assert error.code in ("bad_export", "newer_export", "no_export"), (path.name, place)
+        path.write_bytes(data)
+
+
+def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, new: Path) -> None:
+    data, dice = (exports / "season.zip").read_bytes(), random.Random("zip")
+    bent = new.parent.parent / "bent.zip"
+    found = 0
+    for _ in range(12):
+        changed = bytearray(data)
+        changed[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        bent.write_bytes(changed)
+        try:
+            restore(bent, str(new))
+        except ArenaError:
+            found += 1
+            assert list(new.parent.iterdir()) == []
+        else:
+            with open_read_only(str(new)) as engine, reading(engine) as connection:
+                assert verify(connection) == []
+            new.unlink()
+    assert found > 6
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda folder: (folder / "fills.csv").unlink(), "fills.csv: it is missing"),
+        (lambda folder: (folder / "more.csv").write_text("x"), "more.csv: it is one too many"),
+        (lambda folder: (folder / "marks.csv").write_text("x"), "marks.csv: it is 1 bytes, and"),
+        (lambda folder: (folder / NAME).unlink(), "has no manifest.json"),
+        (lambda folder: (folder / NAME).write_text("{"), "manifest.json can't be read"),
+        (lambda folder: (folder / NAME).write_text("[" * 100_000), "manifest.json can't be read"),
+        (lambda folder: (folder / NAME).write_text("[]"), "is not that of an export"),
+        (lambda folder: (folder / NAME).write_bytes(b" " * 1_000_001), "is larger than 1,000,000 bytes"),
+    ],
+)
+def test_files_that_are_missing_too_many_or_none(
+    season: Path, new: Path, change: Callable[[Path], object], said: str
+) -> None:
+    change(season)
+    refused(season, new, said)
+
+
+def manifest_says(folder: Path, old: str, new: str) -> None:
+    text = (folder / NAME).read_text("utf-8")
+    assert old in text
+    (folder / NAME).write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_newer_export_and_an_unknown_form_are_told_so(season: Path, new: Path) -> None:
+    manifest_says(season, '"version": 1', '"version": 2')
+    error = refused(season, new, "of version 2", "knows version 1")
+    assert (error.code, error.hint) == ("newer_export", "update paper-arena, then try again")
+    manifest_says(season, '"version": 2', '"version": 1')
+    seal(season, form="excel")
+    refused(season, new, "'excel' is no form of an export")
+
+
+@pytest.mark.parametrize("path", ["../fills.csv", "/etc/fills.csv", "a/fills.csv", "..", "fills.csv\\u0000"])
+def test_a_manifest_that_names_a_path_is_refused_before_it_is_opened(
+    season: Path, new: Path, path: str
+) -> None:
+    manifest_says(season, '"fills.csv"', f'"{path}"')
+    refused(season, new, "which is no file of an export: such a path is never opened")
+
+
+def test_links_are_not_followed(season: Path, new: Path) -> None:
+    (season / "fills.csv").rename(season.parent / "fills.csv")
+    (season / "fills.csv").symlink_to(season.parent / "fills.csv")
+    refused(season, new, "fills.csv: it is no plain file; links are not followed")
+    (season / "fills.csv").unlink()
+    os.mkfifo(season / "fills.csv")
+    refused(season, new, "fills.csv: it is no plain file")
+    (season / NAME).rename(season.parent / NAME)
+    (season / NAME).symlink_to(season.parent / NAME)
+    refused(season, new, "has no manifest.json")
+
+
+def zipped(folder: Path, place: Path, **odd: Any) -> Path:
+    """A folder as a ZIP, with `name` written as `as_name`, of other contents, or with other attributes."""
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            about = zipfile.ZipInfo(odd.get("as_name", path.name) if path.name == "fills.csv" else path.name)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            data = path.read_bytes()
+            if path.name == "fills.csv":
+                about.external_attr = odd.get("attributes", 0)
+                data = odd.get("data", data)
+            archive.writestr(about, data)
+        for name in odd.get("more", ()):
+            archive.writestr(name, "x")
+    return place
+
+
+def test_a_zip_stays_in_its_folder_and_unpacks_no_more_than_it_says(
+    season: Path, new: Path, tmp_path: Path
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"as_name": "../../fills.csv"}, "fills.csv: it is missing"),
+        ({"more": ["../escaped.csv"]}, "../escaped.csv: it is one too many"),
+        ({"more": ["/tmp/escaped.csv"]}, "/tmp/escaped.csv: it is one too many"),
+        ({"more": ["sub/"]}, "sub/: it is one too many"),
+        ({"attributes": (stat.S_IFLNK | 0o777) << 16}, "fills.csv: it is no plain file"),
+        ({"data": bytes(50_000_000)}, "fills.csv: it is not 4,"),
+        ({"data": b"short"}, "fills.csv: it is not 4,"),
+    ]
+    for number, (odd, said) in enumerate(cases):
+        refused(zipped(season, tmp_path / f"{number}.zip", **odd), new, said)
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        twice = zipped(season, tmp_path / "twice.zip", more=["fills.csv"])
+    refused(twice, new, "fills.csv: it is there twice")
+    assert not (tmp_path / "escaped.csv").exists()
+    assert restore(zipped(season, tmp_path / "good.zip"), str(new)).whole
+
+
+def test_a_bomb_that_says_what_it_is_finds_no_room(season: Path, new: Path, tmp_path: Path) -> None:
+    manifest_says(season, '"bytes": 4', '"bytes": 400000000000000')
+    text = (season / NAME).read_text("utf-8")
+    assert "400000000000000" in text
+    error = refused(zipped(season, tmp_path / "bomb.zip"), new)
+    assert error.code in ("bad_export", "disk_full")
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "cell", "said"),
+    [
+        ("entries.csv", "cash", "1e9", "entries.csv, row 2, cash: '1e9' is no whole number of 64 bits"),
+        ("entries.csv", "cash", "", "entries.csv, row 2, cash: '' is empty, and must not be"),
+        ("marks.csv", "value", "9" * 19, "marks.csv, row 2, value: '9999999999999999999' is no whole number"),
+        ("marks.csv", "at", "2026-02-30T00:00:00.000000Z", "marks.csv, row 2, at: '2026-02-30T00:00:00.0"),
+        ("quotes.csv", "mid", "0.5", "quotes.csv, row 2, mid: '0.5' is no whole number"),
+        (
+            "forecasts.csv",
+            "agent",
+            "nobody",
+            "row 2 belongs to a turn that is not there: cohort 1, round 1, ",
+        ),
+        (
+            "snapshot_items.csv",
+            "page",
+            "7",
+            "row 2 belongs to a version that is not there: market_id sim:rain",
+        ),
+        ("forecasts.csv", "probability", "1000001", "row 2 (cohort 1, round 1, agent ann, market_id sim:sun"),
+        ("entries.csv", "entry", "1", "row 2 (cohort 1, agent ann, entry 1) can't be in a record: UNIQUE"),
+        (
+            "call_texts.csv",
+            "sample",
+            "9",
+            "call_texts.csv: row 2 is not that of cohort 1, round 1, agent ann",
+        ),
+    ],
+)
+def test_a_value_that_can_not_be_is_told_by_file_row_and_key(
+    season: Path, new: Path, name: str, column: str, cell: str, said: str
+) -> None:
+    def change(rows: list[list[str]]) -> None:
+        rows[2][rows[0].index(column)] = cell
+
+    bend(season, name, change)
+    seal(season)
+    assert refused(season, new, said).code == "bad_export"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows[2].append("x"), "marks.csv, row 2, all: "),
+        (lambda rows: rows[0].reverse(), "marks.csv: its heading must be cohort,agent,at,"),
+        (lambda rows: rows.clear(), "marks.csv: its heading must be"),
+        (lambda rows: rows.pop(), "marks.csv: it has 22 rows"),
+    ],
+)
+def test_a_table_of_another_shape(
+    season: Path, new: Path, change: Callable[[list[list[str]]], object], said: str
+) -> None:
+    bend(season, "marks.csv", change)
+    seal(season)
+    refused(season, new, said)
+
+
+def test_text_that_is_no_csv(season: Path, new: Path) -> None:
+    whole = (season / "marks.csv").read_bytes()
+    for end in (b'1,"ann"x,', b"\xff\xfe\n"):
+        (season / "marks.csv").write_bytes(whole + end)
+        seal(season)
+        refused(season, new, "marks.csv: line", "is not CSV in UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "marks.jsonl: row 1 is not JSON"),
+        ("[]", "marks.jsonl, row 1, all: [] is not an object"),
+        ('{"cohort": 1, "cohort": 2}', "row 1 is not JSON: a column is there twice"),
+        ('{"cohort": 1}', "marks.jsonl, row 1, all: ['cohort'] must be cohort, agent,"),
+    ],
+)
+def test_text_that_is_no_json(exports: Path, new: Path, tmp_path: Path, line: str, said: str) -> None:
+    folder = Path(shutil.copytree(exports / "json", tmp_path / "in"))
+    _, _, rest = (folder / "marks.jsonl").read_text("utf-8").partition("\n")
+    (folder / "marks.jsonl").write_text(f"{line}\n{rest}", "utf-8")
+    seal(folder)
+    refused(folder, new, said)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (True, "row 1, cash: True is no whole number"),
+        (1.0, "row 1, cash: 1.0 is no whole number"),
+        ("1", "row 1, cash: '1' is no whole number"),
+        (None, "row 1, cash: None is no whole number"),
+        (2**63, "is no whole number of 64 bits"),
+    ],
+)
+def test_json_of_other_types(exports: Path, new: Path, tmp_path: Path, value: object, said: str) -> None:
+    folder = Path(shutil.copytree(exports / "json", tmp_path / "in"))
+    bend_json(folder, "marks.jsonl", 0, cash=value)
+    seal(folder)
+    refused(folder, new, said)
+    bend_json(folder, "marks.jsonl", 0, cash=9_500_000_000, agent="\ud800")
+    seal(folder)
+    refused(folder, new, "can't be written as UTF-8")
+
+
+def test_parquet_that_is_none_or_of_another_table(exports: Path, new: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(exports / "parquet", tmp_path / "in"))
+    whole = (folder / "marks.parquet").read_bytes()
+    (folder / "marks.parquet").write_bytes(whole[: len(whole) // 2])
+    seal(folder)
+    refused(folder, new, "marks.parquet: it is not Parquet")
+    shutil.copy(folder / "turns.parquet", folder / "marks.parquet")
+    seal(folder)
+    refused(folder, new, "marks.parquet: its columns must be cohort, agent, at,")
+
+
+def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
+    columns, path = [ExportColumn("at", "time", "when")], tmp_path / "table.parquet"
+    times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
+    schema = pa.schema([pa.field("at", times.type, nullable=False)])
+    parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)
+    with pytest.raises(ArenaError, match=r"table\.parquet, row 2, at: \d+ is a time that no calendar has"):
+        list(form_of("parquet").read(path, columns))
+
+
+def test_facts_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:
+    rows = lines(season / "forecasts.csv")
+    assert rows[1]["probability"] == "600000"
+
+    def lie(rows: list[list[str]]) -> None:
+        rows[2][rows[0].index("probability")] = "900000"
+
+    bend(season, "forecasts.csv", lie)
+    seal(season)
+    assert refused(season, new, "the state hash", "and the export says").code == "other_hash"
+
+
+def test_marks_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:
+    def lie(rows: list[list[str]]) -> None:
+        rows[1][rows[0].index("value")] = "99"
+
+    bend(season, "marks.csv", lie)
+    seal(season)
+    said = "the record would not agree with itself: mark, cohort 1, ann"
+    assert refused(season, new, said, "value: 99, not").code == "differs"

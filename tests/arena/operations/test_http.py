@@ -1,0 +1,371 @@
+"""The health endpoint over real HTTP: what it says while a round plays, and what it makes of rude guests."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from agents.model import Call, Prompt
+from arena.config import Endpoint, load
+from arena.errors import ArenaError
+from arena.operations.http import MOST_AT_ONCE, NO_METRICS, serve_health
+from arena.operations.metrics import metrics_text
+from arena.operations.status import status_source
+from arena.record.model.incident import Incident, RecordedIncident
+from arena.record.model.status import (
+    BudgetUse,
+    CallsUnderWay,
+    HealthReason,
+    JobStatus,
+    LeaderStatus,
+    OpenPositions,
+    QuarantineCount,
+    RoundCalendar,
+    RoundState,
+    Spending,
+    Status,
+)
+from arena.record.record import Record
+from arena.rounds.round import play_round
+from tests.arena.config_files import SMALL, mistakes, write
+from tests.arena.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
+from tests.builders import NOW, usd
+
+HERE = "127.0.0.1"
+HOUR = timedelta(hours=1)
+WELL = Status(NOW, LeaderStatus("host", "7", True, NOW), RoundCalendar(1, 5, 5, NOW + HOUR))
+LATE = replace(WELL, reasons=(HealthReason("late", "late", "round 1 is late"),), lag=HOUR)
+
+
+def free_port() -> int:
+    with socket.socket() as knock:
+        knock.bind((HERE, 0))
+        return int(knock.getsockname()[1])
+
+
+@asynccontextmanager
+async def asked(
+    status: Status | Callable[[], Status], patience: float = 5
+) -> AsyncIterator[httpx.AsyncClient]:
+    """The endpoint, and a client that asks it."""
+    source = status if callable(status) else lambda: status
+    endpoint = Endpoint(HERE, free_port())
+    async with (
+        serve_health(source, endpoint, patience),
+        httpx.AsyncClient(base_url=f"http://{endpoint}", trust_env=False, timeout=20) as client,
+    ):
+        yield client
+
+
+def run(status: Status | Callable[[], Status], *paths: str, method: str = "GET") -> list[httpx.Response]:
+    """What these paths answer."""
+
+    async def play() -> list[httpx.Response]:
+        async with asked(status) as client:
+            return [await client.request(method, path) for path in paths]
+
+    return asyncio.run(play())
+
+
+async def said_to(port: int, *parts: bytes, pause: float = 0) -> bytes:
+    """What is answered to these bytes, sent one after another."""
+    reader, writer = await asyncio.open_connection(HERE, port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
+    (well,), (late,) = run(WELL, "/health"), run(LATE, "/health?verbose=1")
+    assert (well.status_code, late.status_code) == (200, 503)
+    assert well.json() == {
+        "health": "ok",
+        "reasons": [],
+        "at": NOW.isoformat(),
+        "duty": {"host": "host", "process": "7", "alive": True, "until": NOW.isoformat()},
+        "rounds": {"due": 5, "done": 5, "lag_seconds": 0, "next": (NOW + HOUR).isoformat(), "last": []},
+    }
+    assert late.json()["reasons"] == [{"health": "late", "code": "late", "text": "round 1 is late"}]
+    assert late.headers["Content-Type"] == "application/json"
+    assert late.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(("word", "status"), [("ok", 200), ("waiting", 200), ("late", 503), ("trouble", 503)])
+def test_waiting_is_well_enough(word: str, status: int) -> None:
+    (answer,) = run(replace(WELL, reasons=(HealthReason(word, "x", ""),)), "/health")  # type: ignore[arg-type]
+    assert answer.status_code == status
+
+
+def test_head_is_answered_without_a_body() -> None:
+    health, nothing = run(WELL, "/health", "/nothing", method="HEAD")
+    assert (health.status_code, health.content, nothing.status_code) == (200, b"", 404)
+    assert int(health.headers["Content-Length"]) > 100
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_it_can_only_be_read(method: str) -> None:
+    (answer,) = run(WELL, "/health", method=method)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_other_paths_are_not_there() -> None:
+    for answer in run(WELL, "/", "/health/", "/metrics/../health/x", "/%2e%2e/config.yaml"):
+        assert (answer.status_code, answer.text) == (404, "there are /health and /metrics\n")
+
+
+def test_health_while_a_round_plays(tmp_path: Path) -> None:
+    """The model answers only once the endpoint was asked: so it was, in the middle of the round."""
+
+    async def play() -> httpx.Response:
+        answered, thinking = asyncio.Event(), asyncio.Event()
+
+        async def thinks(prompt: Prompt) -> Call:
+            thinking.set()
+            await answered.wait()
+            return Call(prompt, "at last", cost=5)
+
+        async with asked(status_source(record, config, lambda: NOW)) as client:
+            world = a_world(LittleVenue(), {"ann": asks}, thinks)
+            round = asyncio.create_task(play_round(stored, 1, world, record))
+            await thinking.wait()
+            answer = await client.get("/health")
+            answered.set()
+            await round
+            return answer
+
+    config = load(write(tmp_path, SMALL))
+    record = Record.open(str(tmp_path / "arena.db"))
+    stored = begun(record, live(a_cohort(["ann"])))
+    answer = asyncio.run(play())
+    record.close()
+    assert answer.status_code == 200
+    assert [reason["code"] for reason in answer.json()["reasons"]] == ["playing", "nobody_on_duty"]
+    assert answer.json()["rounds"]["last"][0]["turns"] == {"missing": 1}
+
+
+def test_however_often_it_is_asked_the_record_is_read_once_a_moment() -> None:
+    def source() -> Status:
+        looks.append(1)
+        return WELL
+
+    looks = list[int]()
+    assert {answer.status_code for answer in run(source, *["/health"] * 30)} == {200}
+    assert len(looks) < 10
+
+
+def test_a_record_that_can_not_be_read_is_trouble() -> None:
+    def locked() -> Status:
+        raise ArenaError("locked", "arena.db is in use")
+
+    def broken() -> Status:
+        raise ZeroDivisionError("secret words")
+
+    (one, other), (bad,) = run(locked, "/health", "/metrics"), run(broken, "/health")
+    assert [answer.status_code for answer in (one, other, bad)] == [503, 503, 503]
+    assert one.json()["reasons"] == [{"health": "trouble", "code": "locked", "text": "arena.db is in use"}]
+    assert bad.json()["reasons"][0]["code"] == "broken"
+    assert "secret words" not in bad.text
+
+
+ODD = [
+    (b"\r\n\r\n", b"400"),
+    (b"GET\r\n\r\n", b"400"),
+    (b"GET /health\r\n\r\n", b"400"),
+    (b"GET /health HTTP/2.0\r\n\r\n", b"400"),
+    (b"GET http://elsewhere/health HTTP/1.1\r\n\r\n", b"400"),
+    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", b"400"),
+    (b"GET /\xff\xfe HTTP/1.1\r\n\r\n", b"404"),
+    (b"get /health HTTP/1.1\r\n\r\n", b"405"),
+    (b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n\r\n", b"431"),
+    (b"GET /health HTTP/1.1\r\n" + b"X: y\r\n" * 2_000 + b"\r\n", b"431"),
+    (b"GET /health HTTP/1.1\r\nX: " + b"z" * 200_000, b"431"),
+]
+
+
+def test_requests_that_are_none_are_refused_and_the_next_is_served() -> None:
+    async def play() -> None:
+        async with asked(WELL) as client:
+            port = client.base_url.port or 0
+            for sent, status in ODD:
+                answer = await said_to(port, sent)
+                assert answer[:13] in (b"HTTP/1.1 " + status + b" ", b""), sent[:40]
+            assert (await client.get("/health")).status_code == 200
+
+    asyncio.run(play())
+
+
+def test_who_is_slow_holds_nobody_up() -> None:
+    """Many send a byte and no more, one hangs up in the middle: whoever asks well is served meanwhile."""
+
+    async def play() -> None:
+        async with asked(WELL) as client:
+            port = client.base_url.port or 0
+            slow = [asyncio.create_task(said_to(port, b"GET /hea")) for _ in range(MOST_AT_ONCE // 2)]
+            _, writer = await asyncio.open_connection(HERE, port)
+            writer.write(b"GET /health HTT")
+            writer.close()
+            assert (await client.get("/health")).status_code == 200
+            assert not any(task.done() for task in slow)
+        await asyncio.gather(*slow)
+
+    asyncio.run(play())
+
+
+def test_who_is_too_slow_is_let_go_of() -> None:
+    async def play() -> bytes:
+        async with asked(WELL, patience=0.2) as client:
+            return await said_to(client.base_url.port or 0, b"GET /hea")
+
+    assert asyncio.run(play()).startswith(b"HTTP/1.1 408 ")
+
+
+def test_too_many_at_once_are_turned_away_and_later_served() -> None:
+    async def play() -> None:
+        async with asked(WELL, patience=0.5) as client:
+            port = client.base_url.port or 0
+            crowd = [asyncio.create_task(said_to(port, b"GET")) for _ in range(MOST_AT_ONCE + 20)]
+            answers = await asyncio.gather(*crowd)
+            assert sum(answer == b"" for answer in answers) >= 20
+            assert (await client.get("/health")).status_code == 200
+
+    asyncio.run(play())
+
+
+def test_when_the_arena_stops_whoever_is_there_is_let_go_of() -> None:
+    async def play() -> bytes:
+        async with asked(WELL) as client:
+            guest = asyncio.create_task(said_to(client.base_url.port or 0, b"GET /"))
+            await client.get("/health")
+        return await guest
+
+    assert asyncio.run(play()) == b""
+
+
+def test_a_port_in_use_is_an_error_that_names_the_key() -> None:
+    async def play(endpoint: Endpoint) -> None:
+        async with serve_health(lambda: WELL, endpoint), serve_health(lambda: WELL, endpoint):
+            raise AssertionError("two at one port")
+
+    port = free_port()
+    with pytest.raises(ArenaError) as caught:
+        asyncio.run(play(Endpoint(HERE, port)))
+    assert caught.value.code == "port_in_use"
+    assert f"{HERE}:{port}" in caught.value.message
+    assert "watch.health" in caught.value.hint
+
+
+def test_an_address_of_another_machine_is_an_error_too() -> None:
+    async def play() -> None:
+        async with serve_health(lambda: WELL, Endpoint("192.0.2.1", 8780)):
+            raise AssertionError("listens at an address that isn't its own")
+
+    with pytest.raises(ArenaError, match=r"can't listen at 192\.0\.2\.1:8780") as caught:
+        asyncio.run(play())
+    assert caught.value.code == "cannot_listen"
+
+
+def test_where_it_is_off_nothing_listens() -> None:
+    async def play() -> Endpoint | None:
+        async with serve_health(lambda: WELL, Endpoint()) as where:
+            return where
+
+    assert asyncio.run(play()) is None
+
+
+def test_a_config_says_where(tmp_path: Path) -> None:
+    said = {
+        "127.0.0.1:8780": (HERE, 8780),
+        "'[::1]:80'": ("::1", 80),
+        "localhost:1": ("localhost", 1),
+        "off": ("", 0),
+    }
+    for text, (host, port) in said.items():
+        assert load(write(tmp_path, SMALL + f"watch: {{health: {text}}}\n")).watch.health == Endpoint(
+            host, port
+        )
+    for wrong in ("8780", "127.0.0.1", "127.0.0.1:0", "h:99999", "'::1:80'", "'[h]:80'", "false", "'a b:1'"):
+        (mistake,) = mistakes(tmp_path, SMALL + f"watch: {{health: {wrong}}}\n")
+        assert mistake.key == "watch.health"
+
+
+FULL = replace(
+    LATE,
+    turns={"played": 7, "failed": 1},
+    spend=Spending(usd("1.5"), usd("20"), (BudgetUse("day", "", usd("1.5"), usd("2")),)),
+    under_way=CallsUnderWay(3, 900, 1, 5),
+    held=OpenPositions(9, 8, 2, NOW - HOUR),
+    looked_at=NOW - HOUR,
+    asides=(QuarantineCount("sky", "page", "timeout", 4), QuarantineCount("sky", "quote", 'odd"\n', 5)),
+    jobs=(JobStatus("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobStatus("marks", NOW, NOW, None, 0, "")),
+    incidents=(RecordedIncident(1, Incident("venue_down", "sky@1", NOW, ""), None, None, 0, None),),
+    rounds=(RoundState(1, 1, 1, NOW, NOW, False, 3, {}),),
+)
+
+
+def samples(text: str) -> dict[str, float]:
+    """Every figure by its name and labels, read by another program than the one that wrote it."""
+    return {
+        f"{sample.name}{sorted(sample.labels.items()) or ''}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_metrics_have_every_figure() -> None:
+    (answer,) = run(FULL, "/metrics")
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert samples(answer.text) == {
+        "arena_health": 2,
+        "arena_on_duty": 1,
+        "arena_rounds_due": 5,
+        "arena_rounds_done": 5,
+        "arena_lag_seconds": 3600,
+        "arena_turns[('verdict', 'played')]": 7,
+        "arena_turns[('verdict', 'failed')]": 1,
+        "arena_spend_today_dollars": 1.5,
+        "arena_spend_month_dollars": 20,
+        "arena_budget_spent_dollars[('per', 'day')]": 1.5,
+        "arena_budget_dollars[('per', 'day')]": 2,
+        "arena_calls_under_way": 3,
+        "arena_calls_lost": 1,
+        "arena_positions": 9,
+        "arena_stale_markets": 2,
+        "arena_quote_age_seconds": 3600,
+        "arena_held_quote_age_seconds": 3600,
+        "arena_venue_errors[('code', 'timeout'), ('venue', 'sky')]": 4,
+        "arena_set_aside[('code', 'timeout'), ('kind', 'page'), ('venue', 'sky')]": 4,
+        "arena_set_aside[('code', 'odd\"\\n'), ('kind', 'quote'), ('venue', 'sky')]": 5,
+        "arena_job_failures[('job', 'quotes')]": 2,
+        "arena_job_failures[('job', 'marks')]": 0,
+        "arena_job_age_seconds[('job', 'quotes')]": 3600,
+        "arena_incidents[('kind', 'venue_down')]": 1,
+    }
+
+
+def test_every_metric_is_in_the_docs() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
+    names = {name.partition("[")[0] for name in samples(metrics_text(FULL).decode())}
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("prometheus_client")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "arena.operations.metrics")
+    (answer,) = run(WELL, "/metrics")
+    assert (answer.status_code, answer.text) == (501, NO_METRICS)

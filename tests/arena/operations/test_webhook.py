@@ -1,0 +1,379 @@
+"""Messages to a webhook over real HTTP: they arrive, they are tried again, and they give nothing away."""
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.config import WatchSection
+from arena.errors import ArenaError
+from arena.operations.incidents import note_rounds, note_venue
+from arena.operations.webhook import (
+    Webhook,
+    WebhookReply,
+    incident_message,
+    keep_sending,
+    message_bytes,
+    send,
+    send_due,
+    webhook_of,
+)
+from arena.record.model.incident import (
+    Incident,
+    IncidentKind,
+    RecordedIncident,
+    RoundEnd,
+    cohort_finished,
+    record_disagreement,
+    round_incidents,
+    venue_outage,
+)
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.operations import MOST_TRIES, read_recent_incidents
+from arena.rounds.round import play_round
+from markets.hashes import timestamp_text
+from markets.venue import VenueError
+from tests.arena.config_files import SMALL, mistakes, write
+from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, says
+from tests.builders import NOW
+from tests.serving import Reply as Answer
+from tests.serving import Request, Server, serving
+
+HOUR = timedelta(hours=1)
+CANARY = "canary/T0AB/s3cr3t-canary"
+DOWN = VenueError("timeout", "sky did not answer within 20 s (asked for /markets)")
+OK = Answer(b"ok")
+
+
+class Receiver(Server):
+    """A webhook's other side: it answers what it is told to, the last one for ever, and keeps what it got."""
+
+    def __init__(self, *answers: Answer) -> None:
+        super().__init__()
+        self.answers, self.got, self.asked = list(answers) or [OK], list[Request](), threading.Event()
+
+    def respond(self, request: Request) -> Answer:
+        self.got.append(request)
+        self.asked.set()
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    @property
+    def said(self) -> list[dict[str, Any]]:
+        """The messages that came."""
+        return [json.loads(request.body) for request in self.got]
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    opened = Record.open(str(tmp_path / "arena.db"))
+    yield opened
+    opened.close()
+
+
+def told(record: Record) -> list[RecordedIncident]:
+    """All incidents, oldest first."""
+    with reading(record.engine) as connection:
+        return read_recent_incidents(connection, 99)[::-1]
+
+
+def tell_all(record: Record, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
+    return asyncio.run(send_due(record, Webhook(url), at, seconds))
+
+
+def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    with serving(Receiver()) as receiver:
+        for _ in range(2):
+            assert tell_all(record, receiver.url) == []
+    assert receiver.said == [
+        {
+            "version": 1,
+            "id": f"venue_down:sky@{timestamp_text(NOW)}",
+            "event": "venue_down",
+            "at": NOW.isoformat(),
+            "text": "sky gives no answer: timeout",
+            "data": {
+                "venue": "sky",
+                "code": "timeout",
+                "message": "sky did not answer within 20 s (asked for /markets)",
+                "since": NOW.isoformat(),
+            },
+        }
+    ]
+    assert receiver.got[0].headers["Content-Type"] == "application/json"
+    assert told(record)[0].told_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer(b"", 500), "has trouble of its own (status 500)"),
+        (Answer(b"", 404), "refused the message (status 404)"),
+        (Answer(b"", 429), "wants fewer messages (status 429)"),
+        (Answer(b"", how="reset"), "can't be reached"),
+        (Answer(b"", how="drop"), "can't be reached"),
+        (Answer(b"", how="hang"), "did not answer within 10 s"),
+        (Answer(b"", after=9), "did not answer within 10 s"),
+    ],
+    ids=["500", "404", "429", "reset", "drop", "hang", "late"],
+)
+def test_a_message_that_does_not_arrive_is_put_off_with_the_reason(
+    record: Record, answer: Answer, words: str
+) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    with serving(Receiver(answer)) as receiver:
+        (said,) = tell_all(record, receiver.url, seconds=0.2)
+        assert tell_all(record, receiver.url) == []  # not yet
+    assert words in said
+    assert "sent again in 0:00:30" in said
+    (only,) = told(record)
+    assert (only.told_at, only.tries, only.next_try_at) == (None, 1, NOW + timedelta(seconds=30))
+    assert len(receiver.got) == 1
+
+
+def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
+    record: Record, tmp_path: Path
+) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    at, pauses = NOW, list[float]()
+    with serving(Receiver(*[Answer(b"", 503)] * 4, OK)) as receiver:
+        for _ in range(5):
+            again = Record.open(str(tmp_path / "arena.db"))
+            tell_all(again, receiver.url, at)
+            next_at = told(again)[0].next_try_at
+            again.close()
+            if next_at is not None:
+                pauses.append((next_at - at).total_seconds())
+                at = next_at
+    assert pauses == [30, 60, 120, 240]
+    assert told(record)[0].told_at == at
+    assert len({message["id"] for message in receiver.said}) == 1
+
+
+def test_who_asks_for_more_time_is_given_it(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    with serving(Receiver(Answer(b"", 429, {"Retry-After": "600"}))) as receiver:
+        tell_all(record, receiver.url)
+    assert told(record)[0].next_try_at == NOW + timedelta(seconds=600)
+
+
+def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    at, said = NOW, list[str]()
+    with serving(Receiver(Answer(b"", 500))) as receiver:
+        while len(said) < MOST_TRIES:
+            said += tell_all(record, receiver.url, at)
+            at = told(record)[0].next_try_at or at
+        assert tell_all(record, receiver.url, at + 99 * HOUR) == []
+    assert timedelta(hours=23) < at - NOW < timedelta(hours=26)
+    assert "nobody will hear of it" in said[-1]
+    assert all("is sent again" in words for words in said[:-1])
+
+
+def test_a_redirect_is_not_followed(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    elsewhere = Receiver()
+    moved = Answer(b"", 307, {"Location": elsewhere.url})
+    with serving(elsewhere), serving(Receiver(moved)) as receiver:
+        (said,) = tell_all(record, receiver.url)
+    assert "redirect" in said
+    assert elsewhere.got == []
+
+
+def test_where_nobody_listens_that_is_said(record: Record) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    (said,) = tell_all(record, "http://127.0.0.1:9")
+    assert "http://127.0.0.1:9 can't be reached" in said
+
+
+def test_an_answer_without_end_is_not_read() -> None:
+    body = b"x" * 10_000
+    with serving(Receiver(Answer(body, how="drip"))) as receiver:
+        reply = asyncio.run(send(Webhook(receiver.url), {}, 5))
+    assert reply == WebhookReply("arrived", 200)
+
+
+def test_text_from_outside_is_no_markup_and_no_novel() -> None:
+    rude = Incident("venue_down", "sky", NOW, "words", {"message": "<script>&\n\x00\ud800" + "x" * 9_999})
+    said = message_bytes(incident_message(rude), ())
+    assert not set(said) & set(b"<>&\n")
+    assert len(json.loads(said)["data"]["message"]) == 500
+
+
+def test_the_address_is_a_secret_that_nothing_tells(
+    record: Record, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    note_venue(record, "sky", NOW, VenueError("refused", f"sky said {CANARY} and key canary-key-1"))
+    environ = {"HOOK": f"http://127.0.0.1:9/{CANARY}?token=canary-2", "MY_KEY": "canary-key-1"}
+    webhook = webhook_of(WatchSection(webhook_env="HOOK"), environ)
+    assert webhook is not None
+    (unreachable,) = asyncio.run(send_due(record, webhook, NOW))
+    with serving(Receiver(Answer(b"", 500), OK)) as receiver:
+        there = Webhook(f"{receiver.url}/{CANARY}", webhook.secrets)
+        said = [asyncio.run(send_due(record, there, NOW + number * HOUR)) for number in (1, 2)]
+    assert [request.target for request in receiver.got] == [f"/{CANARY}"] * 2
+    bodies = [request.body.decode() for request in receiver.got]
+    shown = [repr(webhook), str(webhook), webhook.name, unreachable, *map(str, said), *bodies, caplog.text]
+    assert [text for text in shown if "canary" in text] == []
+    assert "sky said [hidden] and key [hidden]" in bodies[0]
+
+
+def test_a_log_of_everything_has_no_address(caplog: pytest.LogCaptureFixture) -> None:
+    logging.getLogger("httpx").setLevel(logging.INFO)
+    caplog.set_level(logging.DEBUG)
+    with serving(Receiver()) as receiver:
+        asyncio.run(send(Webhook(f"{receiver.url}/{CANARY}"), {}))
+    assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "url", ["htps://h/canary", "h/canary", "https://", "http://h\n/canary", "http://é/canary"]
+)
+def test_a_config_with_another_text_than_an_address_is_told_without_it(tmp_path: Path, url: str) -> None:
+    (mistake,) = mistakes(tmp_path, SMALL + f"watch:\n  webhook: {json.dumps(url, ensure_ascii=False)}\n")
+    assert (mistake.key, mistake.line) == ("watch.webhook", 8)
+    assert "canary" not in str(mistake)
+
+
+def test_a_config_names_the_address_once_and_the_variable_by_its_name(tmp_path: Path) -> None:
+    both = mistakes(tmp_path, SMALL + "watch: {webhook: 'http://h/canary', webhook_env: HOOK}\n")
+    pasted = mistakes(tmp_path, SMALL + "watch: {webhook_env: 'https://h/canary'}\n")
+    unset = mistakes(tmp_path, SMALL + "watch: {webhook_env: HOOK}\n", environ={})
+    wrong = mistakes(tmp_path, SMALL + "watch: {webhook_env: HOOK}\n", environ={"HOOK": "canary"})
+    found = [*both, *pasted, *unset, *wrong]
+    assert {mistake.key for mistake in found} == {"watch.webhook_env"}
+    assert len(found) == 4
+    assert "canary" not in str(found)
+
+
+def test_a_variable_that_is_not_set_is_an_error_also_later() -> None:
+    with pytest.raises(ArenaError, match="HOOK is not set"):
+        webhook_of(WatchSection(webhook_env="HOOK"), {})
+    assert webhook_of(WatchSection(), {}) is None
+
+
+def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> None:
+    async def play() -> None:
+        stop = asyncio.Event()
+        note_venue(record, "sky", NOW, DOWN)
+        task = asyncio.create_task(
+            keep_sending(record, Webhook(receiver.url), lambda: NOW, stop, said.append)
+        )
+        await asyncio.to_thread(receiver.asked.wait)
+        report = await play_round(stored, 1, a_world(LittleVenue(), {"ann": says("0.7")}), record)
+        assert report.done
+        note_rounds(record, NOW)
+        assert not task.done()
+        receiver.let_go.set()
+        stop.set()
+        await task
+
+    said, stored = list[str](), begun(record, a_cohort(["ann"]))
+    with serving(Receiver(Answer(b"", how="hang"))) as receiver:
+        asyncio.run(play())
+    assert len(said) in (1, 2)
+
+
+def test_messages_are_sent_as_they_come_up_and_a_last_time_at_the_end(record: Record) -> None:
+    async def play() -> None:
+        stop = asyncio.Event()
+        task = asyncio.create_task(
+            keep_sending(record, Webhook(receiver.url), lambda: NOW, stop, said.append)
+        )
+        await asyncio.sleep(0)
+        note_venue(record, "sky", NOW, DOWN)
+        stop.set()
+        await task
+
+    said = list[str]()
+    with serving(Receiver()) as receiver:
+        asyncio.run(play())
+    assert [message["event"] for message in receiver.said] == ["venue_down"]
+    assert said == []
+
+
+def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
+    async def play() -> None:
+        stop = asyncio.Event()
+        stop.set()
+        await keep_sending(record, None, lambda: NOW, stop, said.append)
+
+    said = list[str]()
+    note_venue(record, "sky", NOW, DOWN)
+    asyncio.run(play())
+    with serving(Receiver()) as receiver:
+        assert tell_all(record, receiver.url) == []
+    assert (said, receiver.got) == ([], [])
+
+
+def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(record: Record) -> None:
+    async def play() -> None:
+        stop = asyncio.Event()
+        stop.set()
+        await keep_sending(record, Webhook("http://127.0.0.1:9"), lambda: NOW, stop, said.append)
+
+    said = list[str]()
+    record.close()
+    Path(record.engine.url.database or "").write_bytes(b"no record at all, but a text of some length" * 99)
+    asyncio.run(play())
+    assert len(said) == 1
+    assert "messages could not be sent" in said[0]
+
+
+def test_the_page_shows_every_message_as_it_is_sent() -> None:
+    """The examples of docs/watching.md, each made by what makes it."""
+    due = datetime(2026, 1, 11, tzinfo=UTC)
+    verdicts = {"sharp": "failed", "hasty": "failed", "market": "played"}
+    budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
+    end = RoundEnd(1, 2, due, True, verdicts, frozenset({"sharp", "hasty"}), {"hasty": budget})
+    made = [
+        *round_incidents(end, due + 6 * HOUR, newest=True),
+        venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
+        record_disagreement(due, [["entry", "1, sharp, 7", "hash"]]),
+        cohort_finished(1, due, 5, 3),
+    ]
+    page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
+    shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]
+    messages = {said["event"]: said for said in shown if "event" in said}
+    assert messages == {incident.kind: incident_message(incident) for incident in made}
+    assert set(messages) == set(get_args(IncidentKind))
+
+
+def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
+    with serving(Receiver(OK, Answer(b"", 500))) as receiver:
+        path = write(tmp_path, SMALL + f"watch: {{webhook: '{receiver.url}/{CANARY}'}}\n")
+        good, bad = (CliRunner().invoke(app, ["watch", "test", "--config", str(path)]) for _ in range(2))
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert f"{receiver.url} took the message (status 200)" in good.output
+    assert "has trouble of its own (status 500)" in bad.output
+    assert "canary" not in good.output + bad.output
+    assert [message["event"] for message in receiver.said] == ["test", "test"]
+
+
+def test_the_command_says_where_there_is_no_webhook(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL)
+    told = CliRunner().invoke(app, ["watch", "test", "--json", "--config", str(path)])
+    assert told.exit_code == 1
+    assert json.loads(told.output)["error"]["code"] == "no_webhook"
+
+
+def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> None:
+    note_venue(record, "sky", NOW, DOWN)
+    database = ["--database", str(tmp_path / "arena.db")]
+    told = CliRunner().invoke(app, ["watch", "list", *database])
+    assert (
+        told.output
+        == "2026-01-04 12:00 UTC  sky gives no answer: timeout (venue_down, not told yet, goes on)\n"
+    )
+    found = json.loads(CliRunner().invoke(app, ["watch", "list", "--json", *database]).output)
+    assert found["incidents"][0]["data"]["code"] == "timeout"

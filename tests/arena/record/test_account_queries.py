@@ -1,0 +1,48 @@
+"""Open positions and turns in a few sums, against the same thing worked out one by one."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.record.queries.accounts import read_profits
+from arena.record.queries.progress import (
+    code_versions,
+    count_open_positions,
+    read_newest_snapshot_times,
+    read_played_turns,
+    status_counts,
+)
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading
+from tests.arena.full_record import build, week
+
+
+@pytest.mark.parametrize("weeks", range(1, 6))
+def test_open_positions_are_the_lots_that_the_ledgers_fold_to(weeks: int, tmp_path: Path) -> None:
+    record = build(tmp_path / "record.db", weeks)
+    with reading(record.engine) as connection:
+        found = count_open_positions(connection)
+    for stored in record.cohorts():
+        lots = sum(len(account.lots) for account in record.holdings(stored.id).values())
+        assert found[stored.id] == (0 if stored.ended_at else lots)
+    record.close()
+
+
+def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
+    record = Record(connect(built, read_only=True))
+    with reading(record.engine) as connection:
+        first, second = (read_played_turns(connection, stored.id) for stored in record.cohorts())
+        looked, profits = read_newest_snapshot_times(connection), read_profits(connection)
+    record.close()
+    assert status_counts(first) == {
+        1: {"played": 2, "malformed": 1},
+        2: {"played": 3},
+        3: {"played": 2, "failed": 1},
+    }
+    assert code_versions(first) == {1: ("1",), 2: ("1", "2"), 3: ("1",)}
+    assert code_versions(second) == {1: ("1",)}
+    assert set(looked.values()) == {week(4)}
+    assert {number: list(made) for number, made in profits.items()} == {
+        1: ["ann", "bob", "eve"],
+        2: ["ann", "zoe"],
+    }

@@ -1,0 +1,192 @@
+"""What the record says of one agent, held against its raw rows, and read by indices alone."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from arena.record.files.move import move_record
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.agents import (
+    read_account_spans,
+    read_action_counts,
+    read_call_sums,
+    read_equity_at,
+    read_rejection_counts,
+    read_stage_counts,
+    read_status_counts,
+)
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.market_history import read_event_questions, read_questions
+from arena.record.schema.database import connect, open_read_only, reading
+from arena.scores.agent_summary import agent_details
+from arena.verify import agreed
+from tests.arena.full_record import build
+from tests.arena.operations.test_status import asked
+
+NAMES = ("ann", "bob", "eve")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("agent") / "record.db"
+    build(file).close()
+    return file
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[Engine]:
+    opened = connect(str(path), read_only=True)
+    yield opened
+    opened.dispose()
+
+
+def rows(path: Path, query: str, *values: object) -> list[tuple[object, ...]]:
+    with sqlite3.connect(path) as raw:
+        return raw.execute(query, values).fetchall()
+
+
+def ids(engine: Engine, name: str) -> list[int]:
+    with reading(engine) as connection:
+        return [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: Engine) -> None:
+    own = ids(engine, name)
+    with reading(engine) as connection:
+        known = agent_details(connection, name)
+        answers = read_call_sums(connection, own)
+        verdicts, stages = read_status_counts(connection, own), read_stage_counts(connection, own)
+    assert known is not None
+    assert [verdicts.get(key, {}) for key in own] == [stay.verdicts for stay in known.stays]
+    assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
+    assert sum(each.calls for each in answers) == sum(each.calls for each in known.asked)
+    assert sum(each.cost for each in answers) == known.cost
+    assert sum(each.unknown for each in answers) == known.unknown
+    assert sum(each.tokens_in for each in answers) == sum(each.tokens_in for each in known.asked)
+    errors = {each.error: each.calls for each in answers if each.error is not None}
+    assert sum(errors.values()) == sum(known.errors.values())
+    assert {each.model for each in answers if each.model} == {each.model for each in known.served}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -> None:
+    own = ids(engine, name)
+    with reading(engine) as connection:
+        actions, refused = read_action_counts(connection, own), read_rejection_counts(connection, own)
+    for table, column, found in (("fill", "action", actions), ("rejection", "code", refused)):
+        query = (
+            f"SELECT turn.entrant_id, {column}, count(*) FROM {table} JOIN turn ON turn.id = turn_id "
+            "JOIN entrant ON entrant.id = turn.entrant_id WHERE entrant.name = ? GROUP BY 1, 2"
+        )
+        expected: dict[object, dict[object, object]] = {}
+        for key, value, count in rows(path, query, name):
+            expected.setdefault(key, {})[value] = count
+        assert found == expected
+
+
+def test_an_account_is_worth_what_its_newest_mark_by_then_says(path: Path, engine: Engine) -> None:
+    own = ids(engine, "ann")
+    with reading(engine) as connection:
+        spans = read_account_spans(connection, own)
+        wanted = [
+            (span.entrant_id, at + shift)
+            for span in spans
+            for at in (span.first_at, span.last_at)
+            for shift in (-timedelta(seconds=1), timedelta(), timedelta(seconds=1))
+        ]
+        found = read_equity_at(connection, wanted)
+    assert spans
+    query = "SELECT at, cash + value FROM mark WHERE entrant_id = ? AND at <= ? ORDER BY at DESC LIMIT 1"
+    expected = [
+        (key, *known[0])
+        for key, at in wanted
+        if (known := rows(path, query, key, at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")))
+    ]
+    assert [
+        (each.entrant_id, each.at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), each.total) for each in found
+    ] == expected
+
+
+def test_questions_are_those_of_the_newest_page_and_of_the_first_market(path: Path, engine: Engine) -> None:
+    pages = rows(path, "SELECT market_id, event_id, question FROM market_version ORDER BY market_id, version")
+    newest = {str(market): str(question) for market, _, question in pages}
+    with reading(engine) as connection:
+        assert read_questions(connection, list(newest)) == newest
+        events = read_event_questions(connection, [str(event) for _, event, _ in pages])
+    assert set(events) == {event for _, event, _ in pages}
+    assert all(any((e, q) == (event, text) for _, e, q in pages) for event, text in events.items())
+
+
+def test_what_an_agent_holds_is_read_without_the_others(engine: Engine) -> None:
+    with reading(engine) as connection:
+        for stored in read_cohorts(connection):
+            whole = read_marked_cohort(connection, stored.id)
+            for name in stored.entrant_ids:
+                own = read_marked_cohort(connection, stored.id, name)
+                assert whole is not None
+                assert own is not None
+                assert own.ledgers == {name: whole.ledgers[name]}
+                assert (own.at, own.snapshot) == (whole.at, whole.snapshot)
+
+
+def test_every_question_goes_by_an_index(path: Path) -> None:
+    engine = connect(str(path))
+    own = ids(engine, "ann")
+    with asked(engine) as questions, reading(engine) as connection:
+        spans = read_account_spans(connection, own)
+        read_equity_at(connection, [(span.entrant_id, span.last_at) for span in spans])
+        for read in (
+            read_status_counts,
+            read_action_counts,
+            read_rejection_counts,
+            read_stage_counts,
+            read_call_sums,
+        ):
+            read(connection, own)
+        read_questions(connection, ["a"])
+        read_event_questions(connection, ["a"])
+    with engine.connect() as connection:
+        plans = [
+            row[3]
+            for statement, parameters in questions
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+    engine.dispose()
+    assert len(questions) >= 9
+    assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL TABLE" not in plan] == []
+
+
+def everything(database: str) -> list[Any]:
+    """What the page of an agent reads, of every agent."""
+    engine = connect(database, read_only=True)
+    found: list[Any] = []
+    with reading(engine) as connection:
+        for name in NAMES:
+            own = [one.entrant_ids[name] for one in read_cohorts(connection) if name in one.entrant_ids]
+            places = {key: place for place, key in enumerate(own)}
+            spans = read_account_spans(connection, own)
+            wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
+            worth = read_equity_at(connection, wanted)
+            found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
+            counts = (
+                read(connection, own)
+                for read in (read_status_counts, read_action_counts, read_rejection_counts, read_stage_counts)
+            )
+            found.extend({places[key]: counted for key, counted in each.items()} for each in counts)
+            answers = read_call_sums(connection, own)
+            found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
+    engine.dispose()
+    return found
+
+
+def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
+    server = new_database()
+    with open_read_only(str(path)) as engine:
+        move_record(engine, server, agreed)
+    assert everything(server) == everything(str(path))

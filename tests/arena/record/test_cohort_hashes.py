@@ -1,0 +1,195 @@
+"""The heads of a cohort: others for any other frozen, seen or decided fact, the same whatever comes later."""
+
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from arena.record.hashes import round_heads
+from arena.record.schema.database import connect, reading
+from arena.record.schema.tables import COHORT, METADATA
+from tests.arena.full_record import AT_WORK, build
+from tests.arena.record.older import old_record
+from tests.arena.record.test_state_hash import changed, renumbered
+from tests.arena.verify.test_verify import tamper
+from tests.oracles.heads import heads_by_the_page
+
+TABLES = METADATA.tables
+DECIDED = "snapshot_id IN (SELECT snapshot_id FROM round)"
+PRICED = f"id IN (SELECT {{}} FROM snapshot_item WHERE {DECIDED})"
+SEALED = {
+    "cohort": ("1", {"frozen", "number"}),
+    "entrant": ("1", {"position", "name"}),
+    "round": ("1", {"number", "at"}),
+    "snapshot_item": (DECIDED, {"position", "market_id", "quoted_at", "shown"}),
+    "market_version": (
+        PRICED.format("version_id"),
+        {
+            "event_id", "question", "rules", "category", "opens_at", "closes_at", "tick", "fee_rate",
+            "min_shares",
+        },
+    ),
+    "quote": (PRICED.format("quote_id"), {"bid", "ask", "mid", "last", "volume", "book"}),
+    "evidence": ("1", {"position", "market_id"}),
+    "article": ("1", {"source", "url", "title", "text", "published_at", "dated"}),
+    "turn": ("1", {"verdict", "note", "cash", "wishes"}),
+    "call": (
+        "error_code IS NULL",
+        {"stage", "sample", "messages", "seed", "reply", "finish", "model", "fingerprint", "error_code"},
+    ),
+    "forecast": ("1", {"market_id", "stage", "probability", "reason"}),
+    "rejection": ("1", {"position", "code", "message", "market_id"}),
+    "fill": (
+        "1",
+        {
+            "position", "market_id", "side", "action", "shares", "amount", "fee", "wanted", "base",
+            "quote_at", "fee_rate", "left", "reason",
+        },
+    ),
+    "fill_level": ("1", {"position", "price", "shares", "amount", "fee"}),
+    "entry": (
+        "ref LIKE 'fill:%'",
+        {
+            "number", "at", "kind", "market_id", "side", "cash", "shares", "cost", "realised", "balance",
+            "held", "ref",
+        },
+    ),
+}  # fmt: skip
+"""What a head is taken over: which rows, and of these which columns."""
+LINKS = {("market", "id"), ("evidence", "article"), ("article", "hash"), ("prompt", "hash")}
+"""Beside ids, how rows find each other: changed by itself a row would be another's, or nobody's."""
+KEPT = [(name, column) for name, (_, columns) in SEALED.items() for column in sorted(columns)]
+COLUMNS = {(name, column.name) for name, table in TABLES.items() for column in table.c}
+FREE = sorted(
+    (name, column)
+    for name, column in COLUMNS - LINKS - set(KEPT)
+    if not column.endswith("id") or column in ("market_id", "event_id")
+)
+Heads = Mapping[int, Mapping[int, str]]
+
+
+def heads_of(path: Path) -> Heads:
+    """The heads of every cohort in a file, from the first that started on."""
+    engine = connect(path, read_only=True)
+    try:
+        with reading(engine) as connection:
+            ids = connection.execute(select(COHORT.c.id).order_by(COHORT.c.starts_at)).scalars().all()
+            return {place: round_heads(connection, id) for place, id in enumerate(ids, 1)}
+    finally:
+        engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def whole(built: Path) -> Heads:
+    return heads_of(built)
+
+
+def moved(before: Heads, after: Heads) -> list[bool]:
+    """Of each cohort and round in turn, whether its head is another one."""
+    pairs = zip(before.values(), after.values(), strict=True)
+    return [x != y for mine, other in pairs for x, y in zip(mine.values(), other.values(), strict=True)]
+
+
+def test_every_round_that_is_over_has_a_head_and_so_has_what_was_frozen(whole: Heads) -> None:
+    assert {number: list(found) for number, found in whole.items()} == {1: [0, 1, 2, 3], 2: [0, 1, 2, 3]}
+    assert len({head for found in whole.values() for head in found.values()}) == 8
+
+
+@pytest.mark.parametrize(("table", "column"), KEPT)
+def test_a_sealed_fact_that_is_changed_changes_its_head_and_all_later_ones(
+    table: str, column: str, whole: Heads, copy: Path
+) -> None:
+    changed(copy, table, column, SEALED[table][0])
+    after = heads_of(copy)
+    before = [list(found.values()) for found in whole.values()]
+    differs = [
+        [x != y for x, y in zip(mine, other.values(), strict=True)]
+        for mine, other in zip(before, after.values(), strict=True)
+    ]
+    assert any(any(each) for each in differs)
+    assert all(each == sorted(each) for each in differs), "a head before the change is another one"
+
+
+@pytest.mark.parametrize("table", sorted({name for name, _ in FREE}))
+def test_what_is_not_sealed_changes_no_head(table: str, whole: Heads, copy: Path) -> None:
+    for column in (column for name, column in FREE if name == table):
+        changed(copy, table, column, "done = 0" if (table, column) == ("round", "done") else "1")
+    assert heads_of(copy) == whole
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_heads_are_those_that_anyone_can_work_out_by_the_page(number: int, built: Path, whole: Heads) -> None:
+    assert heads_by_the_page(built, number) == whole[number]
+
+
+def test_ids_and_the_order_of_rows_do_not_count(whole: Heads, copy: Path) -> None:
+    tamper(copy, *renumbered())
+    assert heads_of(copy) == whole
+
+
+@pytest.mark.parametrize("weeks", range(1, 5))
+def test_later_rounds_settlements_and_corrections_change_no_head(
+    weeks: int, whole: Heads, tmp_path: Path
+) -> None:
+    build(tmp_path / "shorter.db", weeks).close()
+    for number, found in heads_of(tmp_path / "shorter.db").items():
+        assert found.items() <= whole[number].items()
+        assert max(found) == min(3, weeks + 1 - number)
+
+
+def test_an_older_record_that_is_brought_up_to_date_has_the_same_heads(whole: Heads, tmp_path: Path) -> None:
+    from arena.record.record import Record
+
+    path = old_record(tmp_path / "old.db")
+    Record.open(str(path)).close()
+    for number, found in heads_of(path).items():
+        assert found.items() <= whole[number].items()
+
+
+def test_a_round_that_is_not_over_has_no_head_yet(copy: Path, whole: Heads) -> None:
+    tamper(copy, "UPDATE round SET done = 0 WHERE number = 2 AND cohort_id = 1")
+    assert heads_of(copy) == {1: {number: whole[1][number] for number in (0, 1)}, 2: whole[2]}
+
+
+PLACED = ("id", "round_id", "entrant_id", "attempt", "reply")
+SAME = [column.name for column in TABLES["call"].c if column.name not in PLACED]
+
+
+@settings(max_examples=10)
+@given(reply=st.text(max_size=20).filter(lambda text: "\0" not in text), later=st.integers(1, 9))
+def test_an_answer_that_comes_late_changes_no_head(
+    reply: str, later: int, built: Path, whole: Heads, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Nobody decided by it. A question that was never asked, though, would be another history."""
+    path = Path(shutil.copy(built, tmp_path_factory.mktemp("late") / "record.db"))
+    columns = ", ".join(SAME)
+    database = sqlite3.connect(path)
+    late = (
+        f"INSERT INTO call (round_id, entrant_id, attempt, reply, {columns}) SELECT round_id, entrant_id, "
+        f"attempt + {later}, ?, {columns} FROM call WHERE reply = '2'"
+    )
+    database.execute(late, (reply,))
+    database.commit()
+    database.close()
+    assert heads_of(path) == whole
+    tamper(path, f"UPDATE call SET seed = seed + 1 WHERE attempt > {later}")
+    assert heads_of(path) != whole
+
+
+LOST = ("fill_level", "fill", "rejection", "forecast", "turn", "entry", "call", "evidence", "snapshot_item")
+
+
+def test_a_row_that_is_missing_changes_a_head(copy: Path) -> None:
+    for table in LOST:
+        before, where = heads_of(copy), SEALED[table][0]
+        tamper(copy, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table} WHERE {where})")
+        assert any(moved(before, heads_of(copy))), table
+
+
+def test_who_is_at_work_is_sealed_nowhere() -> None:
+    assert not set(AT_WORK) & set(SEALED)

@@ -1,0 +1,230 @@
+"""A record moved between SQLite and PostgreSQL is the same record; its backups are files wherever it is."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import Engine, inspect
+
+import arena.record
+from arena.errors import ArenaError
+from arena.record.files import copy as copying
+from arena.record.files import move as moving
+from arena.record.files.backup import backup, stem_of
+from arena.record.files.move import move_record
+from arena.record.files.restore import restore
+from arena.record.record import Record
+from arena.record.schema.database import (
+    connect,
+    newest_schema_version,
+    open_read_only,
+    reading,
+    schema_version,
+    upgrade,
+    url_of,
+)
+from arena.verify import agreed
+from portfolio.rules import REALISTIC
+from tests.arena.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
+from tests.arena.record.downgraded import of_version
+from tests.builders import NOW, a_bet
+
+OLDER = sorted(
+    path.name[:4] for path in (Path(arena.record.__file__).parent / "migrations" / "versions").glob("0*.py")
+)[:-1]
+"""Every schema that a released arena has written, but the newest."""
+
+
+@pytest.fixture
+def there(new_database: Callable[[], str]) -> str:
+    """The address of a new and empty database."""
+    return new_database()
+
+
+def rows_of(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as file:
+        return sorted(file.iterdump())
+
+
+def moved(address: str | Path, to: str | Path) -> str:
+    """The state hash of a record that was moved."""
+    with open_read_only(str(address)) as engine:
+        return move_record(engine, str(to), agreed).state_hash
+
+
+def hash_of(address: str | Path) -> str:
+    with open_read_only(str(address)) as engine, reading(engine) as connection:
+        return agreed(connection, address).state_hash
+
+
+def test_to_postgresql_and_back_not_a_row_has_changed(built: Path, there: str, tmp_path: Path) -> None:
+    assert moved(built, there) == hash_of(built) == hash_of(there)
+    assert moved(there, tmp_path / "back.db") == hash_of(built)
+    assert rows_of(tmp_path / "back.db") == rows_of(built)
+
+
+def test_from_file_to_file(built: Path, tmp_path: Path) -> None:
+    assert moved(built, tmp_path / "new.db") == hash_of(tmp_path / "new.db")
+    assert rows_of(tmp_path / "new.db") == rows_of(built)
+
+
+def test_a_season_goes_on_where_it_was_moved_to(there: str, tmp_path: Path) -> None:
+    """New rows are numbered from where the old ones end, and facts are guarded."""
+    build(tmp_path / "week.db", 1).close()
+    moved(tmp_path / "week.db", there)
+    with closing(Record.open(there)) as record:
+        held = record.holdings(1)
+        season = Season(record)
+        season.start(a_cohort(2, week(1), replace_cap(REALISTIC), "ann"))
+        season.look(2, week(1), the_book(SUN, week(1)))
+        season.turn(2, "ann", decides(a_bet(300, market=SUN), sun="0.6"))
+        season.value(2, week(1))
+        assert record.holdings(1) == held
+        with pytest.raises(Exception, match="append-only"), record.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE entry SET cash = 0")
+    assert hash_of(there)
+
+
+def test_a_database_that_holds_a_record_is_left_alone(built: Path, there: str, tmp_path: Path) -> None:
+    build(there, 1).close()
+    before = hash_of(there)
+    with pytest.raises(ArenaError, match="already holds a record"):
+        moved(built, there)
+    (tmp_path / "mine").write_text("mine", "utf-8")
+    with pytest.raises(ArenaError, match="is there already"):
+        moved(built, tmp_path / "mine")
+    assert hash_of(there) == before
+    assert (tmp_path / "mine").read_text("utf-8") == "mine"
+
+
+def test_other_tables_in_a_database_are_no_matter(
+    built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
+) -> None:
+    other = new_database()
+    for number, address in enumerate((there, other)):
+        with psycopg.connect(address.replace("+psycopg", "")) as connection:
+            connection.execute("CREATE TABLE theirs (id int)")
+            connection.execute(f"INSERT INTO theirs VALUES ({number})")
+    assert moved(built, there) == moved(there, other) == moved(other, tmp_path / "back.db") == hash_of(built)
+    assert rows_of(tmp_path / "back.db") == rows_of(built)
+    with psycopg.connect(other.replace("+psycopg", "")) as connection:
+        assert connection.execute("SELECT id FROM theirs").fetchall() == [(1,)]
+
+
+def test_broken_off_in_the_middle_nothing_is_there(
+    built: Path, there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = copying.insert_lines
+
+    def break_off(connection: object, table: object, names: object, lines: list[object]) -> None:
+        if str(table) == "turn":
+            raise KeyboardInterrupt
+        real(connection, table, names, lines)  # type: ignore[arg-type]  # it is handed on as it came
+
+    monkeypatch.setattr(copying, "insert_lines", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        moved(built, there)
+    monkeypatch.undo()
+    engine = connect(there)
+    with engine.connect() as connection:
+        assert copying.is_empty(connection)
+    engine.dispose()
+    assert moved(built, there) == hash_of(built)
+
+
+def test_what_does_not_arrive_as_it_was_is_not_kept(
+    built: Path, there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moving, "state_hash", lambda _: "another")
+    for to in (there, str(tmp_path / "new.db")):
+        with pytest.raises(ArenaError, match="has the state hash") as caught:
+            moved(built, to)
+        assert caught.value.code == "differs"
+    assert list(tmp_path.iterdir()) == []
+    engine = connect(there)
+    with engine.connect() as connection:
+        assert copying.is_empty(connection)
+    engine.dispose()
+
+
+def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Path) -> None:
+    """What is written while it is made is not in it."""
+    build(there, 1).close()
+    before, record = hash_of(there), Record.open(there)
+
+    def write(stage: str, done: int, _: int | None) -> None:
+        if stage == "copying" and record.cohorts()[0].ended_at is None:
+            record.end_cohort(1, NOW)
+            with record.engine.begin() as connection:
+                connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
+
+    with open_read_only(there) as engine:
+        made = backup(engine, tmp_path, 3, NOW, agreed, write)
+    record.close()
+    assert made.path.name == f"{stem_of(url_of(there))}-{NOW:%Y%m%dT%H%M%SZ}.db"
+    assert made.content.state_hash == hash_of(made.path) == before
+    with closing(sqlite3.connect(made.path)) as file:
+        assert file.execute("SELECT count(*) FROM prompt WHERE hash = 'h'").fetchone() == (0,)
+        assert file.execute("SELECT ended_at FROM cohort").fetchone() == (None,)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            file.execute("DELETE FROM entry")
+
+
+def test_a_backup_is_restored_into_an_empty_database_only(built: Path, there: str, tmp_path: Path) -> None:
+    with open_read_only(str(built)) as engine:
+        made = backup(engine, tmp_path, 3, NOW, agreed)
+    done = restore(made.path, there, force=False, at=NOW, check=agreed)
+    assert done.content.state_hash == hash_of(there) == hash_of(built)
+    with pytest.raises(ArenaError, match="already holds a record"):
+        restore(made.path, there, force=True, at=NOW, check=agreed)
+
+
+def test_an_older_backup_is_not_restored_into_a_server(built: Path, there: str, tmp_path: Path) -> None:
+    older = of_version(built, str(tmp_path / "older.db"), "0001")
+    with pytest.raises(ArenaError, match="of an older arena") as caught:
+        restore(Path(older), there, force=False, at=NOW, check=agreed)
+    assert "--database NEW.db renews it; then arena db copy" in caught.value.hint
+
+
+def shape(engine: Engine) -> dict[str, object]:
+    """Every table with its columns, and every index."""
+    found = inspect(engine)
+    return {
+        name: (
+            [(column["name"], str(column["type"]), column["nullable"]) for column in found.get_columns(name)],
+            sorted((index["name"] or "", *index["column_names"]) for index in found.get_indexes(name)),
+        )
+        for name in found.get_table_names()
+    }
+
+
+@pytest.mark.parametrize("where", ["file", "server"])
+@pytest.mark.parametrize("version", OLDER)
+def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
+    version: str, where: str, built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
+) -> None:
+    address = of_version(built, str(tmp_path / "older.db") if where == "file" else there, version)
+    with pytest.raises(ArenaError, match="of an older arena"):
+        connect(address, read_only=True)
+    engine = connect(address)
+    upgrade(engine)
+    with reading(engine) as connection:
+        assert schema_version(connection) == newest_schema_version()
+        assert agreed(connection, address).state_hash == hash_of(built)
+    with pytest.raises(Exception, match="append-only"), engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE cohort SET frozen = '{}'")
+    new = connect(str(tmp_path / "new.db") if where == "file" else new_database())
+    upgrade(new)
+    assert shape(engine) == shape(new)
+    for each in (engine, new):
+        each.dispose()
+
+
+def test_a_server_of_an_older_schema_is_backed_up_as_it_is(built: Path, there: str, tmp_path: Path) -> None:
+    of_version(built, there, "0001")
+    with open_read_only(there, older=True) as engine:
+        made = backup(engine, tmp_path, 3, NOW, agreed)
+    assert (made.content.schema, made.content.state_hash) == ("0001", hash_of(built))

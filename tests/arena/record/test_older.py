@@ -1,0 +1,70 @@
+"""A record of an earlier arena: it reads, verifies and hashes as before, and its season goes on."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.record.hashes import state_hash
+from arena.record.record import Record
+from arena.record.schema.codec import cohort_text
+from arena.record.schema.database import connect, reading
+from arena.verify import verify
+from tests.arena.full_record import Season, build, play_on
+from tests.arena.record.older import STATE_HASH, old_record
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return old_record(tmp_path / "record.db")
+
+
+@pytest.fixture
+def record(path: Path) -> Iterator[Record]:
+    opened = Record.open(str(path))
+    yield opened
+    opened.close()
+
+
+def test_it_was_written_before_cohorts_froze_the_hash_of_their_config(path: Path) -> None:
+    database = sqlite3.connect(path)
+    assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    texts = [json.loads(text) for (text,) in database.execute("SELECT frozen FROM cohort")]
+    database.close()
+    assert len(texts) == 2
+    assert not any({"config_hash", "by_hand"} & set(text) for text in texts)
+
+
+def test_it_is_not_read_before_it_is_brought_up_to_date(path: Path) -> None:
+    with pytest.raises(ArenaError, match="older arena"):
+        connect(path, read_only=True)
+
+
+def test_it_verifies_and_has_the_hash_that_it_had(record: Record) -> None:
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+        assert state_hash(connection) == STATE_HASH
+
+
+def test_its_cohorts_read_as_they_were_frozen(record: Record) -> None:
+    with reading(record.engine) as connection:
+        frozen = connection.exec_driver_sql("SELECT frozen FROM cohort ORDER BY number").scalars().all()
+    cohorts = [stored.cohort for stored in record.cohorts()]
+    assert [cohort_text(cohort) for cohort in cohorts] == frozen
+    assert {(cohort.config_hash, cohort.by_hand) for cohort in cohorts} == {("", False)}
+
+
+def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
+    record: Record, tmp_path: Path
+) -> None:
+    play_on(Season(record, version="2"), weeks=range(2, 5))
+    whole = build(tmp_path / "whole.db")
+    for each in (record, whole):
+        with reading(each.engine) as connection:
+            assert verify(connection) == []
+    with reading(record.engine) as ours, reading(whole.engine) as theirs:
+        assert state_hash(ours) == state_hash(theirs)
+    whole.close()

@@ -1,0 +1,297 @@
+"""What the record keeps, it gives back; and it keeps it once."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event, func, select
+
+from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
+from arena.record.model.cohort import Turn
+from arena.record.model.reservation import SCOPE_WORDS
+from arena.record.queries.accounts import read_ledgers
+from arena.record.record import Record
+from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
+from arena.record.schema.database import reading
+from arena.record.schema.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
+from arena.record.write.listings import add_pages
+from arena.record.write.turns import TurnUnderClaim
+from arena.verify import verify
+from markets.model import Level, Listing, MarketId, Quote, Snapshot
+from portfolio.model import Entry, Rejection
+from portfolio.rules import REALISTIC, SEED
+from tests.arena.full_record import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
+from tests.builders import NOW, a_bet, a_book, a_market, a_quote, a_resolution, usd
+
+
+@pytest.fixture
+def season(tmp_path: Path) -> Season:
+    """An empty record with one cohort."""
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
+    return season
+
+
+def count(record: Record, table: object) -> int:
+    with reading(record.engine) as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def test_a_cohort_comes_back_as_it_was_frozen(season: Season) -> None:
+    second = replace(a_cohort(2, week(1), SEED, "zoë", "ann"), every=timedelta(days=1), stamp="live")
+    season.start(second)
+    stored = season.record.cohorts()
+    assert [one.cohort for one in stored] == [a_cohort(1, NOW, REALISTIC, "ann", "bob"), second]
+    assert [list(one.entrant_ids) for one in stored] == [["ann", "bob"], ["zoë", "ann"]]
+    assert season.record.prompts(second.prompts.values()) == {
+        second.prompts["bet"]: "Which of these will happen?"
+    }
+
+
+def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
+    season.record.end_cohort(1, week(1))
+    season.record.end_cohort(1, week(2))
+    assert season.record.cohorts()[0].ended_at == week(1)
+
+
+def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
+    bare = Listing(a_market("sim:bare", question="Größer als “x”?\u2028"), None)
+    odd = replace(a_quote("0.40", "0.42", "0.405", market="sim:odd", last="0.39", volume="12.5"), bid=None)
+    snapshot = Snapshot(NOW, (the_book(SUN, NOW), bare), (Listing(a_market("sim:odd"), odd),))
+    season.record.keep_snapshot(1, 1, snapshot, 1)
+    assert season.record.snapshot(1, NOW) == (1, snapshot)
+    assert season.record.snapshot(1, week(1)) is None
+
+
+def test_a_quote_that_stays_is_stored_once_and_true_at_each_time(season: Season) -> None:
+    for number in range(3):
+        season.look(1, week(number), the_book(SUN, week(number)))
+    assert count(season.record, QUOTE) == count(season.record, VERSION) == 1
+    for number in range(3):
+        found = season.record.snapshot(1, week(number))
+        assert found is not None
+        assert found[1].shown == (the_book(SUN, week(number)),)
+
+
+def test_a_quote_from_before_the_newest_is_found_again(season: Season) -> None:
+    """Another cohort may come late to a time at which the price was still another."""
+    season.start(a_cohort(2, NOW, REALISTIC, "ann"))
+    season.look(1, NOW, the_book(SUN, NOW))
+    season.look(1, week(1), the_book(SUN, week(1), 3))
+    season.look(2, NOW, the_book(SUN, NOW))
+    assert count(season.record, QUOTE) == 2
+    assert season.record.snapshot(2, NOW) == (3, Snapshot(NOW, (the_book(SUN, NOW),)))
+
+
+def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None:
+    pages = [
+        a_book([("0.4", "9")], [("0.5", "9")], SUN, at=week(k), rules=rules) for k, rules in enumerate("aba")
+    ]
+    for number, page in enumerate(pages):
+        season.look(1, week(number), page)
+    with reading(season.record.engine) as connection:
+        rows = connection.execute(select(VERSION.c.version, VERSION.c.rules).order_by(VERSION.c.id)).all()
+    assert [tuple(row) for row in rows] == [(1, "a"), (2, "b"), (3, "a")]
+
+
+def test_a_market_is_remembered_as_any_snapshot_last_saw_it(season: Season) -> None:
+    season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
+    season.look(1, week(1), the_book(SUN, week(1)))
+    found = {listing.market.id: listing for listing in season.record.last_listings([SUN, RAIN], week(9))}
+    assert found == {RAIN: the_book(RAIN, NOW), SUN: the_book(SUN, week(1))}
+
+
+def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
+    first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
+    season.look(1, NOW, the_book(SUN, NOW))
+    assert season.record.may_resolve(NOW) == [SUN]
+    assert season.record.keep_resolutions([first, first], week(1)) == 1
+    assert season.record.keep_resolutions([replace(first, payout=0), second], week(2)) == 1
+    assert season.record.resolutions([SUN], week(1)) == [first]
+    assert season.record.resolutions([SUN], week(9)) == [first, second]
+    assert season.record.may_resolve(week(1)) == [SUN], "what was said lately may be corrected"
+    assert season.record.may_resolve(week(9)) == []
+    assert count(season.record, RESOLUTION) == 2
+
+
+@pytest.mark.parametrize(
+    ("market", "days", "wrong"),
+    [(SUN, 3, []), (SUN, 9, []), (SUN, -1, ["at"]), (RAIN, 3, ["at"])],
+    ids=["between snapshots", "after the last", "before it was seen", "in no snapshot"],
+)
+def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
+    season: Season, market: MarketId, days: int, wrong: list[str]
+) -> None:
+    at = NOW + timedelta(days=days)
+    season.look(1, NOW, the_book(SUN, NOW))
+    season.look(1, week(1), the_book(SUN, week(1)))
+    assert (season.record.followed(NOW - timedelta(days=1)), season.record.followed(NOW)) == ([], [SUN])
+    with season.record.writing() as connection:
+        add_pages(connection, [the_book(RAIN, NOW)], NOW)
+    listing = replace(the_book(market, at), quote=a_quote("0.10", "0.12", market=market, at=at))
+    assert season.record.keep_quotes([listing]) == 1
+    with reading(season.record.engine) as connection:
+        assert [d.field for d in verify(connection) if d.table == "quote"] == wrong
+
+
+def test_ledgers_come_back_line_by_line(season: Season) -> None:
+    season.look(1, NOW, the_book(SUN, NOW))
+    turn = season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
+    with reading(season.record.engine) as connection:
+        ledgers = read_ledgers(connection, 1)
+    assert [entry.kind for entry in ledgers["ann"]] == ["deposit", "buy"]
+    assert ledgers["ann"][1:] == list(turn.entries)
+    assert [entry.ref for entry in ledgers["bob"]] == ["bankroll"]
+    assert season.record.holdings(1)["ann"].cash == usd(9_900)
+
+
+def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
+    season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
+    blind, final = Forecast(SUN, usd("0.4"), "blind"), Forecast(SUN, usd("0.6"), reason="so")
+    season.turn(1, "ann", Decision((final, blind)))
+    assert season.record.stated(1, ["ann", "bob"]) == {"ann": (final,)}
+    assert season.record.stated(1, ["bob"]) == season.record.stated(1, []) == {}
+
+
+def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
+    season.look(1, NOW, the_book(SUN, NOW))
+    for name in ("ann", "bob"):
+        season.turn(1, name, decides())
+    season.value(1, NOW)
+    before = season.record.rounds(1)
+    season.value(1, NOW)
+    assert season.record.rounds(1) == before
+    assert before[0].done
+
+
+def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Season) -> None:
+    """A first stage may have been answered before the second failed."""
+    season.look(1, NOW, the_book(SUN, NOW))
+    half = replace(
+        decides(sun="0.5"), verdict="failed", note="timeout", rejections=(Rejection("side", "no"),)
+    )
+    season.turn(1, "ann", half)
+    assert count(season.record, FORECAST) == count(season.record, REJECTION) == 0
+    season.turn(1, "ann", replace(half, verdict="played"))
+    assert count(season.record, FORECAST) == count(season.record, REJECTION) == 1
+    assert season.record.verdicts(1) == {1: "played"}
+
+
+def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
+    """Two workers thought that theirs was the first attempt: both have paid."""
+    season.look(1, NOW, the_book(SUN, NOW))
+    for reply in ("one", "two"):
+        season.record.keep_call(1, 1, 1, said(reply), NOW)
+    assert [call.reply for call in season.record.calls(1, [1])[1]] == ["one", "two"]
+    with reading(season.record.engine) as connection:
+        assert connection.scalars(select(CALL.c.attempt)).all() == [1, 2]
+
+
+def test_spending_is_counted_where_it_is_known(season: Season) -> None:
+    season.look(1, NOW, the_book(SUN, NOW))
+    for cost, at in ((120, NOW), (None, NOW), (7, NOW - timedelta(days=1))):
+        season.record.keep_call(1, 1, 1, replace(said("x"), cost=cost), at)
+    spent = season.record.spent(1, 1, NOW, ("round", "agent", "day", "arena"))
+    assert spent == {"round": 127, "agent": 127, "day": 120, "arena": 127}
+    assert season.record.spent(2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
+    assert season.record.spent(1, 2, NOW - timedelta(days=1), ("day", "agent")) == {"day": 127, "agent": 0}
+
+
+def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Season) -> None:
+    asked = list[str]()
+
+    @event.listens_for(season.record.engine, "checkout")
+    def listen(driver: Any, *_: object) -> None:
+        driver.set_trace_callback(asked.append)
+
+    season.record.spent(1, 1, NOW, tuple(SCOPE_WORDS))
+    statement = next(one for one in reversed(asked) if one.startswith("SELECT"))
+    with season.record.engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
+    looks = [row.detail for row in plan if " call" in row.detail]
+    assert ["COVERING INDEX" in look for look in looks] == [True] * len(SCOPE_WORDS)
+
+
+def test_counts(built: Path) -> None:
+    record = Record.open(str(built))
+    assert record.counts() | {"decision_times": 4} == {
+        "cohorts": 2,
+        "rounds": 6,
+        "decision_times": 4,
+        "turns": 15,
+        "entries": 39,
+        "calls": 10,
+        "markets": 4,
+        "events": 2,
+        "fills": 17,
+        "settlements": 14,
+    }
+    record.close()
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
+WHOLE = st.integers(-(2**62), 2**62)
+ERRORS = st.none() | st.builds(CallError, st.sampled_from(["timeout", "refused"]), TEXT, st.booleans())
+PROMPTS = st.builds(
+    Prompt,
+    st.lists(st.builds(Message, st.sampled_from(["system", "user"]), TEXT), max_size=3).map(tuple),
+    WHOLE,
+    st.sampled_from(["blind", "final"]),
+    st.integers(1, 9),
+)
+CALLS = st.builds(
+    Call, PROMPTS, st.none() | TEXT, TEXT, TEXT, TEXT, st.sampled_from(["schema", "json", "prompt"]),
+    WHOLE, WHOLE, st.none() | WHOLE, WHOLE, ERRORS,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A record with one round, for many calls."""
+    return build(tmp_path_factory.mktemp("asked") / "record.db", 1)
+
+
+@given(call=CALLS)
+def test_any_call_comes_back_word_for_word(call: Call, asked: Record) -> None:
+    before = asked.calls(1, [1])[1]
+    asked.keep_call(1, 1, 1, call, NOW)
+    after = asked.calls(1, [1])[1]
+    for one in before:
+        after.remove(one)
+    assert after == [call]
+
+
+LEVELS = st.lists(st.builds(Level, st.integers(0, 10**6), st.integers(0, 10**15)), max_size=5).map(tuple)
+
+
+@given(bids=LEVELS, asks=LEVELS)
+def test_any_book_comes_back(bids: tuple[Level, ...], asks: tuple[Level, ...]) -> None:
+    assert book_of(book_text(Quote(SUN, NOW, None, None, None, bids=bids, asks=asks))) == (bids, asks)
+
+
+@given(number=st.integers(1, 10**9), at=st.datetimes(timezones=st.just(UTC)), name=TEXT, seed=WHOLE)
+def test_any_cohort_comes_back(number: int, at: datetime, name: str, seed: int) -> None:
+    cohort = replace(a_cohort(number, at, SEED, name), seed=seed)
+    assert cohort_of(cohort_text(cohort)) == cohort
+
+
+def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
+    largest = 2**62
+    entry = Entry(2, NOW, "buy", SUN, "YES", -largest, largest, largest, 0, 0, largest, "", "", "")
+    season.record.keep_entries({1: [entry]})
+    with reading(season.record.engine) as connection:
+        assert read_ledgers(connection, 1)["ann"][1] == entry
+
+
+def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
+    """The database refuses what has no market; nothing of the turn stays."""
+    season.look(1, NOW, the_book(SUN, NOW))
+    tokens = season.record.claim(1, [1], "me", LEASE, lambda _: False)
+    turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
+    with pytest.raises(Exception, match="FOREIGN KEY"):
+        season.record.keep_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
+    assert season.record.verdicts(1) == {}

@@ -1,0 +1,101 @@
+"""How markets ended: what is kept, which version it is, and what is refused."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.quarantine import read_quarantine
+from arena.record.write.sync import VenueSource
+from arena.verify import verify
+from markets.millionths import ONE
+from markets.model import MarketId, Resolution
+from tests.arena.record.histories import begun, minute, played
+from tests.builders import NOW, a_listing, a_resolution, usd
+
+FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
+
+
+@pytest.fixture
+def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
+    record = seen(begun(empty, tmp_path / "record.db"))
+    yield record
+    record.close()
+
+
+def seen(record: Record) -> Record:
+    listings = [a_listing(market=market, at=minute(0)) for market in (FOG, MIST)]
+    record.keep_catalogue(VenueSource("sky", "live"), listings, minute(0))
+    return record
+
+
+def told(record: Record) -> list[tuple[str, int, int | None]]:
+    ends = record.resolutions([FOG, MIST], minute(99))
+    return [(end.market_id, end.version, end.payout) for end in ends]
+
+
+def asides(record: Record) -> list[tuple[str, str, str]]:
+    with reading(record.engine) as connection:
+        return [(aside.record, aside.kind, aside.code) for aside in read_quarantine(connection)]
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        (a_resolution("1.000001", FOG), "bad_payout"),
+        (a_resolution("-0.000001", FOG), "bad_payout"),
+        (a_resolution("1", FOG, version=0), "bad_version"),
+        (a_resolution("1", FOG, version=-3), "bad_version"),
+        (a_resolution("1", "sky:never"), "unknown_market"),
+    ],
+)
+def test_what_cannot_be_is_set_aside_and_the_rest_kept(
+    bad: Resolution, code: str, live: bool, record: Record
+) -> None:
+    assert record.keep_resolutions([bad, a_resolution("1", MIST)], NOW, live) == 1
+    assert told(record) == [(MIST, 1, ONE)]
+    assert asides(record) == [(bad.market_id.removeprefix("sky:"), "resolution", code)]
+
+
+def test_a_numbered_version_is_kept_once(record: Record) -> None:
+    first, second = a_resolution("1", FOG), a_resolution("0", FOG, version=2)
+    assert record.keep_resolutions([first, second, replace(first, payout=0)], NOW) == 2
+    assert record.keep_resolutions([replace(first, payout=5), second], NOW) == 0
+    assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0)]
+
+
+def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: Record) -> None:
+    ends = [("1", 3), ("1", 4), ("0", 5), ("0", 6), (None, 7), ("1", 8)]
+    fresh = [
+        record.keep_resolutions([a_resolution(payout, FOG, at=minute(at))], minute(at), live=True)
+        for payout, at in ends
+    ]
+    assert fresh == [1, 0, 1, 0, 1, 1]
+    assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0), (FOG, 3, None), (FOG, 4, ONE)]
+    known = [end.known_at for end in record.resolutions([FOG], minute(99))]
+    assert known == [minute(at) for at in (3, 5, 7, 8)]
+
+
+def test_a_correction_is_known_no_earlier_than_what_it_corrects(record: Record) -> None:
+    record.keep_resolutions([a_resolution("1", FOG, at=minute(5))], minute(5), live=True)
+    record.keep_resolutions([a_resolution("0", FOG, at=minute(2))], minute(6), live=True)
+    assert [end.known_at for end in record.resolutions([FOG], minute(99))] == [minute(5), minute(5)]
+
+
+@given(payouts=st.lists(st.none() | st.integers(-1, 3).map(lambda n: n * usd("0.5")), max_size=8))
+def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | None], empty: Path) -> None:
+    with played(empty, []) as record:
+        seen(record)
+        for at, payout in enumerate(payouts):
+            record.keep_resolutions([Resolution(FOG, 1, minute(at), payout)], minute(at), live=True)
+        good = [payout for payout in payouts if payout is None or 0 <= payout <= ONE]
+        changes = [payout for place, payout in enumerate(good) if place == 0 or payout != good[place - 1]]
+        assert told(record) == [(FOG, version, payout) for version, payout in enumerate(changes, 1)]
+        with reading(record.engine) as connection:
+            assert verify(connection) == []

@@ -1,0 +1,232 @@
+"""Restoring: nothing is overwritten, nothing that is no good backup gets in, nobody is disturbed."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.record.files.backup import backup, is_backup
+from arena.record.files.restore import RestoreResult, restore
+from arena.record.hashes import state_hash
+from arena.record.record import Record
+from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
+from arena.verify import agreed, verify
+from tests.arena.full_record import build
+from tests.arena.record.downgraded import of_version
+from tests.builders import NOW
+
+ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
+
+
+def hash_of(path: Path) -> str:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        assert verify(connection) == []
+        return state_hash(connection)
+
+
+@pytest.fixture(scope="module")
+def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of the small record: to be restored, never changed."""
+    with open_read_only(str(built)) as engine:
+        return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, agreed).path
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Another record, of one week, in the place that is restored to."""
+    build(tmp_path / "record.db", 1).close()
+    return tmp_path / "record.db"
+
+
+def put(file: Path, target: Path, force: bool = False) -> RestoreResult:
+    return restore(file, str(target), force, NOW, agreed)
+
+
+def refused(file: Path, target: Path, force: bool = True) -> ArenaError:
+    """Why a file can't be restored; nothing beside it or in its place has changed for having been tried."""
+    before = {path: path.read_bytes() for path in target.parent.iterdir()}
+    with pytest.raises(ArenaError) as caught:
+        put(file, target, force)
+    assert {path: path.read_bytes() for path in target.parent.iterdir()} == before
+    return caught.value
+
+
+def test_a_record_that_is_lost_is_as_its_backup_has_it(saved: Path, built: Path, tmp_path: Path) -> None:
+    before = saved.read_bytes()
+    done = put(saved, tmp_path / "new.db")
+    assert done.aside is None
+    assert done.schema == done.content.schema == newest_schema_version()
+    assert hash_of(tmp_path / "new.db") == hash_of(built) == done.content.state_hash
+    assert [path.name for path in tmp_path.iterdir()] == ["new.db"]
+    assert saved.read_bytes() == before
+    assert not is_backup(tmp_path / "new.db")
+
+
+def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> None:
+    with open_read_only(str(other)) as engine:
+        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
+    put(made.path, tmp_path / "new.db")
+    with closing(Record.open(str(tmp_path / "new.db"))) as record:
+        record.end_cohort(record.cohorts()[0].id, NOW)
+        assert record.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def test_a_record_that_is_there_is_not_overwritten(saved: Path, other: Path) -> None:
+    error = refused(saved, other, force=False)
+    assert error.code == "exists"
+    assert error.message == f"there is a record at {other} already"
+    assert "--force" in error.hint
+
+
+def test_with_force_it_is_moved_aside_whole(saved: Path, built: Path, other: Path) -> None:
+    before = hash_of(other)
+    assert put(saved, other, force=True).aside == other.with_name(ASIDE)
+    assert hash_of(other) == hash_of(built)
+    assert hash_of(other.with_name(ASIDE)) == before
+    assert sorted(path.name for path in other.parent.iterdir()) == [ASIDE, "record.db"]
+
+
+def test_what_a_killed_writer_left_in_the_log_is_moved_aside_too(
+    saved: Path, built: Path, other: Path, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    with closing(Record.open(str(other))) as record:
+        record.end_cohort(record.cohorts()[0].id, NOW)
+        for path in other.parent.glob("record.db*"):
+            shutil.copy(path, killed)
+    assert (killed / "record.db-wal").stat().st_size > 0
+    put(saved, killed / "record.db", force=True)
+    assert hash_of(killed / "record.db") == hash_of(built)
+    with open_read_only(str(killed / ASIDE)) as engine, reading(engine) as connection:
+        ended = connection.exec_driver_sql("SELECT ended_at FROM cohort").scalar()
+    assert ended is not None
+
+
+@pytest.mark.parametrize("is_writing", [False, True])
+def test_a_record_that_another_process_has_open_is_left_alone(
+    is_writing: bool, saved: Path, other: Path
+) -> None:
+    with closing(Record.open(str(other))) as record, record.engine.connect() as connection:
+        connection.exec_driver_sql("SELECT 1 FROM cohort")
+        if not is_writing:
+            connection.rollback()
+        error = refused(saved, other)
+        assert error.code == "locked"
+        assert error.message == f"{other} is in use by another process"
+    assert put(saved, other, force=True).aside
+
+
+@pytest.mark.parametrize("text", ["Dear diary", "", "SQLite format 3\0 or so"])
+def test_a_file_that_is_no_database(text: str, other: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(text, "utf-8")
+    error = refused(tmp_path / "notes.txt", other)
+    assert error.code == ("damaged" if text.startswith("SQLite") else "not_a_record")
+    assert str(tmp_path / "notes.txt") in error.message
+
+
+def test_a_database_of_somebody_else(other: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as theirs:
+        theirs.execute("CREATE TABLE mine (a)")
+        theirs.execute("CREATE TABLE alembic_version (version_num)")
+        theirs.execute("INSERT INTO alembic_version VALUES ('beef')")
+        theirs.commit()
+    assert refused(tmp_path / "theirs.db", other).code == "not_a_record"
+
+
+def test_no_file(other: Path, tmp_path: Path) -> None:
+    assert refused(tmp_path / "none.db", other).code == "no_file"
+
+
+def test_the_record_itself_is_no_backup_of_it(other: Path) -> None:
+    assert refused(other, other).code == "same_file"
+
+
+def test_a_truncated_file_wherever_cut(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
+    whole, chance = saved.read_bytes(), Random("where to cut")
+    places = [1, 15, 16, 99, 100, 4096, len(whole) - 1, len(whole) - 4096]
+    places += [chance.randrange(len(whole)) for _ in range(200 if thorough else 6)]
+    for place in places:
+        (tmp_path / "cut.db").write_bytes(whole[:place])
+        error = refused(tmp_path / "cut.db", other)
+        assert error.code == "damaged", place
+        assert str(tmp_path / "cut.db") in error.message
+
+
+def test_a_file_with_damaged_pages(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
+    """Whatever is overwritten is found, or is room that nothing stood in."""
+    whole, chance = saved.read_bytes(), Random("what to damage")
+    content = hash_of(saved)
+    for trial in range(100 if thorough else 8):
+        place = chance.randrange(100, len(whole) - 512)
+        (tmp_path / "bad.db").write_bytes(whole[:place] + b"\xa5" * 512 + whole[place + 512 :])
+        found: RestoreResult | ArenaError
+        try:
+            found = put(tmp_path / "bad.db", tmp_path / f"{trial}.db")
+        except ArenaError as error:
+            found = error
+        if isinstance(found, ArenaError):
+            assert found.code in ("damaged", "differs", "not_a_record"), place
+            assert "bad.db" in found.message
+        else:
+            assert found.content.state_hash == content
+
+
+def test_a_record_of_a_newer_arena(saved: Path, other: Path, tmp_path: Path) -> None:
+    newer = Path(shutil.copy(saved, tmp_path / "newer.db"))
+    with closing(sqlite3.connect(newer)) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.commit()
+    error = refused(newer, other)
+    assert (error.code, error.hint) == ("newer_record", "update paper-arena, then try again")
+
+
+def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -> None:
+    bad = Path(shutil.copy(saved, tmp_path / "bad.db"))
+    with closing(sqlite3.connect(bad)) as database:
+        database.execute("UPDATE mark SET value = value + 1 WHERE entrant_id = 2")
+        database.commit()
+    error = refused(bad, other)
+    assert error.code == "differs"
+    assert error.message.startswith(f"{bad} does not agree with itself in ")
+
+
+def test_a_backup_of_an_older_schema_is_renewed_on_the_way(built: Path, tmp_path: Path) -> None:
+    older = Path(of_version(built, str(tmp_path / "older.db"), "0001"))
+    with open_read_only(str(older), older=True) as engine:
+        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
+    done = put(made.path, tmp_path / "new.db")
+    assert (done.schema, done.content.schema) == ("0001", newest_schema_version())
+    assert hash_of(tmp_path / "new.db") == hash_of(built)
+    with pytest.raises(ArenaError, match="of an older arena"):
+        connect(made.path, read_only=True)
+
+
+@pytest.mark.parametrize("damaged", ["Dear diary", "SQLite format 3\0" + "\xff" * 5000])
+def test_what_can_not_be_read_any_more_is_moved_aside_as_it_is(
+    damaged: str, saved: Path, built: Path, tmp_path: Path
+) -> None:
+    """With its log, which the restored record would else take for its own."""
+    target = tmp_path / "record.db"
+    target.write_text(damaged, "latin-1")
+    target.with_name("record.db-wal").write_text("log", "utf-8")
+    assert put(saved, target, force=True).aside == tmp_path / ASIDE
+    assert (tmp_path / ASIDE).read_text("latin-1") == damaged
+    assert (tmp_path / f"{ASIDE}-wal").read_text("utf-8") == "log"
+    assert hash_of(target) == hash_of(built)
+
+
+def test_where_no_second_name_can_be_given_the_record_is_renamed(
+    saved: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError(1, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", no_links)
+    before = hash_of(other)
+    put(saved, other, force=True)
+    assert hash_of(other.with_name(ASIDE)) == before

@@ -1,0 +1,175 @@
+"""The database itself keeps facts as they were written."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
+
+from arena.errors import ArenaError
+from arena.record.schema.database import connect
+from arena.record.schema.tables import METADATA
+from tests.arena.full_record import AT_WORK
+
+FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
+"""Tables that are no facts: their rows may change."""
+MAY_GO = {"quote": "once nothing refers to it, and it is said so"}
+PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.000000Z', 1, '')"
+FACTS = [name for name in METADATA.tables if name not in FREE]
+
+
+@pytest.fixture
+def connection(copy: Path) -> Iterator[Connection]:
+    engine = connect(copy)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+COLUMNS = [(name, column.name) for name in FACTS for column in METADATA.tables[name].c]
+ONCE = {("cohort", "ended_at"), ("round", "done")}
+"""Columns that change once, and only so."""
+
+
+@pytest.mark.parametrize(("table", "column"), [pair for pair in COLUMNS if pair not in ONCE])
+def test_no_column_of_a_fact_is_changed(table: str, column: str, connection: Connection) -> None:
+    """Not even to what it was."""
+    played = "verdict <> 'failed'" if table == "turn" else "1"
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f'UPDATE "{table}" SET "{column}" = "{column}" WHERE {played}'))
+
+
+@pytest.mark.parametrize("table", [name for name in FACTS if name not in MAY_GO])
+def test_no_fact_is_deleted(table: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f'DELETE FROM "{table}"'))
+
+
+def test_a_fact_is_not_replaced_either(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("INSERT OR REPLACE INTO entry SELECT * FROM entry WHERE number = 1"))
+
+
+@pytest.mark.parametrize("table", ["cohort", "entrant", "prompt"])
+def test_what_a_cohort_has_frozen_is_not_replaced_by_any_program(table: str, copy: Path) -> None:
+    """Another program's connection does not have the setting by which the guard of deletes hears of it."""
+    columns = [column.name for column in METADATA.tables[table].c]
+    for column in columns[table == "prompt" :]:
+        values = ", ".join(f'"{name}" || 9' if name == column else f'"{name}"' for name in columns)
+        database = sqlite3.connect(copy)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            database.execute(f'INSERT OR REPLACE INTO "{table}" SELECT {values} FROM "{table}" LIMIT 1')
+        database.close()
+
+
+def test_a_second_cohort_of_one_number_reads_as_a_race(copy: Path) -> None:
+    """That is what it is: two processes have started one at once."""
+    again = "(number, starts_at, frozen, hash) SELECT number, starts_at, frozen, hash FROM cohort LIMIT 1"
+    engine = connect(copy)
+    with engine.connect() as connection, pytest.raises(ArenaError, match="another process wrote"):
+        connection.execute(text(f"INSERT INTO cohort {again}"))
+    engine.dispose()
+
+
+def test_a_cohort_is_paused_and_goes_on_and_is_stopped_for_good(connection: Connection) -> None:
+    for change in ("paused_at = '2027'", "paused_at = NULL", "paused_at = '2028'", "stopped_at = '2028'"):
+        assert connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2")).rowcount == 1
+    for change in ("stopped_at = NULL", "stopped_at = '2029'"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2"))
+    ended = connection.execute(text("UPDATE cohort SET ended_at = '2030' WHERE number = 2"))
+    assert ended.rowcount == 1
+
+
+def test_a_quote_goes_only_once_it_is_said_so(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("DELETE FROM quote WHERE market_id = 'sky:fog' AND at > '2025-12-28'"))
+
+
+def test_a_quote_goes_only_when_nothing_refers_to_it(connection: Connection) -> None:
+    connection.execute(text(PRUNED))
+    followed = "WHERE id < (SELECT max(id) FROM quote AS later WHERE later.market_id = quote.market_id)"
+    with pytest.raises(IntegrityError, match="FOREIGN KEY"):
+        connection.execute(text(f"DELETE FROM quote {followed} AND market_id = 'sim:wind'"))
+    gone = connection.execute(text(f"DELETE FROM quote {followed} AND market_id = 'sky:fog'"))
+    assert gone.rowcount == 1
+
+
+def test_the_newest_quote_of_a_market_never_goes(connection: Connection) -> None:
+    connection.execute(text(PRUNED))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("DELETE FROM quote WHERE market_id = 'sky:mist'"))
+
+
+def test_what_was_set_aside_is_only_seen_again(connection: Connection) -> None:
+    connection.execute(text("UPDATE set_aside SET times = times + 1, reason = 'another'"))
+    for change in ("times = times + 1, code = 'x'", "reason = 'x'", "times = times + 1, last_seen_at = ''"):
+        with pytest.raises(IntegrityError, match="append-only"):
+            connection.execute(text(f"UPDATE set_aside SET {change}"))
+
+
+@pytest.mark.parametrize(("version", "payout"), [(0, 5), (1, -1), (1, 1_000_001)])
+def test_no_market_ends_in_a_way_that_cannot_be(version: int, payout: int, connection: Connection) -> None:
+    at = "'2027-01-01T00:00:00.000000Z'"
+    row = f"(99, 'sky:fog', {version}, {at}, {at}, {payout}, '', '')"
+    with pytest.raises(IntegrityError, match="CHECK"):
+        connection.execute(text(f"INSERT INTO resolution VALUES {row}"))
+
+
+@pytest.mark.parametrize("change", ["ended_at = '2027-01-03T12:00:00.000000Z'", "ended_at = NULL"])
+def test_a_cohort_ends_once(change: str, connection: Connection) -> None:
+    connection.execute(text("UPDATE cohort SET ended_at = '2027-01-03T12:00:00.000000Z' WHERE number = 2"))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f"UPDATE cohort SET {change} WHERE number = 2"))
+
+
+@pytest.mark.parametrize("change", ["number = 9", "starts_at = 'x'", "frozen = '{}'", "hash = ''", "id = 9"])
+def test_a_cohort_that_plays_is_frozen(change: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text(f"UPDATE cohort SET ended_at = 'x', {change} WHERE ended_at IS NULL"))
+
+
+def test_a_round_is_done_once(connection: Connection) -> None:
+    at = "'2027-01-03T12:00:00.000000Z'"
+    snapshot = f"INSERT INTO snapshot VALUES (99, 2, {at}, {at}, '')"
+    connection.execute(text(snapshot))
+    connection.execute(text("INSERT INTO round VALUES (99, 2, 9, '2027-01-03T12:00:00.000000Z', 99, 0)"))
+    connection.execute(text("UPDATE round SET done = 1 WHERE id = 99"))
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("UPDATE round SET done = 0 WHERE id = 99"))
+
+
+def test_only_a_failed_turn_may_be_played_again(connection: Connection) -> None:
+    played = connection.execute(text("UPDATE turn SET verdict = 'played' WHERE verdict = 'failed'"))
+    assert played.rowcount == 1
+    with pytest.raises(IntegrityError, match="append-only"):
+        connection.execute(text("UPDATE turn SET note = 'better' WHERE verdict = 'played'"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1, 99, '', 'buy', '', '', -1, 0, 0, 0, -1, 0, '', '', ''",
+        "1, 99, '', 'buy', '', '', 0, -1, 0, 0, 0, -1, '', '', ''",
+    ],
+)
+def test_cash_and_shares_stay_above_zero(row: str, connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="CHECK"):
+        connection.execute(text(f"INSERT INTO entry VALUES (999, {row})"))
+
+
+def test_a_column_takes_only_what_it_is_for(connection: Connection) -> None:
+    with pytest.raises(IntegrityError, match="cannot store TEXT"):
+        connection.execute(text("INSERT INTO rejection VALUES (1, 'first', '', '', '')"))
+
+
+def test_a_read_only_engine_cannot_write(copy: Path) -> None:
+    engine = connect(copy, read_only=True)
+    with engine.connect() as connection, pytest.raises(Exception, match="can only be read"):
+        connection.execute(text("DELETE FROM mark"))
+    engine.dispose()
+    database = sqlite3.connect(copy)
+    assert database.execute("SELECT count(*) > 0 FROM mark").fetchone() == (1,)
+    database.close()

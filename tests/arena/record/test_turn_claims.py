@@ -1,0 +1,192 @@
+"""A turn is played by one worker, whoever else thinks so too; and nothing that is written at once is lost."""
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.record.model.cohort import Turn
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.turns import TurnUnderClaim
+from arena.verify import verify
+from portfolio.rules import REALISTIC
+from tests.arena.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
+from tests.builders import NOW, usd
+
+OVER = timedelta()
+"""The length of a lease that has run out as it is given."""
+
+
+def gone(*holders: str) -> Callable[[str], bool]:
+    """That these holders, and no others, are known to have ended."""
+    return lambda name: name in holders
+
+
+def nobody(name: str) -> bool:
+    """No holder is known to have ended."""
+    return False
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    """A record with a round that waits for two turns."""
+    return waiting(tmp_path / "record.db")
+
+
+def waiting(path: Path) -> Record:
+    """A new record with a round that waits for two turns."""
+    season = Season(Record.open(str(path)))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
+    season.look(1, NOW, the_book(SUN, NOW))
+    return season.record
+
+
+def claim(
+    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
+) -> dict[int, int]:
+    return record.claim(1, [1, 2], holder, length, ended)
+
+
+def play(record: Record, token: int, entrant: int = 1) -> set[int]:
+    turn = Turn("ann", usd(10_000), decides(sun="0.5"))
+    return record.keep_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
+
+
+def test_the_first_to_come_has_the_turn(record: Record) -> None:
+    assert claim(record, "one") == {1: 1, 2: 1}
+    assert claim(record, "two") == {}
+    play(record, 1)
+    assert record.verdicts(1) == {1: "played"}
+
+
+def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
+    claim(record, "one", OVER)
+    assert claim(record, "two") == {1: 2, 2: 2}
+    assert claim(record, "one") == {}
+
+
+def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
+    tokens = claim(record, "one", OVER)
+    assert record.renew_claims(1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
+    assert claim(record, "two") == {}
+    assert record.renew_claims(1, {2: 1}, OVER) == {2}
+    assert claim(record, "two") == {2: 2}
+    assert record.renew_claims(1, tokens, LEASE) == {1}, "who was replaced is told"
+    assert record.renew_claims(1, {}, LEASE) == set()
+
+
+def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
+    claim(record, "one", OVER)
+    play(record, 1)
+    assert claim(record, "two") == {2: 2}
+    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
+
+
+def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
+    claim(record, "one")
+    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 2}, "ann's is still held"
+    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
+    assert claim(record, "three") == {}
+
+
+def test_a_holder_that_is_gone_is_taken_over_at_once(record: Record) -> None:
+    claim(record, "one")
+    assert claim(record, "two", ended=gone("one")) == {1: 2, 2: 2}
+    assert claim(record, "three", ended=gone("one")) == {}
+
+
+def test_a_holder_that_comes_back_has_a_new_token(record: Record) -> None:
+    claim(record, "one")
+    assert claim(record, "one") == {1: 2, 2: 2}
+
+
+def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
+    claim(record, "one")
+    claim(record, "two", ended=gone("one"))
+    assert play(record, 1) == set()
+    assert record.verdicts(1) == {}
+    assert play(record, 2) == {1}
+    assert record.verdicts(1) == {1: "played"}
+
+
+def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
+    claim(record, "one")
+    record.claim(1, [2], "two", LEASE, gone("one"))
+    turns = [
+        TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
+    ]
+    assert record.keep_turns(1, (1, 1), turns, "1") == {1}
+    assert record.verdicts(1) == {1: "played"}
+
+
+def test_nobody_plays_without_a_claim(record: Record) -> None:
+    assert play(record, 1) == set()
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A record for many examples."""
+    return waiting(tmp_path_factory.mktemp("claims") / "record.db")
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
+def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: Record) -> None:
+    last = claim(lasting, "new", ended=gone("new", "a", "b", "c"))[1]
+    held: str | None = "new"
+    for holder, short, dead in steps:
+        taken = claim(
+            lasting, holder, OVER if short else LEASE, gone("new", "a", "b", "c") if dead else nobody
+        )
+        assert taken == ({1: last + 1, 2: last + 1} if dead or held in (None, holder) else {})
+        if taken:
+            last, held = last + 1, None if short else holder
+
+
+PROCESSES, EACH = 2, 100
+
+
+def _answer(path: str, entrant: int) -> None:
+    record = Record.open(path)
+    for number in range(EACH):
+        record.keep_call(1, entrant, 1, said(f"{entrant}/{number}"), NOW)
+    record.close()
+
+
+def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
+    """All of one entrant's calls: each counts the attempts before it, then writes one more."""
+    path = str(record.engine.url.database)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_answer, args=(path, 1)) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
+    replies = sorted(str(call.reply) for call in record.calls(1, [1])[1])
+    assert replies == sorted([f"1/{number}" for number in range(EACH)] * PROCESSES)
+
+
+def test_threads_that_want_the_same_turn_leave_it_to_one(record: Record) -> None:
+    others = [Record.open(str(record.engine.url.database)) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(lambda pair: claim(pair[1], f"worker {pair[0]}"), enumerate(others)))
+    assert sorted(len(tokens) for tokens in taken) == [0] * 7 + [2]
+    for other in others:
+        other.close()
+
+
+def test_a_record_written_by_many_agrees_with_itself(record: Record) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: record.keep_call(1, 1 + k % 2, 1, said(str(k)), NOW), range(40)))
+    with reading(record.engine) as connection:
+        assert verify(connection) == []

@@ -1,0 +1,60 @@
+"""A turn that is read back is the turn that was written."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.record.model.cohort import Turn
+from arena.record.queries.decisions import read_turns
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from tests.arena import full_record
+
+WRITTEN = list[tuple[int, Turn]]
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WRITTEN]:
+    """The small record, and every turn as it went in, with the cohort it was played in."""
+    kept: WRITTEN = []
+    turn = full_record.Season.turn
+
+    def keep(self: full_record.Season, number: int, name: str, *args: object, **kwargs: object) -> Turn:
+        kept.append((number, turn(self, number, name, *args, **kwargs)))  # type: ignore[arg-type]
+        return kept[-1][1]
+
+    monkeypatch.setattr(full_record.Season, "turn", keep)
+    return full_record.build(tmp_path / "record.db"), kept
+
+
+def told(turn: Turn) -> Turn:
+    """A turn without what is written elsewhere: what an answer got wrong is among its rejections."""
+    forecasts = tuple(sorted(turn.decision.forecasts, key=lambda each: (each.stage, each.market_id)))
+    return replace(turn, decision=replace(turn.decision, forecasts=forecasts, rejections=()))
+
+
+def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
+    record, kept = written
+    found: WRITTEN = []
+    with reading(record.engine) as connection:
+        for stored in record.cohorts():
+            for round in record.rounds(stored.id):
+                turns = read_turns(connection, round.id, stored.entrant_ids.values())
+                found += [(stored.cohort.number, turn) for turn in turns]
+    record.close()
+    again = [(number, told(turn)) for number, turn in kept if turn.decision.verdict != "failed"]
+    played = [(number, turn) for number, turn in found if turn.decision.verdict != "failed"]
+    assert sorted(again, key=repr) == sorted(played, key=repr)
+    assert len(played) == 14
+    assert any(turn.fills and turn.entries and turn.rejections for _, turn in played)
+
+
+def test_only_those_who_are_asked_for_come_back(written: tuple[Record, WRITTEN]) -> None:
+    record, _ = written
+    stored = record.cohorts()[0]
+    [first, *_] = record.rounds(stored.id)
+    with reading(record.engine) as connection:
+        turns = read_turns(connection, first.id, [stored.entrant_ids["bob"]])
+    record.close()
+    assert [turn.entrant for turn in turns] == ["bob"]

@@ -1,0 +1,117 @@
+"""Duels on common rows, Holm over many of them, and twins."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scores.rules.comparisons.duel import duel, duels
+from arena.scores.rules.comparisons.holm import holm_adjusted
+from arena.scores.rules.comparisons.twins import twin_noise, typical_noise
+from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
+
+
+def test_the_gap_is_of_common_rows_alone() -> None:
+    """Rain at instant 1: ann .09, bob .25. bob's other rows, where ann said nothing, don't count."""
+    rows: list[Row] = [
+        ("ann", "rain", 1, 0.7, 0.5, 1),
+        ("bob", "rain", 1, 0.5, 0.5, 1),
+        ("bob", "rain", 2, 1.0, 0.5, 1),
+        ("bob", "snow", 1, 0.0, 0.5, 0),
+    ]
+    found = duel(season_of(rows), "ann", "bob")
+    assert found.gap == pytest.approx(0.16)
+    assert (found.rows, found.markets, found.events, found.reason) == (1, 1, 1, "not enough events")
+    assert (found.p, found.low, found.winner()) == (None, None, None)
+
+
+def test_without_common_rows_nothing_is_said() -> None:
+    rows: list[Row] = [("ann", "rain", 1, 0.7, 0.5, 1), ("bob", "rain", 2, 0.7, 0.5, 1)]
+    found = duel(season_of(rows), "ann", "bob")
+    assert (found.gap, found.p, found.reason) == (None, None, "no common rows")
+
+
+def test_who_forecasts_better_wins_from_either_side() -> None:
+    season = season_of(drawn(1, 60, {"ann": 0.02, "bob": 0.4}))
+    one, other = duel(season, "ann", "bob"), duel(season, "bob", "ann")
+    assert one.winner() == other.winner() == "ann"
+    assert (one.gap, one.p) == (pytest.approx(-(other.gap or 0)), other.p)
+    assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)), abs=1e-9)
+
+
+def test_a_duel_is_the_same_whoever_else_plays() -> None:
+    rows = drawn(2, 30, {"ann": 0.1, "bob": 0.12, "cho": 0.3})
+    three, two = season_of(rows), season_of([row for row in rows if row[0] != "cho"])
+    assert duel(three, "ann", "bob") == duel(two, "ann", "bob")
+
+
+def test_agents_that_say_the_same_are_not_told_apart() -> None:
+    rows = drawn(3, 25, {"ann": 0.1})
+    found = duel(season_of(rows + [("bob", *row[1:]) for row in rows]), "ann", "bob")
+    assert (found.gap, found.p, found.low, found.high) == (0.0, 1.0, 0.0, 0.0)
+    assert found.same
+
+
+def test_a_missing_row_here_and_there_does_not_keep_two_from_a_duel() -> None:
+    rows = drawn(4, 30, {"ann": 0.1, "bob": 0.2})
+    kept = rows[1:-1]
+    found = duel(season_of(kept), "ann", "bob")
+    both = [row for row in kept if row[1:3] not in (rows[0][1:3], rows[-1][1:3])]
+    assert found == duel(season_of(both), "ann", "bob")
+
+
+def test_among_many_duels_p_is_adjusted_for_their_number() -> None:
+    found = duels(season_of(drawn(5, 40, {"ann": 0.02, "bob": 0.1, "cho": 0.12, "dan": 0.5})))
+    assert [(one.a, one.b) for one in found][:3] == [("ann", "bob"), ("ann", "cho"), ("ann", "dan")]
+    assert [one.adjusted for one in found] == holm_adjusted([one.p or 0 for one in found]).tolist()
+    assert len(found) == 6
+
+
+def test_only_the_agents_named_are_compared() -> None:
+    season = season_of(drawn(6, 25, {"ann": 0.02, "bob": 0.1, "cho": 0.12}))
+    assert [(one.a, one.b) for one in duels(season, ["cho", "ann"])] == [("cho", "ann")]
+    assert duels(season, ["ann"]) == []
+
+
+def test_holm_by_hand() -> None:
+    """Four p-values .005, .01, .03, .04 become .02, .03, .06, .06."""
+    assert holm_adjusted([0.03, 0.005, 0.04, 0.01]).tolist() == pytest.approx([0.06, 0.02, 0.06, 0.03])
+
+
+ps = st.lists(st.integers(1, 2000).map(lambda n: n / 2000), max_size=12)
+
+
+@given(ps)
+def test_holm_is_at_least_p_and_at_most_bonferroni(found: list[float]) -> None:
+    held = holm_adjusted(found)
+    assert all(p <= h <= min(p * len(found), 1) + 1e-12 for p, h in zip(found, held, strict=True))
+
+
+@given(ps)
+def test_holm_refuses_step_by_step_as_its_rule_says(found: list[float]) -> None:
+    refused = set()
+    for place, k in enumerate(sorted(range(len(found)), key=lambda k: found[k])):
+        if found[k] * (len(found) - place) > 0.05:
+            break
+        refused.add(k)
+    assert {k for k, h in enumerate(holm_adjusted(found)) if h <= 0.05} == refused
+
+
+def test_what_has_no_p_is_not_counted() -> None:
+    assert np.array_equal(holm_adjusted([0.02, np.nan, 0.01]), [0.02, np.nan, 0.02], equal_nan=True)
+
+
+def test_the_noise_floor_is_what_lies_between_twins() -> None:
+    season = season_of(drawn(7, 40, {"ann": 0.1, "ann-2": 0.1, "ann-3": 0.1, "bob": 0.5}))
+    found = twin_noise(season, [("ann", "ann-2", "ann-3")])
+    gaps = [duel(season, a, b).gap for a, b in (("ann", "ann-2"), ("ann", "ann-3"), ("ann-2", "ann-3"))]
+    assert found == typical_noise(gaps)
+    assert found is not None
+    assert found.pairs == 3
+    assert found.typical <= found.widest
+    assert found.widest < abs(duel(season, "ann", "bob").gap or 0)
+
+
+def test_without_twins_there_is_no_floor() -> None:
+    assert typical_noise([]) is None
+    assert typical_noise([None]) is None

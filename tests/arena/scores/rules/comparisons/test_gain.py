@@ -1,0 +1,139 @@
+"""What an agent gains on the market, worked by hand, and the reasons for saying nothing."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.record.model.columns import factorize
+from arena.scores.rules import skill
+from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
+from arena.scores.rules.comparisons.season_rows import check_season
+from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
+
+
+def gain_of(rows: list[Row], agent: str = "ann") -> Gain:
+    return next(gain for gain in gains(season_of(rows)) if gain.agent == agent)
+
+
+def test_two_rounds_of_one_market_count_once() -> None:
+    """Rain: the market's errors .36 and .16, ann's .09 and .01, so .27 and .15; snow: .04 − .01."""
+    found = gain_of(
+        [
+            ("ann", "weather/rain", 1, 0.7, 0.4, 1),
+            ("ann", "weather/rain", 2, 0.9, 0.6, 1),
+            ("ann", "weather/snow", 1, 0.1, 0.2, 0),
+        ]
+    )
+    assert found.skill == pytest.approx((0.21 + 0.03) / 2)
+    assert (found.rows, found.markets, found.events, found.effective) == (3, 2, 1, 1.0)
+    assert (found.low, found.high, found.p, found.reason) == (None, None, None, TOO_FEW)
+
+
+def test_from_20_effective_events_on_an_interval_is_given() -> None:
+    rows = drawn(1, 20, {"ann": 0.05})
+    assert gain_of([row for row in rows if not row[1].startswith("e19/")]).reason == TOO_FEW
+    found = gain_of(rows)
+    assert found.reason is None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.skill is not None
+    assert found.low < found.skill < found.high
+
+
+def test_20_events_of_which_one_is_large_are_not_enough() -> None:
+    rows = drawn(1, 20, {"ann": 0.05}, markets=8)
+    found = gain_of([row for row in rows if row[1].endswith("/0") or row[1].startswith("e1/")])
+    assert (found.events, found.reason) == (20, TOO_FEW)
+    assert found.effective == pytest.approx(27**2 / (19 + 64))
+
+
+def test_the_market_against_itself_gains_exactly_nothing() -> None:
+    rows: list[Row] = [(name, market, at, price, price, end) for name, market, at, _, price, end in
+                       drawn(2, 25, {"ann": 0.1})]  # fmt: skip
+    found = gain_of(rows)
+    assert (found.skill, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+    assert found.is_market
+
+
+def test_nothing_resolved_is_said_and_is_not_0() -> None:
+    rows: list[Row] = [("ann", "rain", 1, 0.5, 0.5, -1), ("ann", "snow", 1, 0.5, 0.5, -2)]
+    found = gain_of(rows)
+    assert (found.skill, found.error, found.p, found.reason) == (None, None, None, NOTHING)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
+    """Numbers stand for the names, as in the record; only the rows are shuffled."""
+    rows = drawn(seed, 22, {"ann": 0.1, "bob": 0.2})
+    events, event = factorize([row[1].partition("/")[0] for row in rows])
+    _, market = factorize([row[1] for row in rows])
+
+    def found(order: list[int]) -> list[Gain]:
+        columns = {
+            "agent": [("ann", "bob").index(rows[k][0]) for k in order],
+            "instant": [rows[k][2] for k in order],
+            "market": [market[k] for k in order],
+            "event": [event[k] for k in order],
+            "forecast": [rows[k][3] for k in order],
+            "reference": [rows[k][4] for k in order],
+            "outcome": [rows[k][5] for k in order],
+        }
+        return gains(check_season(("ann", "bob"), events, **columns))
+
+    order = list(range(len(rows)))
+    assert found(order) == found(chance.sample(order, len(order)))
+
+
+def test_it_is_the_skill_of_the_leaderboard() -> None:
+    rows = drawn(3, 30, {"ann": 0.1})
+    _, market, _, forecast, price, outcome = map(list, zip(*rows, strict=True))
+    assert gain_of(rows).skill == pytest.approx(skill.score(forecast, outcome, price, market), abs=1e-12)
+
+
+def test_a_sharp_agent_is_told_from_the_market_and_a_hasty_one_too() -> None:
+    found = {g.agent: g for g in gains(season_of(drawn(4, 80, {"sharp": 0.0, "hasty": 0.6})))}
+    sharp, hasty = found["sharp"], found["hasty"]
+    assert sharp.low is not None
+    assert sharp.low > 0
+    assert hasty.high is not None
+    assert hasty.high < 0
+
+
+GOOD: Row = ("ann", "rain", 1, 0.5, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (("ann", "snow", 1, 1.5, 0.5, 1), r"row 1: 1\.5 is not a probability"),
+        (("ann", "snow", 1, 0.5, float("nan"), 1), "row 1: nan is not a probability"),
+        (("ann", "rain", 1, 0.6, 0.5, 1), "row 1: ann has the same market and instant in row 0"),
+        (("ann", "snow", -1, 0.5, 0.5, 1), "row 1: instant -1 is no place from 0 on"),
+    ],
+)
+def test_bad_rows_are_refused_by_number(bad: Row, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        season_of([GOOD, bad])
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "said"),
+    [
+        ([0, 0], [0, 1], "row 0: .* this market belongs to another event"),
+        ([0, 1], [0, 0], "row 1: agent 1 is no place"),
+    ],
+)
+def test_rows_that_contradict_the_names_are_refused(agent: list[int], event: list[int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        check_season(
+            ["ann"], ["a", "b"], agent=agent, instant=[1, 2], market=[0, 0], event=event,
+            forecast=[0.5, 0.5], reference=[0.5, 0.5], outcome=[1, 1],
+        )  # fmt: skip
+
+
+def test_who_is_not_there_is_said_with_those_who_are() -> None:
+    with pytest.raises(ValueError, match="no agent 'bob'; there are ann"):
+        season_of([GOOD]).of("bob")

@@ -1,0 +1,232 @@
+"""The smaller rules and the board: against numpy, counting by hand, and the errors that they name."""
+
+import math
+from fractions import Fraction
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.answers import decisions
+from arena.scores.rules.forecastbench import intervals
+from arena.scores.rules.forecastbench.brier_index import index
+from arena.scores.rules.forecastbench.crowd import crowd
+from arena.scores.rules.forecastbench.difficulty_sample import sample
+from arena.scores.rules.forecastbench.imputation import impute, too_much
+from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
+from arena.scores.rules.forecastbench.panel import Panel, panel
+from arena.scores.rules.forecastbench.peer import peer
+from arena.scores.rules.forecastbench.skill import skill
+from tests.arena.scores.rules.forecastbench.tables import a_panel, some_panel
+
+millionths = st.integers(0, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("forecast", [0.5, 1.2], "row 1: 1.2 is not a probability"),
+        ("forecast", [math.nan, 0.5], "row 0: nan is not a probability"),
+        ("outcome", [1, -1], "row 1, column outcome: -1.0 is not from 0 to 1"),
+        ("outcome", [1], "columns of different lengths"),
+        ("forecaster", ["a", "a"], "rows 0 and 1: 'a' forecast 'x' twice"),
+        ("outcome", [1, 0], "question 'x' has two outcomes"),
+        ("stratum", ["s", "t"], "question 'x' has two strata"),
+        ("cluster", ["s", "t"], "question 'x' has two clusters"),
+        ("family", ["s", "t"], "question 'x' has two families"),
+        ("cluster", ["s"], "columns of different lengths"),
+        ("fits", [True], "columns of different lengths"),
+        ("forecaster", [], "columns of different lengths"),
+        ("forecasters", ["a"], "row 1, column forecaster: 'b' is not among"),
+    ],
+)
+def test_a_bad_table_says_where(column: str, value: Any, says: str) -> None:
+    columns: dict[str, Any] = {
+        "forecaster": ["a", "b"],
+        "question": ["x", "x"],
+        "forecast": [0, 1],
+        "outcome": [1, 1],
+    }
+    with pytest.raises(ValueError, match=says):
+        panel(**columns | {column: value})
+
+
+def test_a_table_too_big_for_memory_is_refused() -> None:
+    names = [f"{n}" for n in range(8000)]
+    with pytest.raises(ValueError, match="8000 forecasters × 8000 questions are too many"):
+        panel(names, names, [0.5] * 8000, [1] * 8000)
+
+
+def test_the_index_names_its_fixed_points() -> None:
+    assert index([0.25, 0, 1]).tolist() == [50, 100, 0]
+    assert math.isnan(index([-0.01])[0])
+    assert index([1.21])[0] == pytest.approx(-10)
+
+
+def by_hand(table: Panel) -> list[tuple[list[float], list[float]]]:
+    """Each forecaster's Brier scores, and everybody's on the same questions."""
+    found = []
+    for row in table.brier:
+        answered = np.flatnonzero(~np.isnan(row))
+        found.append((row[answered].tolist(), [float(np.nanmean(table.brier[:, j])) for j in answered]))
+    return found
+
+
+@given(seed=st.integers(0, 10**6))
+def test_peer_is_the_mean_distance_to_everybody(seed: int) -> None:
+    table = some_panel(seed, forecasters=4, questions=9, missing=0.3)
+    wanted = [mean(all_) - mean(own) if own else math.nan for own, all_ in by_hand(table)]
+    assert peer(table) == pytest.approx(wanted, nan_ok=True)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_skill_is_the_mean_distance_to_the_naive_one(seed: int) -> None:
+    table = some_panel(seed, forecasters=4, questions=9, missing=0.3)
+    naive = table.row("f0000")
+    wanted = [float(np.nanmean(naive - row)) if not np.isnan(row).all() else math.nan for row in table.brier]
+    assert skill(table, "f0000") == pytest.approx(wanted, nan_ok=True)
+    assert skill(table, "f0000")[0] == 0
+
+
+def test_skill_needs_the_naive_one_on_every_question() -> None:
+    with pytest.raises(ValueError, match="question 'q001': 'a' didn't answer it"):
+        skill(a_panel({"a": [0.5, None], "b": [0.1, 0.2]}, [0, 1]), "a")
+
+
+def test_imputation_of_both_eras() -> None:
+    said, market, price = [0.9, math.nan, math.nan], [True, True, False], [0.7, 0.8, math.nan]
+    assert impute(said, market, price).tolist() == [0.9, 0.5, 0.5]
+    assert impute(said, market, price, "paper").tolist() == [0.9, 0.8, 0.5]
+    with pytest.raises(ValueError, match="row 1, column crowd"):
+        impute(said, market, [math.nan] * 3, "paper")
+    with pytest.raises(ValueError, match="era 'then': it is one of today, paper"):
+        impute(said, market, price, "then")
+
+
+@pytest.mark.parametrize(
+    ("missing", "asked", "dropped"), [(0, 20, False), (1, 20, False), (2, 39, True), (1, 19, True)]
+)
+def test_more_than_five_percent_imputed_is_too_much(missing: int, asked: int, dropped: bool) -> None:
+    said = [math.nan] * missing + [0.5] * (asked - missing)
+    assert too_much(said, [True] * asked) is dropped
+    assert too_much(said + [0.5] * 1000, [True] * asked + [False] * 1000) is dropped
+    assert too_much([], []) is False
+
+
+def test_the_difficulty_sample_is_young_models_and_the_naive_one() -> None:
+    rows = [
+        ("model", False, False, 0, True),
+        ("model", False, False, 364, True),
+        ("model", False, False, 365, False),
+        ("model", False, False, math.nan, False),
+        ("theirs", True, False, 0, False),
+        ("Naive Forecaster", False, True, 5000, True),
+        *(
+            (name, False, True, 0, False)
+            for name in ("Always 0", "Always 0.5", "Imputed Forecaster", "LLM Crowd")
+        ),
+    ]
+    names, external, comparison, age, chosen = map(list, zip(*rows, strict=True))
+    assert sample(names, external, comparison, age).tolist() == chosen
+
+
+OTHERS = ("Always 0", "Always 0.5", "Imputed Forecaster", "LLM Crowd")
+an_index = st.one_of(st.integers(0, 9).map(float), st.just(math.nan))
+drawn_indices = st.lists(
+    st.lists(an_index, min_size=3, max_size=3),
+    min_size=1,
+    max_size=12,
+).map(np.array)
+
+
+@given(drawn=drawn_indices)
+def test_intervals_and_shares_as_numpy_and_counting_have_them(drawn: Any) -> None:
+    low, high = intervals.interval(drawn)
+    for i in range(3):
+        known = drawn[~np.isnan(drawn[:, i]), i]
+        wanted = np.quantile(known, [0.025, 0.975]).tolist() if known.size else [math.nan] * 2
+        assert [low[i], high[i]] == pytest.approx(wanted, nan_ok=True)
+        pairs = [(row[i], row[0]) for row in drawn if not (math.isnan(row[i]) or math.isnan(row[0]))]
+        share = mean(float(one >= other) for one, other in pairs) if pairs and i else math.nan
+        assert intervals.at_least(drawn, 0)[i] == pytest.approx(share, nan_ok=True)
+    some = [row for row in drawn if not np.isnan(row).all()]
+    firsts = [int(np.nanargmax(row)) for row in some]
+    assert intervals.first(drawn).tolist() == [firsts.count(i) / max(len(some), 1) for i in range(3)]
+    tops = [row >= np.nanquantile(row, 0.95) - 1e-12 for row in some]
+    assert intervals.top(drawn) == pytest.approx(np.mean(tops, axis=0) if some else [0.0] * 3)
+
+
+@given(st.lists(millionths, min_size=1, max_size=9))
+def test_crowds_are_those_of_the_agents_that_pool_in_whole_numbers(members: list[int]) -> None:
+    said = [[p / 1_000_000] for p in members]
+    for way, exact in (
+        ("median", decisions.median),
+        ("geometric_mean", decisions.geometric_mean),
+        ("log_odds", decisions.geometric_mean_of_odds),
+    ):
+        assert crowd(said, way)[0] == pytest.approx(exact(members) / 1_000_000, abs=0.6e-6)
+
+
+def test_a_crowd_leaves_out_who_said_nothing() -> None:
+    said = [[0.2, math.nan], [math.nan, math.nan], [0.4, math.nan]]
+    assert crowd(said).tolist() == pytest.approx([0.3, math.nan], nan_ok=True)
+    with pytest.raises(ValueError, match=r"row 0, column 1: 1\.5 is not a probability"):
+        crowd([[0.5, 1.5]])
+    with pytest.raises(ValueError, match="way 'mean': it is one of median"):
+        crowd([[0.5]], "mean")
+
+
+def two_types(**more: list[float | None]) -> tuple[Panel, Panel]:
+    """Six questions of each type, answered by the naive one, the market's price, and whoever is given."""
+    said: dict[str, list[float | None]] = {
+        "Naive Forecaster": [0.4, 0.5, 0.6, 0.5, 0.3, 0.5],
+        "Imputed Forecaster": [0.5, 0.4, 0.7, 0.6, 0.2, 0.5],
+    }
+    names = [*said, *more]
+    tables = []
+    for outcomes in ([0, 0, 1, 1, 0, 1], [1, 0, 1, 0, 0, 1]):
+        rows = [
+            (name, f"q{j}", p, outcomes[j])
+            for name, row in (said | more).items()
+            for j, p in enumerate(row)
+            if p is not None
+        ]
+        who, what, p, o = map(list, zip(*rows, strict=True))
+        tables.append(panel(who, what, p, o, forecasters=names))
+    return tables[0], tables[1]
+
+
+def test_the_board_counts_both_types_half_each() -> None:
+    rows = forecastbench_leaderboard(*two_types(m=[0.1, 0.2, 0.9, 0.7, 0.4, 0.6]), count=0)
+    assert rows == sorted(rows, key=lambda row: -(row.index.overall or 0))
+    for row in rows:
+        for part in (row.score, row.peer, row.skill):
+            assert part.overall == pytest.approx(((part.dataset or 0) + (part.market or 0)) / 2)
+        assert (row.n.dataset, row.n.market, row.n.overall) == (6, 6, 12)
+        assert row.index.overall == pytest.approx(100 * (1 - math.sqrt(row.score.overall or 0)))
+        assert (row.low.overall, row.first, row.top, row.p) == (None, None, None, {})
+
+
+def test_a_forecaster_without_answers_has_nothing_and_comes_last() -> None:
+    last = forecastbench_leaderboard(*two_types(silent=[None] * 6), count=20, references=["silent"])[-1]
+    assert last.forecaster == "silent"
+    assert (last.n.overall, last.score.overall, last.index.dataset, last.low.market) == (0, None, None, None)
+    assert (last.peer.overall, last.skill.overall, last.first, last.p) == (None, None, 0.0, {"silent": None})
+
+
+def test_the_board_refuses_what_it_cannot_compare() -> None:
+    dataset, market = two_types()
+    with pytest.raises(ValueError, match="different forecasters"):
+        forecastbench_leaderboard(dataset, a_panel({"a": [0.5]}, [1]))
+    with pytest.raises(ValueError, match="difficulty 'easy': it is one of two_way, market_brier"):
+        forecastbench_leaderboard(dataset, market, difficulty="easy")
+    with pytest.raises(ValueError, match="no forecaster is called 'nobody'"):
+        forecastbench_leaderboard(dataset, market, references=["nobody"])
+
+
+def test_the_table_keeps_brier_scores_exactly() -> None:
+    table = a_panel({"a": [0.25, 0.5]}, [1, 0.25])
+    assert table.brier.tolist() == [[float(Fraction(9, 16)), float(Fraction(1, 16))]]

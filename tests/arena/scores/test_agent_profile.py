@@ -1,0 +1,69 @@
+"""One agent in depth: it says what the other pages say, and null where nothing can be said."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from arena.cli.agents_summary import profile_data, say_profile
+from arena.errors import ArenaError
+from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import connect, reading
+from arena.scores.agent_profile import compute_agent_profile
+from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import AgentScores, read_agent_scores
+from tests.arena.full_record import build
+
+
+@pytest.fixture(scope="module", params=[1, 5], ids=["a week", "all weeks"])
+def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """The small record that has everything in it, early and late."""
+    path = tmp_path_factory.mktemp("portrait") / "record.db"
+    build(path, request.param).close()
+    engine = connect(f"sqlite:///{path}", read_only=True)
+    with reading(engine) as connection:
+        yield connection
+    engine.dispose()
+
+
+def players(record: Connection) -> list[AgentScores]:
+    return [line for line in read_agent_scores(record) if line.turns]
+
+
+def test_its_figures_are_those_of_the_leaderboard(record: Connection) -> None:
+    assert players(record)
+    for line in players(record):
+        found = profile_data(compute_agent_profile(record, line.agent))
+        if found["money"] is not None:
+            assert found["money"]["split"]["pnl"] == pytest.approx(line.pnl, abs=1e-6)
+            assert found["money"]["luck"]["pnl"] == pytest.approx(line.pnl, abs=1e-6)
+        assert (found["gain"]["skill"] if found["gain"] else None) == pytest.approx(line.skill, abs=1e-12)
+        if line.brier_stated is not None:
+            assert found["calibration"]["parts"]["brier"] == pytest.approx(line.brier_stated, abs=1e-12)
+
+
+def test_the_interval_is_that_of_the_leaderboard(record: Connection) -> None:
+    rows = {row.agent: row for row in compute_leaderboard(record).rows}
+    for line in players(record):
+        gain = compute_agent_profile(record, line.agent).gain
+        assert gain is not None
+        assert (gain.low, gain.high, gain.reason) == (
+            rows[line.agent].skill_low,
+            rows[line.agent].skill_high,
+            rows[line.agent].reason,
+        )
+
+
+def test_what_cannot_be_said_is_null_in_json_and_no_word_fails(
+    record: Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for line in players(record):
+        found = profile_data(compute_agent_profile(record, line.agent))
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+        say_profile(found)
+    assert "P/L" in capsys.readouterr().out
+
+
+def test_an_agent_that_is_not_there_is_said(record: Connection) -> None:
+    with pytest.raises(ArenaError, match="no agent 'nobody'"):
+        compute_agent_profile(record, "nobody")

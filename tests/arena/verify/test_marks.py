@@ -1,0 +1,85 @@
+"""Marks on every kind of bad price: verifying agrees with the writer, and names what is not so."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.verify import Difference, verify
+from markets.model import Listing, MarketId
+from portfolio.rules import REALISTIC
+from tests.arena.full_record import (
+    MARKETS,
+    RAIN,
+    SNOW,
+    SUN,
+    WEEK,
+    WIND,
+    Season,
+    a_cohort,
+    decides,
+    replace_cap,
+    the_book,
+    week,
+)
+from tests.builders import a_bet, a_quote
+
+RULES = replace_cap(REALISTIC)
+LATER = week(1)
+LATE = timedelta(hours=5, microseconds=999_999)
+
+
+def listed(market: MarketId, quote_age: timedelta | None, **prices: Any) -> Listing:
+    """A market as it was a week before, with another quote, or with none."""
+    before = the_book(market, week(0))
+    if quote_age is None:
+        return replace(before, quote=None)
+    return replace(before, quote=a_quote(market=market, at=LATER - quote_age, **prices))
+
+
+@pytest.fixture
+def season(tmp_path: Path) -> Season:
+    """Ann holds four lots; a week later one has an old price, one a last trade, one a bid, one nothing."""
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    season.start(a_cohort(1, week(0), RULES, "ann", "bob", rounds=1))
+    season.look(1, week(0), *(the_book(market, week(0)) for market in MARKETS))
+    sides = (a_bet(100, market=SUN), a_bet(100, "NO", RAIN), a_bet(100, market=SNOW), a_bet(100, "NO", WIND))
+    season.turn(1, "ann", decides(*sides))
+    season.turn(1, "bob", decides())
+    season.value(1, week(0))
+    held = (
+        listed(SUN, LATE, bid="0.30", ask="0.34"),
+        listed(RAIN, WEEK, bid=None, ask="0.90", last="0.20"),
+        listed(SNOW, 2 * WEEK, bid="0.10", ask=None),
+        listed(WIND, None),
+    )
+    season.look(1, LATER, held=held)
+    season.value(1, LATER)
+    return season
+
+
+def found(season: Season) -> list[Difference]:
+    with reading(season.record.engine) as connection:
+        return verify(connection)
+
+
+def test_lots_without_a_good_price_are_marked_as_verifying_has_it(season: Season) -> None:
+    with reading(season.record.engine) as connection:
+        query = "SELECT entrant_id, stale, age FROM mark ORDER BY at, entrant_id"
+        marks = [tuple(row) for row in connection.exec_driver_sql(query)]
+    assert marks == [(1, 0, 0), (2, 0, 0), (1, 4, WEEK.total_seconds()), (2, 0, 0)]
+    assert found(season) == []
+
+
+@pytest.mark.parametrize("age", [0, 5 * 60 * 60, 2 * 7 * 24 * 60 * 60])
+def test_an_age_that_is_not_that_of_the_oldest_price_is_named(season: Season, age: int) -> None:
+    """Neither that of a newer price, nor that of a quote which has no price."""
+    with season.record.engine.begin() as connection:
+        connection.exec_driver_sql(f"UPDATE mark SET age = {age} WHERE entrant_id = 1 AND stale = 4")
+    (difference,) = found(season)
+    assert (difference.table, difference.field, difference.found) == ("mark", "age", age)
+    assert difference.expected == WEEK.total_seconds()

@@ -1,0 +1,373 @@
+"""A writer that errs seals its errors with right hashes: verifying finds them by the rules alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.model import Decision, Forecast
+from arena.record.model.cohort import Turn
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.schema.statements import insert_rows, row_of
+from arena.record.schema.tables import ENTRY
+from arena.record.write.turns import TurnUnderClaim
+from arena.verify import Difference, verify
+from portfolio.ledger import Account
+from portfolio.model import Entry, Fill, Holdings
+from portfolio.rules import REALISTIC
+from tests.arena.full_record import (
+    LEASE,
+    MARKETS,
+    RAIN,
+    SNOW,
+    SUN,
+    WIND,
+    Season,
+    a_cohort,
+    decides,
+    replace_cap,
+    said,
+    the_book,
+    week,
+)
+from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
+
+RULES = replace_cap(REALISTIC)
+YES = (SUN, "YES")
+
+
+@pytest.fixture
+def season(tmp_path: Path) -> Season:
+    """A cohort that has begun its first round: ann holds SUN, bob has yet to play."""
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    season.start(a_cohort(1, NOW, RULES, "ann", "bob"))
+    season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
+    season.turn(1, "ann", decides(a_bet(100, market=SUN)))
+    return season
+
+
+def found(season: Season) -> list[Difference]:
+    """What verifying finds; hashes are not among it."""
+    with reading(season.record.engine) as connection:
+        differences = verify(connection)
+    assert not [d for d in differences if d.field in ("hash", "previous", "prompt_hash")]
+    return differences
+
+
+def fields(season: Season) -> set[tuple[str, str]]:
+    return {(difference.table, difference.field) for difference in found(season)}
+
+
+def bent_fill(**changes: Any) -> Callable[[Turn], Turn]:
+    """A turn whose first fill says something else; its entries are left as they were."""
+
+    def bend(turn: Turn) -> Turn:
+        fill: Fill = replace(turn.fills[0], **changes)
+        return replace(turn, fills=(fill, *turn.fills[1:]))
+
+    return bend
+
+
+def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
+    """One more entry in a ledger, whatever it says, rightly sealed and added up."""
+    stored = season.record.cohorts()[0]
+    account = LaxAccount(season.record.holdings(1)[name])
+    line = account.write(**entry)
+    row = {"entrant_id": stored.entrant_ids[name]} | row_of(line, *Entry.__slots__)
+    with season.record.engine.begin() as connection:
+        insert_rows(connection, ENTRY, [row])
+    return line
+
+
+class LaxAccount(Account):
+    """An account that takes everything."""
+
+    def apply(self, entry: Entry) -> None:
+        """Nothing is checked."""
+
+
+def test_what_is_right_passes(season: Season) -> None:
+    season.turn(1, "bob", decides(a_bet(100, market=SUN)))
+    season.value(1, NOW)
+    assert found(season) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"max_bet": usd("0.9")}, ("fill", "wanted")),
+        ({"min_bet": usd(1)}, ("fill", "wanted")),
+        ({"fill": "mid"}, ("fill_level", "price")),
+        ({"fill": "quote"}, ("fill_level", "shares")),
+        ({"fee": "none"}, ("fill", "fee_rate")),
+        ({"base": "running"}, ("fill", "base")),
+        ({"merge": False}, ("fill", "wanted")),
+    ],
+    ids=str,
+)
+def test_a_turn_by_other_rules_than_the_frozen_ones(
+    changes: dict[str, Any], expected: tuple[str, str], season: Season
+) -> None:
+    odd = a_bet(2_600, market=RAIN), a_bet(40, market=SNOW)
+    usual = a_bet(400, market=SUN), a_bet(300, market=SUN), a_bet(60, market=WIND)
+    season.turn(1, "bob", decides(*odd, *usual), rules=RULES.model_copy(update=changes))
+    assert expected in fields(season)
+
+
+def test_bets_that_together_exceed_the_cap(tmp_path: Path) -> None:
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    season.start(a_cohort(1, NOW, RULES.model_copy(update={"cap": "decision"}), "ann"))
+    season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
+    season.turn(1, "ann", decides(a_bet(1_500, market=SUN), a_bet(1_500, market=RAIN)), rules=RULES)
+    assert fields(season) == {("fill", "wanted")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"market_id": RAIN}, ("entry", "market_id")),
+        ({"side": "NO"}, ("entry", "side")),
+        ({"shares": 5}, ("fill", "shares")),
+        ({"amount": usd(99)}, ("entry", "cash")),
+        ({"fee": 5}, ("fill", "fee")),
+        ({"wanted": usd(99)}, ("fill", "wanted")),
+        ({"base": usd(9_999)}, ("fill", "base")),
+        ({"quote_at": NOW + timedelta(seconds=1)}, ("fill", "quote_at")),
+        ({"quote_at": NOW - timedelta(hours=1)}, ("fill", "quote_at")),
+        ({"quote_hash": "0"}, ("fill", "quote_hash")),
+        ({"left": "something"}, ("fill", "left")),
+        ({"levels": ()}, ("fill", "amount")),
+        ({"action": "short"}, ("fill", "action")),
+    ],
+    ids=str,
+)
+def test_a_fill_that_is_not_what_happened(
+    changes: dict[str, Any], expected: tuple[str, str], season: Season
+) -> None:
+    season.turn(1, "bob", decides(a_bet(100, market=SUN)), bent=bent_fill(**changes))
+    assert expected in fields(season)
+
+
+@pytest.mark.parametrize(
+    ("changes", "column"), [({"fee": 1}, "fee"), ({"amount": usd(99)}, "amount"), ({"price": 0}, "price")]
+)
+def test_a_level_that_is_not_what_happened(changes: dict[str, Any], column: str, season: Season) -> None:
+    def bend(turn: Turn) -> Turn:
+        fill = turn.fills[0]
+        return replace(turn, fills=(replace(fill, levels=(replace(fill.levels[0], **changes),)),))
+
+    season.turn(1, "bob", decides(a_bet(100, market=SUN)), bent=bend)
+    assert ("fill_level", column) in fields(season)
+
+
+def test_a_fill_after_the_close(season: Season) -> None:
+    """The page is bent once the fill is in: no writer of ours can be made to do it."""
+    with season.record.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER market_version_no_update")
+        connection.exec_driver_sql("UPDATE market_version SET closes_at = '2026-01-04T12:00:00.000000Z'")
+    with reading(season.record.engine) as connection:
+        assert ("fill", "market_id") in {(d.table, d.field) for d in verify(connection)}
+
+
+def season_snapshot(season: Season) -> Any:
+    found = season.record.snapshot(1, NOW)
+    assert found is not None
+    return found[1]
+
+
+def test_a_purchase_of_what_is_only_held(season: Season) -> None:
+    season.turn(1, "bob", decides())
+    season.value(1, NOW)
+    season.look(1, week(1), the_book(SUN, week(1)))
+    season.turn(1, "ann", decides(a_bet(100, market=SUN)))
+    with season.record.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER snapshot_item_no_update")
+        connection.exec_driver_sql("UPDATE snapshot_item SET shown = 0 WHERE snapshot_id = 2")
+    with reading(season.record.engine) as connection:
+        assert ("fill", "action") in {(d.table, d.field) for d in verify(connection)}
+
+
+def test_a_fill_that_nobody_wished_for(season: Season) -> None:
+    season.turn(1, "bob", decides(a_bet(100)), bent=lambda turn: replace(turn, decision=Decision()))
+    assert fields(season) == {("fill", "wanted")}
+
+
+def test_a_fill_without_an_entry_and_an_entry_without_a_fill(season: Season) -> None:
+    season.turn(1, "bob", decides(a_bet(100)), bent=lambda turn: replace(turn, entries=()))
+    assert fields(season) == {("fill", "turn_id")}
+    write(season, at=NOW, kind="sell", ref="fill:1:7", key=YES, cash=usd(1), shares=0)
+    assert ("entry", "ref") in fields(season)
+
+
+def test_the_wrong_cash_before_a_turn(season: Season) -> None:
+    season.turn(1, "bob", decides(), bent=lambda turn: replace(turn, cash=turn.cash - 1))
+    assert fields(season) == {("turn", "cash")}
+
+
+@pytest.mark.parametrize("verdict", ["malformed", "out", "gone"])
+def test_a_verdict_that_the_turn_belies(verdict: str, season: Season) -> None:
+    bet = decides(a_bet(100), rain="0.4")
+    season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, verdict=verdict)))
+    assert ("turn", "verdict") in fields(season)
+
+
+def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
+    season.turn(1, "bob", decides())
+    season.value(1, NOW)
+    season.look(1, week(1), the_book(SUN, week(1)))
+    season.turn(1, "bob", Decision((Forecast(RAIN, usd("0.4")),)))
+    assert fields(season) == {("forecast", "market_id")}
+
+
+def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
+    season.start(a_cohort(2, NOW, RULES, "zoe"))
+    token = season.record.claim(1, [3], "me", LEASE, lambda _: False)[3]
+    season.record.keep_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
+    assert fields(season) == {("turn", "entrant_id")}
+    with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
+        season.record.keep_call(1, 3, 1, said("x"), NOW)
+
+
+def test_a_round_at_another_time_or_of_another_number(season: Season) -> None:
+    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(1) + timedelta(1)), 2)
+    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(3)), 4)
+    assert fields(season) == {("round", "at"), ("round", "number")}
+
+
+def test_a_round_that_is_done_too_soon(season: Season) -> None:
+    season.value(1, NOW)
+    assert fields(season) == {("round", "done")}
+
+
+def test_an_end_before_the_end(season: Season) -> None:
+    season.record.end_cohort(1, week(9))
+    assert fields(season) == {("cohort", "ended_at"), ("entry", "held")}
+
+
+def ended(season: Season, payout: str | None = "1", version: int = 1) -> None:
+    """SUN has ended."""
+    season.record.keep_resolutions([a_resolution(payout, SUN, version, NOW)], NOW)
+
+
+def close(season: Season, kind: str, cash: int | None, *, version: int = 1, keep: int = 0) -> None:
+    """Close ann's lot of SUN by hand."""
+    lot = season.record.holdings(1)["ann"].lots[YES]
+    paid = lot.cost if cash is None else cash
+    size = {"shares": -(lot.shares - keep), "cost": -lot.cost}
+    write(season, at=week(1), kind=kind, ref=f"resolution:{version}", key=YES, cash=paid, **size)
+
+
+@pytest.mark.parametrize("payout", ["1", "0", "0.5"])
+def test_a_payment_that_is_not_what_the_market_paid(payout: str, season: Season) -> None:
+    ended(season, payout)
+    close(season, "settle", usd("123.45"))
+    assert fields(season) == {("entry", "cash")}
+
+
+def test_a_payment_without_a_resolution(season: Season) -> None:
+    ended(season)
+    close(season, "settle", 0, version=2)
+    assert ("entry", "ref") in fields(season)
+
+
+def test_a_payment_before_anyone_knew(season: Season) -> None:
+    season.record.keep_resolutions([a_resolution("0", SUN, 1, week(2))], week(2))
+    close(season, "settle", 0)
+    assert fields(season) == {("entry", "ref")}
+
+
+def test_a_refund_where_the_market_paid(season: Season) -> None:
+    ended(season)
+    close(season, "refund", None)
+    assert ("entry", "kind") in fields(season)
+
+
+def test_a_payout_where_the_market_refunded(season: Season) -> None:
+    ended(season, None)
+    close(season, "settle", None)
+    assert fields(season) == {("entry", "kind")}
+
+
+def test_a_lot_that_is_settled_twice(season: Season) -> None:
+    ended(season, "0")
+    close(season, "settle", 0)
+    entry = {"at": week(1), "kind": "settle", "ref": "resolution:1", "key": YES}
+    write(season, **entry, cash=0, shares=0)
+    assert ("entry", "kind") in fields(season)
+
+
+def test_a_correction_that_takes_back_something_else(season: Season) -> None:
+    ended(season, "0")
+    ended(season, "1", 2)
+    close(season, "settle", 0)
+    write(
+        season, at=week(1), kind="reverse", ref="resolution:2", key=YES, cash=-usd(5), shares=7, cost=usd(5)
+    )
+    assert {("entry", "cash"), ("entry", "shares"), ("entry", "cost")} <= fields(season)
+
+
+def test_a_correction_without_a_newer_version(season: Season) -> None:
+    ended(season, "0")
+    lot = season.record.holdings(1)["ann"].lots[YES]
+    close(season, "settle", 0)
+    undone = {"cash": 0, "shares": lot.shares, "cost": lot.cost}
+    write(season, at=week(1), kind="reverse", ref="resolution:1", key=YES, **undone)
+    assert fields(season) == {("entry", "ref")}
+
+
+@pytest.mark.parametrize(
+    ("entry", "column"),
+    [
+        ({"kind": "deposit", "ref": "bankroll", "cash": usd(1)}, "kind"),
+        ({"kind": "gift", "ref": "bankroll", "cash": usd(1)}, "kind"),
+        ({"kind": "buy", "ref": "fill:1:0", "key": YES, "cash": -usd(1), "shares": 1, "cost": 2}, "cost"),
+        ({"kind": "buy", "ref": "fill:1:0", "key": YES, "cash": -usd(99_999), "shares": 1}, "balance"),
+        ({"kind": "sell", "ref": "fill:1:0", "key": YES, "cash": usd(1), "shares": -1, "cost": 0}, "cost"),
+        ({"kind": "sell", "ref": "fill:1:0", "key": YES, "cash": usd(1), "shares": 5, "cost": 0}, "shares"),
+        ({"kind": "buy", "ref": "fill:1:0", "key": (SUN, "MAYBE"), "cash": 0, "shares": 1}, "side"),
+        ({"kind": "buy", "ref": "fill:1:0", "key": ("sim:x", "YES"), "cash": 0, "shares": 1}, "market_id"),
+        ({"kind": "buy", "ref": "fill:1:0", "key": YES, "cash": 0, "shares": 1, "at": week(-1)}, "at"),
+    ],
+    ids=str,
+)
+def test_an_entry_that_no_ledger_may_hold(entry: dict[str, Any], column: str, season: Season) -> None:
+    with season.record.engine.connect() as connection:  # the pool has one connection: it stays so
+        connection.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
+    write(season, **({"at": NOW} | entry))
+    assert ("entry", column) in fields(season)
+
+
+def test_a_bankroll_that_is_not_the_frozen_one(tmp_path: Path) -> None:
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    cohort = a_cohort(1, NOW, RULES, "ann")
+    season.record.add_cohort(
+        cohort,
+        {cohort.prompts["bet"]: "Which of these will happen?"},
+        {"ann": LaxAccount(Holdings()).write(week(1), "deposit", "bankroll", cash=usd(10_001))},
+    )
+    assert fields(season) == {("entry", "cash"), ("entry", "at")}
+
+
+def test_a_lot_that_was_left_open(season: Season) -> None:
+    season.turn(1, "bob", decides())
+    season.value(1, NOW)
+    ended(season)
+    for number in (1, 2):
+        season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(number)), None)
+        season.value(1, week(number))
+        assert fields(season) == {("entry", "held")}
+    said_so = [difference.message for difference in found(season)]
+    assert said_so == [
+        "entry (cohort 1, ann, sim:sun YES): held is 241057953 and should be 0: its market has ended"
+    ]
+
+
+def test_a_sale_of_what_is_not_held_is_named(season: Season) -> None:
+    season.turn(1, "bob", decides(a_sale(market=SUN)))
+    assert found(season) == []
+    write(season, name="bob", at=NOW, kind="sell", ref="fill:1:0", key=(SUN, "NO"), cash=usd(1), shares=0)
+    assert {("entry", "shares"), ("entry", "ref")} <= fields(season)

@@ -1,0 +1,302 @@
+"""Whatever is changed in a record, `arena verify` names it."""
+
+import ast
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Integer, Table
+
+from arena import verify as package
+from arena.record.schema.database import connect, reading
+from arena.record.schema.dialects import UtcTime
+from arena.record.schema.tables import METADATA
+from arena.verify import Difference, verify
+from tests.arena.full_record import AT_WORK, build
+
+TABLES = {table.name: table for table in METADATA.sorted_tables}
+OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
+LEFT_OUT = {
+    **{(name, "id"): "an id means nothing; rows that refer to one are checked" for name in OWN_IDS},
+    **{(name, column.name): "who is at work is no fact" for name in AT_WORK for column in TABLES[name].c},
+    **{("set_aside", column.name): "nothing was made of it" for column in TABLES["set_aside"].c},
+    ("cohort", "paused_at"): "an operator's wish, which takes nothing from anyone",
+    ("cohort", "stopped_at"): "an operator's wish, which takes nothing from anyone",
+    ("call", "made_at"): "the clock is nobody's word but the machine's",
+    ("turn", "code_version"): "it is for information; no money or belief stands on it",
+}
+"""The few columns that verifying says nothing about, and why."""
+
+GOES_ON = ("cohort", "ended_at")
+"""Taken away it is no lie: a cohort whose end isn't written yet is one that the next start ends."""
+
+BEFORE = ("quote", "at")
+"""Between two snapshots prices may be read at any time: only one from before its market was seen is a lie."""
+
+COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.c]
+CHECKED = [pair for pair in COLUMNS if pair not in LEFT_OUT]
+SEALED_BY = {
+    "forecast": "turn",
+    "rejection": "turn",
+    "snapshot_item": "snapshot",
+    "fill_level": "fill",
+    "sighting": "sync",
+    "evidence": "gathering",
+}
+"""Rows whose hash is in the row that they belong to."""
+
+
+def differences(path: Path) -> list[Difference]:
+    """What verifying finds in the record of a file."""
+    engine = connect(path, read_only=True)
+    try:
+        with reading(engine) as connection:
+            return verify(connection)
+    finally:
+        engine.dispose()
+
+
+def tamper(path: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
+    """Change a record as only someone with the file in hand can: no trigger and no check is in the way."""
+    database = sqlite3.connect(path, isolation_level=None)
+    try:
+        for setting in ("foreign_keys = OFF", "ignore_check_constraints = ON", "synchronous = OFF"):
+            database.execute(f"PRAGMA {setting}")
+        for (trigger,) in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            database.execute(f"DROP TRIGGER {trigger}")
+        for statement in statements:
+            database.execute(statement, values)
+    finally:
+        database.close()
+
+
+@pytest.fixture(scope="session")
+def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small record without its triggers."""
+    path = Path(shutil.copy(built, tmp_path_factory.mktemp("bare") / "record.db"))
+    tamper(path)
+    return path
+
+
+def some(keys: list[tuple[Any, ...]], thorough: bool) -> list[tuple[Any, ...]]:
+    """All of the rows, or one in the middle and the last."""
+    return keys if thorough else sorted({keys[len(keys) // 3], keys[-1]})
+
+
+def rows_of(path: Path, table: Table) -> list[tuple[Any, ...]]:
+    """The primary keys of a table's rows."""
+    keys = ", ".join(f'"{column.name}"' for column in table.primary_key.columns)
+    database = sqlite3.connect(path)
+    try:
+        return database.execute(f'SELECT {keys} FROM "{table.name}" ORDER BY {keys}').fetchall()
+    finally:
+        database.close()
+
+
+def value_of(path: Path, table: Table, column: str, key: tuple[Any, ...]) -> Any:
+    database = sqlite3.connect(path)
+    try:
+        where = " AND ".join(f'"{c.name}" = ?' for c in table.primary_key.columns)
+        return database.execute(f'SELECT "{column}" FROM "{table.name}" WHERE {where}', key).fetchone()[0]
+    finally:
+        database.close()
+
+
+def others(table: Table, column: str, value: Any) -> Iterator[Any]:
+    """Other values for a field: a near one, a far one, nothing, and what can't be read."""
+    kind, nullable = table.c[column].type, table.c[column].nullable
+    if isinstance(kind, UtcTime):
+        yield f"2026-01-0{3 if (table.name, column) == BEFORE else 9}T12:00:00.000001Z"
+        yield "soon"
+    elif isinstance(kind, Integer):
+        yield (value or 0) + 1
+        yield -(value or 0) - 1_000_003
+    else:
+        yield f"{value or ''}x"
+        yield "{"
+    if nullable and value is not None and (table.name, column) != GOES_ON:
+        yield None
+
+
+def change(path: Path, table: Table, column: str, key: tuple[Any, ...], value: Any) -> bool:
+    """Put a value into one field; False where a unique key stands in the way."""
+    where = " AND ".join(f'"{c.name}" = ?' for c in table.primary_key.columns)
+    try:
+        tamper(path, f'UPDATE "{table.name}" SET "{column}" = ? WHERE {where}', values=(value, *key))
+    except sqlite3.IntegrityError as error:
+        if "UNIQUE" not in str(error):
+            raise
+        return False
+    return True
+
+
+def names(found: list[Difference], table: str) -> bool:
+    """Whether one of the differences is about a row of the table, or its seal, which says so."""
+    seal = SEALED_BY.get(table)
+    return any(d.table == table or (d.table == seal and table in d.message) for d in found)
+
+
+@pytest.mark.parametrize("weeks", range(1, 6))
+def test_a_record_agrees_with_itself_at_every_stage(weeks: int, tmp_path: Path) -> None:
+    record = build(tmp_path / "record.db", weeks)
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+    record.close()
+
+
+def test_every_table_has_rows_to_be_changed(built: Path) -> None:
+    assert [name for name, table in TABLES.items() if not rows_of(built, table)] == []
+
+
+def test_what_is_left_out_is_there() -> None:
+    assert set(LEFT_OUT) <= set(COLUMNS)
+
+
+@pytest.mark.parametrize(("table", "column"), CHECKED)
+def test_a_changed_field_is_named(
+    table: str, column: str, bare: Path, tmp_path: Path, thorough: bool
+) -> None:
+    shape, tried = TABLES[table], 0
+    for key in some(rows_of(bare, shape), thorough):
+        for value in others(shape, column, value_of(bare, shape, column, key)):
+            path = Path(shutil.copy(bare, tmp_path / "changed.db"))
+            if not change(path, shape, column, key, value):
+                continue
+            found = differences(path)
+            tried += 1
+            assert names(found, table), f"{key}: {value!r} found {[d.message for d in found]}"
+    assert tried
+
+
+@pytest.mark.parametrize(
+    "table", [name for name in TABLES if name not in (*AT_WORK, "call", "set_aside", "prune")]
+)
+def test_a_row_that_is_gone_is_missed(table: str, bare: Path, tmp_path: Path, thorough: bool) -> None:
+    for key in some(rows_of(bare, TABLES[table]), thorough):
+        assert differences(bereft(bare, tmp_path, TABLES[table], key)), f"{table} {key}"
+
+
+def test_an_attempt_that_is_gone_is_missed_where_another_followed(bare: Path, tmp_path: Path) -> None:
+    """Nothing else stands on the last one."""
+    shape = TABLES["call"]
+    parts = ("round_id", "entrant_id", "stage")
+    last = {tuple(value_of(bare, shape, part, key) for part in parts): key for key in rows_of(bare, shape)}
+    for key in rows_of(bare, shape):
+        assert bool(differences(bereft(bare, tmp_path, shape, key))) == (key not in last.values())
+
+
+def bereft(bare: Path, folder: Path, table: Table, key: tuple[Any, ...]) -> Path:
+    """A copy of the record without one row."""
+    path = Path(shutil.copy(bare, folder / "changed.db"))
+    where = " AND ".join(f'"{column.name}" = ?' for column in table.primary_key.columns)
+    tamper(path, f'DELETE FROM "{table.name}" WHERE {where}', values=key)
+    return path
+
+
+def test_two_calls_that_changed_places_are_named(copy: Path) -> None:
+    tamper(
+        copy,
+        "UPDATE call SET entrant_id = 100 WHERE entrant_id = 1 AND round_id = 2",
+        "UPDATE call SET entrant_id = 1 WHERE entrant_id = 3 AND round_id = 2 AND attempt = 1",
+    )
+    assert {d.table for d in differences(copy)} == {"call"}
+
+
+def test_a_settlement_that_never_came_is_named(copy: Path) -> None:
+    tamper(copy, "DELETE FROM entry WHERE kind = 'settle' AND entrant_id = 5 AND market_id = 'sim:snow'")
+    assert any("its market has ended" in d.message for d in differences(copy))
+
+
+def test_a_ledger_forged_whole_is_still_not_what_the_fills_say(copy: Path) -> None:
+    """Someone who can make hashes adds $1,000 to a bet and mends the whole chain: the fill contradicts."""
+    database = sqlite3.connect(copy)
+    columns = "number, at, kind, market_id, side, cash, shares, cost, realised, balance, held, ref"
+    rows = database.execute(
+        f"SELECT id, {columns} FROM entry WHERE entrant_id = 2 ORDER BY number"
+    ).fetchall()
+    database.close()
+    fields, previous, updates = columns.split(", "), "", []
+    for id, *values in rows:
+        row = dict(zip(fields, values, strict=True)) | {"previous": previous}
+        if row["number"] > 1:
+            row["balance"] += 10**9
+        if row["number"] == 2:
+            row["cash"], row["cost"] = row["cash"] + 10**9, row["cost"] - 10**9
+        previous = package.seals.sha256_of(row)
+        updates.append((row, previous, id))
+    for row, sealed, id in updates:
+        money = (row["balance"], row["cash"], row["cost"], row["previous"], sealed, id)
+        tamper(
+            copy,
+            "UPDATE entry SET balance = ?, cash = ?, cost = ?, previous = ?, hash = ? WHERE id = ?",
+            values=money,
+        )
+    found = differences(copy)
+    assert not [d for d in found if d.field in ("hash", "previous", "balance")]
+    assert any(d.table == "entry" and "so says the fill" in d.message for d in found)
+
+
+def test_a_difference_is_a_readable_sentence(copy: Path) -> None:
+    tamper(copy, "UPDATE entry SET balance = balance + 1 WHERE entrant_id = 2 AND number = 3")
+    said = [d.message for d in differences(copy) if d.field == "balance"]
+    where, rule = "entry (cohort 1, bob, entry 3)", "it is the sum of all cash"
+    assert said == [f"{where}: balance is 9800000001 and should be 9800000000: {rule}"]
+
+
+def test_a_table_that_is_gone_is_named(copy: Path) -> None:
+    tamper(copy, "DROP TABLE mark")
+    assert any(d.table == "mark" and "no such table" in d.message for d in differences(copy))
+
+
+def test_text_that_is_no_text_is_named(copy: Path) -> None:
+    tamper(copy, "UPDATE turn SET note = CAST(x'ff' AS TEXT) WHERE id = 1")
+    assert any(d.table == "turn" and "can't be read" in d.message for d in differences(copy))
+
+
+TEXTS = (
+    "null",
+    "NaN",
+    "9" * 5_000,
+    "[" * 50_000,
+    "[[1,2],[3]]",
+    '"\\ud800"',
+    '{"rules": []}',
+    '{"bets": [{"amount": 1}], "sales": 3}',
+    '{"bids": [[1, "x"]], "asks": {}}',
+)
+JUNK = st.one_of(
+    st.sampled_from(TEXTS),
+    st.integers(-(2**63), 2**63 - 1),
+    st.text(alphabet="{}[]:,\"'x1 ", max_size=12),
+)
+
+
+@given(pair=st.sampled_from(COLUMNS), place=st.integers(0, 100), value=JUNK)
+def test_junk_in_a_field_is_a_difference_and_not_a_crash(
+    pair: tuple[str, str], place: int, value: Any, bare: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = Path(shutil.copy(bare, tmp_path_factory.getbasetemp() / "junk.db"))
+    shape = TABLES[pair[0]]
+    if isinstance(shape.c[pair[1]].type, Integer) and not isinstance(value, int):
+        value = len(value)
+    keys = rows_of(bare, shape)
+    if change(path, shape, pair[1], keys[place % len(keys)], value):
+        for difference in differences(path):
+            assert difference.message
+
+
+def test_verifying_shares_nothing_with_writing() -> None:
+    folder = Path(str(package.__file__)).parent
+    own = {"arena.record.schema.tables", "arena.record.schema.dialects"}
+    for path in folder.glob("*.py"):
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        used = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
+        ours = {name for name in used if name.split(".")[0] in ("markets", "portfolio", "agents", "arena")}
+        assert {name for name in ours - own if not name.startswith("arena.verify")} == set(), path
