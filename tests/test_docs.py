@@ -22,7 +22,7 @@ from markets.venues import __path__ as venue_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
 WITH_EXAMPLES = sorted(page for page in DOCS.rglob("*.md") if ">>> " in page.read_text())
 
 
@@ -148,3 +148,33 @@ def test_an_example_of_an_agent_can_be_played(block: str, tmp_path: Path) -> Non
     config = tmp_path / "config.yaml"
     config.write_text("\n".join(["markets: {venue: simulator}", "agents:", block, *others]), "utf-8")
     assert len(load(config, {"ANTHROPIC_API_KEY": "any"}, beside=True).agents) >= 2
+
+
+STEP = re.compile(r"^\| (\d+) \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
+
+
+@pytest.mark.parametrize("heading", ["From a quote to the leaderboard", "From a block of config to a fill"])
+def test_a_walk_through_the_code_goes_through_what_is_there(heading: str) -> None:
+    walk = (DOCS / "architecture.md").read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    steps = STEP.findall(walk)
+    assert 1 < len(steps) <= 12
+    assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
+    for _, file, function in steps:
+        defined = re.findall(r"^ *(?:async )?def (\w+)", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+        assert function in defined, file
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_on_the_code_names_is_there(page: str) -> None:
+    named = re.findall(
+        r"`((?:markets|portfolio|agents|arena|dashboard|tests|benchmarks)/[\w/.]*)`",
+        (ROOT / page).read_text("utf-8"),
+    )
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_glossary_is_short_and_in_order() -> None:
+    words = re.findall(r"^\| ([^|]+) \|", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)[2:]
+    assert len(words) <= 40
+    assert words == sorted(words)
