@@ -7,11 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import dashboard.views
 from markets.registry import find, load, names
 
-PACKAGE = dashboard.views.__name__
-FOLDER = Path(dashboard.views.__path__[0])
+PACKAGE = "dashboard.views"
+FOLDER = Path(__file__).parent / "views"
+"""Pages link to each other, so they are found here by name: an import of them would be a circle."""
 
 
 @dataclass(frozen=True, slots=True)
