@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import product
 
-from benchmarks.leaders import no_leader, planted
 from benchmarks.measure import options
-from benchmarks.truth import (
+from tests.known_worlds.leaders import no_leader, planted
+from tests.known_worlds.truth import (
     LONG_SHOTS,
     Share,
     at_the_limit,
@@ -22,7 +22,7 @@ from benchmarks.truth import (
     equal_duels,
     readings,
 )
-from benchmarks.worlds import Shape
+from tests.known_worlds.worlds import Shape
 
 SHAPES: tuple[Shape, ...] = ("equal", "skewed")
 

@@ -35,13 +35,13 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.cache.leaderboards import compute_leaderboard
 from arena.scores.cache.refresh import refresh_cache
-from benchmarks import year
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from dashboard.serve import seek_no_components
 from dashboard.source import ask
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
 from tests.dashboard.serving import Served, a_free_port, serving
+from tests.year.record import NOW, make_of, size
 
 AGENTS = 50
 QUESTION, SLOWER, SCRIPT, FIRST, MEMORY, BOARD = 0.05, 3.0, 0.3, 3.0, 500, 5.0
@@ -73,9 +73,9 @@ def prepared(folder: Path, name: str, scale: float) -> Path:
     path = folder / name
     if not path.exists():
         print(f"making {name}", file=sys.stderr)
-        year.make_of(path, year.size(scale, AGENTS))
+        make_of(path, size(scale, AGENTS))
     record = Record.open(str(path))
-    refresh_cache(record, year.NOW, lambda done, of: print(f"  {done} of {of}", end="\r", file=sys.stderr))
+    refresh_cache(record, NOW, lambda done, of: print(f"  {done} of {of}", end="\r", file=sys.stderr))
     record.close()
     return path
 

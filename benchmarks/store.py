@@ -18,8 +18,9 @@ from pathlib import Path
 from agents.model import Decision, Forecast
 from arena.record.record import Record
 from arena.record.write.turns import TurnUnderClaim
-from benchmarks import workload, year
+from benchmarks import workload
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
+from tests.year.record import make
 
 SAME_ROWS = {
     "turn": 'SELECT * FROM "turn" WHERE id = ?',
@@ -108,7 +109,7 @@ from arena.rounds.season.schedule import Expected
 from arena.operations.status import read_status
 from arena.operations.status import status_data
 from arena.record.schema.database import open_read_only, reading
-from benchmarks.year import NOW
+from tests.year.record import NOW
 limits = {"day": 20_000_000, "round": 5_000_000, "agent": 10_000_000, "arena": 500_000_000}
 for _ in range(int(sys.argv[2])):
     began, cpu = time.perf_counter(), time.process_time()
@@ -169,7 +170,7 @@ def main() -> None:
         notes = []
         if not record.exists():
             began = time.perf_counter()
-            year.make(record, chosen.scale)
+            make(record, chosen.scale)
             notes.append(f"made in {time.perf_counter() - began:.0f} s")
         rows = [*persisted(Path(folder)), *status(record)]
         report(rows, chosen.json, [counted(record), *notes, whole(record)])

@@ -14,10 +14,10 @@ from arena.config import load
 from arena.record.record import Record
 from arena.rounds.replay import arrange_replay, open_recording
 from arena.scores.cache.refresh import refresh_cache
-from benchmarks import year
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.dashboard.seasons import play
+from tests.year.record import make_of, size
 
 BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"
 DAYS = [f"2026-01-{day:02}" for day in range(2, 30)]
@@ -66,7 +66,7 @@ def a_replay(folder: Path) -> Path:
 
 def big(folder: Path) -> Path:
     """A year of weekly cohorts, in little."""
-    year.make_of(folder / "record.db", year.size(0.01, agents=4))
+    make_of(folder / "record.db", size(0.01, agents=4))
     return folder / "record.db"
 
 

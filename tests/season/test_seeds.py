@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.skill import gaps, play
+from tests.season.skill import gaps, play
 
 SEEDS = range(1, 21)
 SAMPLE = range(1, 2)

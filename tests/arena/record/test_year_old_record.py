@@ -11,7 +11,7 @@ from arena.cohorts.schedule import Expected
 from arena.operations.status import read_status
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.tables import METADATA
-from benchmarks.year import COHORTS, NOW, ROUNDS, make, size
+from tests.year.record import COHORTS, NOW, ROUNDS, make, size
 
 
 @pytest.fixture(scope="module")

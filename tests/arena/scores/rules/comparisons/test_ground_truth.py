@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.leaders import events_for, no_leader, planted
-from benchmarks.truth import coverage, different_markets, equal_duels, readings
-from benchmarks.worlds import Shape
+from tests.known_worlds.leaders import events_for, no_leader, planted
+from tests.known_worlds.truth import coverage, different_markets, equal_duels, readings
+from tests.known_worlds.worlds import Shape
 
 SOME = 60
 """Seasons; of so many, 4 out of 60 is not yet remarkable at 5%, and 10 is, at one in a thousand."""

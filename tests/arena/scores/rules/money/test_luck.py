@@ -8,8 +8,8 @@ import pytest
 from arena.record.model.trades import EventTie, MarketEnd, Trade
 from arena.scores.rules.money.fair_draws import winnings
 from arena.scores.rules.money.luck import luck
-from benchmarks.luck import coverage
 from markets.millionths import ONE
+from tests.known_worlds.luck import coverage
 
 TIES: list[EventTie] = ["exclusive", "nested", "alone", "unknown"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from benchmarks.year_world import RATE, SHARES, Line, YearPrice, YearWorld, ends, payout, text
 from markets.hashes import digest
 from markets.millionths import ONE
+from tests.year.world import RATE, SHARES, Line, YearPrice, YearWorld, ends, payout, text
 
 MAX_AGE = 15 * 60
 """From how many seconds on the rules call a quote stale."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from benchmarks.year_ledger import Seen, YearAccount
-from benchmarks.year_world import ENDS, HOUR, WEEK, Line, YearPrice, YearWorld, text
 from markets.hashes import digest
+from tests.year.ledger import Seen, YearAccount
+from tests.year.world import ENDS, HOUR, WEEK, Line, YearPrice, YearWorld, text
 
 ROUNDS, LIFE, LAST = 5, 12, 52 * WEEK - HOUR
 """Rounds of a cohort, the weeks until its last position has settled, and when the record is looked at."""

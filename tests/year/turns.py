@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.year_ledger import YearAccount
-from benchmarks.year_play import Pages, Team, YearSnapshot
-from benchmarks.year_world import SHARES, YearWorld, text
 from markets.hashes import digest
+from tests.year.ledger import YearAccount
+from tests.year.play import Pages, Team, YearSnapshot
+from tests.year.world import SHARES, YearWorld, text
 
 BOUGHT, LEFT_OUT = 12, 6
 """Of so many markets an agent buys all but every sixth."""

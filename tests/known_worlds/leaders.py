@@ -10,8 +10,8 @@ from arena.scores.rules.comparisons.lead import chance_each
 from arena.scores.rules.comparisons.power import needed
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.wild_bootstrap import error
-from benchmarks.truth import HASTY, MANY, SHARP, Share, chances
-from benchmarks.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
+from tests.known_worlds.truth import HASTY, MANY, SHARP, Share, chances
+from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
 
 Agents = Callable[[KnownWorld, np.random.Generator], dict[str, Floats]]
 

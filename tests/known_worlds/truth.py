@@ -12,8 +12,8 @@ from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
 from arena.scores.rules.comparisons.interval import intervals
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, p_values, signed_sums
-from benchmarks.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, together, world
 from markets.simulation.settings import Settings
+from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, together, world
 
 SHARP = 0.5
 """The noise of an agent that is better than the price, in log-odds."""

@@ -1,0 +1,163 @@
+"""A record a year old, made up: 1,000,000 marks and 5,000,000 quotes at --scale 1, under the real schema.
+
+52 weekly cohorts are started by the arena itself; all that they would have done since is worked out here and
+put in as rows, with true hashes and under the database's triggers and keys: `arena verify` finds nothing.
+
+The same scale and seed make the same rows; `python -m benchmarks.year` writes one.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from math import ceil
+from pathlib import Path
+
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.record import Record
+from arena.record.schema.tables import METADATA
+from markets.hashes import digest
+from markets.millionths import ONE
+from markets.universe import Universe
+from portfolio.ledger import open_account
+from portfolio.rules import REALISTIC
+from tests.year.ledger import YearAccount
+from tests.year.play import LAST, LIFE, ROUNDS, Pages, Team, mark, snapshot_at
+from tests.year.sql import WORK
+from tests.year.turns import play_round
+from tests.year.world import COHORTS, ENDS, START, WEEK, Line, Size, YearWorld, text
+
+NOW = START + timedelta(seconds=LAST)
+"""When the record is looked at: an hour before the next round."""
+MARKS, QUOTES, AGENTS, KINDS = 1_000_000, 5_000_000, 20, 31
+"""How much there is at scale 1; markets come in so many of each week in which they can end."""
+PROMPT = "Which of these will happen?"
+AT_ONCE = 200
+"""So many looks are written at once."""
+ORDER = (
+    "snapshot", "snapshot_item", "round", "turn", "claim", "call", "forecast",
+    "fill", "fill_level", "entry", "mark",
+)  # fmt: skip
+"""Tables in the order in which keys need them."""
+NUMBERED = ("resolution", "call", "entry")
+"""Tables whose rows are given their ids by the database."""
+
+
+def size(scale: float, agents: int | None = None) -> Size:
+    """The parts of a record that is so much of a whole one, or has so many agents all the same."""
+    agents, kinds = agents or max(2, round(AGENTS * scale)), max(1, round(KINDS * scale))
+    weeks = sum(min(LIFE, COHORTS - number) for number in range(COHORTS))
+    marks = max(1, ceil(MARKS * scale / (agents * weeks)))
+    return Size(agents, marks, kinds, max(10, ceil(QUOTES * scale / (ENDS * kinds))))
+
+
+def make(path: Path, scale: float = 1.0, seed: int = 1) -> Size:
+    """A new record there of so much of a year; one that is there already is replaced."""
+    return make_of(path, size(scale), seed)
+
+
+def make_of(path: Path, found: Size, seed: int = 1) -> Size:
+    """The same of a size that is given in full."""
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    record = Record.open(str(path))
+    cohorts = [a_cohort(number, found.agents, seed) for number in range(1, COHORTS + 1)]
+    for cohort in cohorts:
+        deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
+        record.add_cohort(cohort, {digest(PROMPT): PROMPT}, deposits)
+    record.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as base:
+        fill(base, YearWorld(found, seed), cohorts)
+    return found
+
+
+def a_cohort(number: int, agents: int, seed: int) -> Cohort:
+    """A cohort with as long a line-up as wanted, half of it models."""
+    settings = {"model": "openai/made-up", "prompt": "bet", "prices": "shown"}
+    return Cohort(
+        number=number,
+        starts_at=START + (number - 1) * timedelta(seconds=WEEK),
+        rounds=ROUNDS,
+        every=timedelta(seconds=WEEK),
+        bankroll=10_000 * ONE,
+        rules=REALISTIC,
+        universe=Universe(show=40, per_event=2, closes_within=10**7, min_volume=0, max_spread=50_000),
+        seed=seed,
+        venue="polymarket",
+        venue_settings={},
+        stamp="live",
+        prompts={"bet": digest(PROMPT)},
+        entrants=tuple(
+            Entrant(place, f"agent-{place:02d}", *(("llm", settings) if place % 2 == 0 else ("random", {})))
+            for place in range(agents)
+        ),
+    )
+
+
+def fill(base: sqlite3.Connection, world: YearWorld, cohorts: list[Cohort]) -> None:
+    """All that a year brings, in one transaction, and with a journal again afterwards."""
+    for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = ON", "cache_size = -400000"):
+        base.execute(f"PRAGMA {pragma}")
+    base.execute("BEGIN IMMEDIATE")
+    write(base, "market", ((name, text(0)) for name in world.names))
+    write(base, "market_version", world.pages)
+    write(base, "quote", world.quotes())
+    write(base, "resolution", world.resolutions())
+    for pages in played(world, teams(base, cohorts)):
+        for table in ORDER:
+            write(base, table, pages.rows.pop(table, ()))
+    write(base, "sync", world.syncs())
+    write(base, "sighting", ((1, name, 1) for name in world.names))
+    finish(base, world)
+    base.execute("COMMIT")
+    base.execute("PRAGMA journal_mode = WAL")
+
+
+def teams(base: sqlite3.Connection, cohorts: list[Cohort]) -> list[Team]:
+    """The cohorts as they start: with a bankroll each."""
+    heads = dict(base.execute("SELECT entrant_id, hash FROM entry"))
+    found = []
+    for cohort in cohorts:
+        first = (cohort.number - 1) * len(cohort.entrants) + 1
+        ids = enumerate(cohort.entrants, first)
+        accounts = [YearAccount(id, x.name, x.kind == "llm", cohort.bankroll, heads[id]) for id, x in ids]
+        found.append(Team(cohort.number, accounts))
+    return found
+
+
+def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
+    """What all have played in the order of time, a few looks at a time; whoever gets it takes the rows."""
+    looks = sorted((at, team.number, look) for team in teams for at, look in team.looks(world.size.marks))
+    pages = Pages()
+    for place, (second, cohort, number) in enumerate(looks, 1):
+        team = teams[cohort - 1]
+        look = snapshot_at(world, pages, team, second, number)
+        if look.shown:
+            play_round(world, pages, team, look, number // world.size.marks + 1)
+        mark(pages, team, look)
+        if place % AT_ONCE == 0 or place == len(looks):
+            yield pages
+
+
+def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
+    """Rows of a table. Those without their number get one."""
+    columns = [column.name for column in METADATA.tables[table].columns]
+    if table in NUMBERED:
+        columns.remove("id")
+    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+    base.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', lines)
+
+
+def finish(base: sqlite3.Connection, world: YearWorld) -> None:
+    """Cohorts that are over, and rows that no hash is taken over."""
+    last = "SELECT max(at) FROM snapshot WHERE cohort_id = cohort.id"
+    base.execute(f"UPDATE cohort SET ended_at = ({last}) WHERE number <= ?", (COHORTS - LIFE,))
+    values = {
+        "start": int(START.timestamp()),
+        "now": int(NOW.timestamp()),
+        "week": WEEK,
+        "cohorts": COHORTS,
+        "markets": world.size.markets,
+    }
+    for statement in WORK:
+        base.execute(statement, {name: value for name, value in values.items() if f":{name}" in statement})
