@@ -83,7 +83,7 @@ class Decision:
     bets: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
     rejections: tuple[Rejection, ...] = ()
-    verdict: DecisionStatus = "played"
+    status: DecisionStatus = "played"
     note: str = ""
 
 

@@ -81,8 +81,8 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
             started = instant()
             reports = await play_time(plan.first, plan, world, record)
             whole = since(started)
-            verdicts = {turn.decision.verdict for turn in reports[0].turns}
-            assert (verdicts, len(reports[0].turns)) == ({"played"}, len(config.agents))
+            statuses = {turn.decision.status for turn in reports[0].turns}
+            assert (statuses, len(reports[0].turns)) == ({"played"}, len(config.agents))
             [stored] = record.cohorts()
             questions = list(asked_again(stored, world, record))
             started = instant()

@@ -107,8 +107,8 @@ async def _rounds(config: Config, workers: bool) -> Timed:
             turns = 0
             for at in rest:
                 reports = await play_time(at, plan, world, record)
-                verdicts = {turn.decision.verdict for one in reports for turn in one.turns}
-                assert verdicts == {"played"}, verdicts
+                statuses = {turn.decision.status for one in reports for turn in one.turns}
+                assert statuses == {"played"}, statuses
                 turns += sum(len(one.turns) for one in reports)
             assert turns == len(config.agents) * len(rest)
             return Timed((time.perf_counter() - wall) / turns, (time.process_time() - cpu) / turns)

@@ -91,14 +91,14 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     if len(samples) == 1:
         return samples[0]
     note, rejections = _notes("sample", samples), _rejections(samples)
-    played = [sample for sample in samples if sample.verdict == "played"]
+    played = [sample for sample in samples if sample.status == "played"]
     stated = _by_market(played or samples)
     medians = {key: median([forecast.probability for forecast in found]) for key, found in stated.items()}
     forecasts = tuple(_nearest(found, medians[key]) for key, found in stated.items())
     if not played:
-        read = any(sample.verdict == "malformed" for sample in samples)
-        verdict: DecisionStatus = "malformed" if read else "failed"
-        return Decision(forecasts, rejections=rejections, verdict=verdict, note=note)
+        read = any(sample.status == "malformed" for sample in samples)
+        status: DecisionStatus = "malformed" if read else "failed"
+        return Decision(forecasts, rejections=rejections, status=status, note=note)
     chosen = min(played, key=lambda sample: _distance(sample, medians))
     return replace(chosen, forecasts=forecasts, rejections=rejections, note=note)
 
@@ -112,7 +112,7 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
         bets=tuple(bet for part in parts for bet in part.bets),
         sales=tuple(sale for part in parts for sale in part.sales),
         rejections=tuple(rejection for part in parts for rejection in part.rejections),
-        verdict="played" if any(part.verdict == "played" for part in parts) else "malformed",
+        status="played" if any(part.status == "played" for part in parts) else "malformed",
         note=_notes("part", parts),
     )
 
@@ -130,7 +130,7 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     """What is to be said of some of them, each with its number."""
-    said = [f"{noun} {n}: {each.verdict}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
+    said = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
     return "; ".join(said)
 
 
@@ -190,7 +190,7 @@ def sound_decision(decision: object, view: View) -> Decision:
     """
     if not isinstance(decision, Decision):
         raise TypeError(f"an agent decides on a Decision, and this is a {type(decision).__name__}")
-    verdict, unsaid = _check_status(decision.verdict)
+    status, unsaid = _check_status(decision.status)
     note, unread = _check_note(decision.note)
     rejections, odd = _check_items(decision.rejections, Rejection, "bad_rejection")
     forecasts, refused = _check_forecasts(decision.forecasts, view)
@@ -198,18 +198,18 @@ def sound_decision(decision: object, view: View) -> Decision:
     sales, no_sales = _check_items(decision.sales, Sale, "bad_wish")
     lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
     wishes: list[Bet | Sale] = [*bets, *sales]
-    if verdict != "played" and wishes:
-        words = f"a turn that is {verdict} has no bets and no sales"
+    if status != "played" and wishes:
+        words = f"a turn that is {status} has no bets and no sales"
         lost += [Rejection("bad_wish", words, wish.market_id) for wish in wishes]
         bets, sales = [], []
     said = (*rejections, *map(_storable_item, lost))
-    return Decision(tuple(forecasts), tuple(bets), tuple(sales), said, verdict, note)
+    return Decision(tuple(forecasts), tuple(bets), tuple(sales), said, status, note)
 
 
 def _check_status(said: object) -> tuple[DecisionStatus, list[Rejection]]:
-    for verdict in STATUSES:
-        if type(said) is str and said == verdict:
-            return verdict, []
+    for status in STATUSES:
+        if type(said) is str and said == status:
+            return status, []
     words = f"a verdict is one of {', '.join(STATUSES)}: this turn is taken as played"
     return "played", [Rejection("bad_verdict", words)]
 

@@ -100,7 +100,7 @@ class _Sample:
         blind = Decision()
         if self.settings.prices == "after":
             blind = await self._stage("blind", self.texts[BLIND])
-            if blind.verdict == "failed":
+            if blind.status == "failed":
                 return blind
         final = await self._stage("final", self.texts[self.settings.prompt], blind.forecasts)
         return combine_stages(blind, final)
@@ -113,9 +113,9 @@ class _Sample:
             try:
                 prompt = self._prompt(stage, text, before, replace(part, committed=committed))
             except TooLong as error:
-                return Decision(verdict="failed", note=f"too_long: {error}")
+                return Decision(status="failed", note=f"too_long: {error}")
             answers.append(await _answer(prompt, self.view, self.ask))
-            if answers[-1].verdict == "failed":
+            if answers[-1].status == "failed":
                 return answers[-1]
             committed += sum(bet.amount for bet in answers[-1].bets)
         return combine_parts(answers)
@@ -147,13 +147,13 @@ async def _answer(prompt: Prompt, view: View, ask: Ask) -> Decision:
     read, reply = await _ask_once(prompt, view, ask)
     if isinstance(read, UnusableAnswer):
         read, _ = await _ask_once(_again(prompt, reply, read), view, ask)
-    return read if isinstance(read, Decision) else Decision(verdict="malformed", note=read.message)
+    return read if isinstance(read, Decision) else Decision(status="malformed", note=read.message)
 
 
 async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | UnusableAnswer, str]:
     call = await ask(prompt)
     if call.error is not None:
-        return Decision(verdict="failed", note=f"{call.error.code}: {call.error.message}"), ""
+        return Decision(status="failed", note=f"{call.error.code}: {call.error.message}"), ""
     reply = call.reply or ""
     if call.finish == "length":
         return UnusableAnswer("the answer was cut off at the token limit; a shorter one is needed"), reply

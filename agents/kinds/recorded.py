@@ -70,7 +70,7 @@ def agent(settings: Settings, given: Given) -> Agent:
         try:
             rows, bad = table.read_table(settings.file, given.read(settings.file))
         except Unreadable as error:
-            return Decision(verdict="failed", note=str(error))
+            return Decision(status="failed", note=str(error))
         now = view.snapshot.at
         after = view.since or now - timedelta(days=settings.days)
         forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)

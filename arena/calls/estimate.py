@@ -203,7 +203,7 @@ def _rounds(config: Config) -> list[tuple[Bound, View]]:
 async def _played(mind: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
     stand_in = _StandInModel(settings, view, bound)
     decision = await mind(view, stand_in.ask)
-    stand_in.failed = decision.note if decision.verdict == "failed" else ""
+    stand_in.failed = decision.note if decision.status == "failed" else ""
     return stand_in
 
 

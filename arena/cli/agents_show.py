@@ -118,7 +118,7 @@ def stays(found: "AgentDetails | None", planned: "AgentSetup | None") -> list[di
 
     every: list[tuple[dict[str, Any], AgentSetup]] = []
     for stay in found.stays if found else ():
-        known = {"cohort": stay.cohort, "starts_at": stay.starts_at.isoformat(), "verdicts": stay.verdicts}
+        known = {"cohort": stay.cohort, "starts_at": stay.starts_at.isoformat(), "verdicts": stay.statuses}
         every.append((known | {"code_versions": as_versions(stay.versions)}, stay.setup))
     if planned is not None:
         every.append(({"cohort": PLANNED, "starts_at": None, "verdicts": {}, "code_versions": []}, planned))
@@ -145,7 +145,7 @@ def as_data(found: "AgentDetails") -> dict[str, Any]:
     calls = sum(each.calls for each in found.asked)
     whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
     return {
-        "verdicts": _together([stay.verdicts for stay in found.stays]),
+        "verdicts": _together([stay.statuses for stay in found.stays]),
         "calls": calls,
         "rungs": found.rungs,
         "errors": found.errors,

@@ -61,7 +61,7 @@ def try_agent(
         print_json(dry_run_data(trial))
     else:
         say_dry_run(trial)
-    if trial.turn is not None and trial.turn.decision.verdict in ("failed", "malformed"):
+    if trial.turn is not None and trial.turn.decision.status in ("failed", "malformed"):
         raise typer.Exit(2)
 
 

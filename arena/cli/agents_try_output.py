@@ -68,7 +68,7 @@ def _turn(turn: "Turn", scene: "TrialSetting") -> dict[str, Any]:
     decision, listings = turn.decision, {listing.market.id: listing for listing in scene.snapshot}
     return {
         "decision": {
-            "verdict": decision.verdict,
+            "verdict": decision.status,
             "note": decision.note,
             "forecasts": [
                 {
@@ -197,7 +197,7 @@ def _say_answer(call: "Call") -> None:
 def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
     decision = turn.decision
     wishes = len(decision.bets) + len(decision.sales)
-    print(f"== The turn is {decision.verdict}" + (f": {plain(decision.note)}" if decision.note else ""))
+    print(f"== The turn is {decision.status}" + (f": {plain(decision.note)}" if decision.note else ""))
     print(f"{count_text(len(decision.forecasts), 'forecast')}, {wishes:,} bets and sales, "
           f"{count_text(len(turn.fills), 'fill')}, {len(turn.rejections):,} refused\n")  # fmt: skip
 

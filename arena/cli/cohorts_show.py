@@ -143,7 +143,7 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
             each["round"],
             minute(each["at"]),
             "over" if each["over"] else "under way",
-            *(each["turns"].get(verdict, 0) for verdict in STATUSES),
+            *(each["turns"].get(status, 0) for status in STATUSES),
         )
         for each in found["played"]
     ]

@@ -114,7 +114,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
         "turns": [
             {
                 "agent": turn.entrant,
-                "verdict": turn.decision.verdict,
+                "verdict": turn.decision.status,
                 "stopped_by": "budget" if turn.entrant in report.stopped else None,
                 "note": turn.decision.note,
                 "forecasts": len(turn.decision.forecasts),
@@ -185,4 +185,4 @@ def print_turns(report: "RoundReport") -> None:
 
 def _way(turn: "Turn", report: "RoundReport") -> str:
     """How a turn ended; where a budget stopped it, that."""
-    return "budget" if turn.entrant in report.stopped else turn.decision.verdict
+    return "budget" if turn.entrant in report.stopped else turn.decision.status

@@ -52,7 +52,7 @@ def _rounds(status: Status) -> Iterator[GaugeMetricFamily]:
     yield _gauge("rounds_due", "Rounds whose time has come", status.calendar.due)
     yield _gauge("rounds_done", "Rounds that are done", status.calendar.done)
     yield _gauge("lag_seconds", "By how much the latest round is late", status.lag.total_seconds())
-    turns: Samples = [((verdict,), count) for verdict, count in status.turns.items()]
+    turns: Samples = [((status,), count) for status, count in status.turns.items()]
     yield _gauges("turns", "Turns by how they ended", ["verdict"], turns)
 
 

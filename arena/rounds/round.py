@@ -101,7 +101,7 @@ def round_report(
     stored: StoredCohort, round: StoredRound, turns: list[Turn], record: Record, trouble: tuple[str, ...] = ()
 ) -> RoundReport:
     """What was done in a round now, and what is still to be."""
-    failed = tuple(turn.entrant for turn in turns if turn.decision.verdict == "failed")
+    failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
     refused = record.refused(round.id, "budget") if failed else ()
     return RoundReport(
         stored.cohort.number,

@@ -281,13 +281,13 @@ async def play_turn(seat: ClaimedTurn, number: int) -> Turn:
 async def decide_turn(seat: ClaimedTurn) -> Decision:
     """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
     if seat.barred:
-        return Decision(verdict="failed", note=seat.barred)
+        return Decision(status="failed", note=seat.barred)
     if is_out(seat.view.holdings, seat.view.rules):
-        return Decision(verdict="out", note="no cash for a legal bet and nothing held")
+        return Decision(status="out", note="no cash for a legal bet and nothing held")
     try:
         return sound_decision(await seat.mind.agent(seat.view, seat.ask), seat.view)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
-        return Decision(verdict="failed", note=printable(redact_keys(unexpected_error_text(error))))
+        return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
 
 
 def write_turns(

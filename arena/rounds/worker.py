@@ -22,7 +22,7 @@ DATABASE_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """A job that was taken, and what came of it, in words: a verdict, or why nothing was played."""
+    """A job that was taken, and what came of it, in words: its status, or why nothing was played."""
 
     job: TurnJob
     outcome: str
@@ -123,4 +123,4 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
     if is_late(stored.cohort, record.seen_at(stored.id, round.at) or round.at, world.now()):
         return "not played: it is too late"
     turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
-    return turns[0].decision.verdict if turns else "not played: it is in, or another worker has it"
+    return turns[0].decision.status if turns else "not played: it is in, or another worker has it"

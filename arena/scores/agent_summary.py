@@ -57,7 +57,7 @@ class AgentInCohort:
     cohort: int
     starts_at: datetime
     setup: AgentSetup
-    verdicts: dict[str, int]
+    statuses: dict[str, int]
     versions: dict[int, tuple[str, ...]]
 
 
@@ -165,7 +165,7 @@ def _agent_in_cohort(
     cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: Collection[Path]
 ) -> AgentInCohort:
     entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
-    ended = dict(sorted(Counter(turn.verdict for turn in turns).items()))
+    ended = dict(sorted(Counter(turn.status for turn in turns).items()))
     setup = agent_setup(cohort, entrant, extra)
     return AgentInCohort(cohort.number, cohort.starts_at, setup, ended, code_versions(turns))
 

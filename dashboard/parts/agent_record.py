@@ -79,7 +79,7 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
         "Bets": [stay.bets for stay in stays],
         "Sales": [stay.sales for stay in stays],
         "Forecasts": [stay.forecasts for stay in stays],
-        "Turns": [sum(stay.verdicts.values()) for stay in stays],
+        "Turns": [sum(stay.statuses.values()) for stay in stays],
         "State": ["ended" if stay.ended else "goes on" for stay in stays],
     }
 

@@ -49,7 +49,7 @@ def failures(page: AgentPage) -> None:
     """What went wrong, by kind: turns, calls, wishes."""
     st.subheader("Failures", anchor=False)
     rows = list(_failures(page.stays))
-    turns = sum(sum(stay.verdicts.values()) for stay in page.stays)
+    turns = sum(sum(stay.statuses.values()) for stay in page.stays)
     if not rows:
         st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
         return
@@ -69,7 +69,7 @@ def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
     """What went wrong, its code, and how often: the most frequent of each first."""
     turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
     for stay in stays:
-        turns.update({key: stay.verdicts[key] for key in stay.verdicts if key in TURNS})
+        turns.update({key: stay.statuses[key] for key in stay.statuses if key in TURNS})
         wishes.update(stay.refused)
         calls.update({one.error: one.calls for one in stay.answers if one.error is not None})
     return [

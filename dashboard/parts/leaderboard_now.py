@@ -83,10 +83,10 @@ def _decisions(newest: RoundState | None, acted: Sequence[TurnActivity]) -> None
         return
     cohort, number = newest.cohort, newest.number
     link(f"Round {number} of cohort {cohort}", "turn", cohort=cohort, round=number)
-    turns = ", ".join(f"{how_many} {verdict}" for verdict, how_many in newest.turns.items())
+    turns = ", ".join(f"{how_many} {status}" for status, how_many in newest.turns.items())
     st.caption(f"{moment(newest.at)} · {turns or 'no turn is in yet'}")
     for turn in acted:
-        did = count(turn.trades, "trade") if turn.verdict == "played" else turn.verdict
+        did = count(turn.trades, "trade") if turn.status == "played" else turn.status
         link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
 
 

@@ -36,14 +36,14 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
         "how they ended. Choose a row to see its turns."
     )
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
-    found = dict.fromkeys(verdict for one in newest for verdict in one.turns)
+    found = dict.fromkeys(status for one in newest for status in one.turns)
     data: dict[str, Any] = {
         "Decided": [one.at for one in newest],
         "Cohort": [one.cohort for one in newest],
         "Round": [one.number for one in newest],
         "State": ["done" if one.done else "under way" for one in newest],
     }
-    data |= {verdict.capitalize(): [one.turns.get(verdict, 0) for one in newest] for verdict in found}
+    data |= {status.capitalize(): [one.turns.get(status, 0) for one in newest] for status in found}
     data["Missing"] = [one.missing for one in newest]
     row = clicked_row(data, "rounds", {"Decided": WHEN}, "Rounds", most=FEW)
     if row is not None:
@@ -65,7 +65,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Agent": [turn.agent for turn in turns],
         "Cohort": [turn.cohort for turn in turns],
         "Round": [turn.round for turn in turns],
-        "Turn": [turn.verdict for turn in turns],
+        "Turn": [turn.status for turn in turns],
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }

@@ -48,10 +48,10 @@ def show_list(record: RecordSource) -> None:
     agents = season(record).agents
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
-    verdict = choice("Verdict", "verdict", STATUSES, ANY)
-    found = turns(record, "" if agent == ANY else agent, "" if verdict == ANY else verdict)
+    status = choice("Verdict", "verdict", STATUSES, ANY)
+    found = turns(record, "" if agent == ANY else agent, "" if status == ANY else status)
     if not found:
-        st.info(_nothing(agent, verdict), icon=":material/search_off:")
+        st.info(_nothing(agent, status), icon=":material/search_off:")
         return
     shown, drawn = found[:MOST], looks(agents)
     more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
@@ -64,8 +64,8 @@ def show_list(record: RecordSource) -> None:
         go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
 
 
-def _nothing(agent: str, verdict: str) -> str:
-    if agent == verdict == ANY:
+def _nothing(agent: str, status: str) -> str:
+    if agent == status == ANY:
         return "No turn is in yet. `arena round` plays the next round."
     return "No turn is so. Choose another agent or verdict."
 
@@ -74,7 +74,7 @@ def _row(turn: TurnSummary) -> dict[str, object]:
     return {
         "at": turn.at,
         "agent": turn.agent,
-        "verdict": turn.verdict,
+        "verdict": turn.status,
         "bought": turn.bought,
         "spent": money(turn.spent),
         "sold": turn.sold,

@@ -50,7 +50,7 @@ def _figures(page: TurnPage) -> None:
     said = sum(claim.said.final is not None for claim in page.claims)
     shown = sum(claim.seen.shown for claim in page.claims)
     with st.container(horizontal=True):
-        st.metric("Verdict", turn.verdict, help=MEANT.get(turn.verdict), border=True)
+        st.metric("Verdict", turn.status, help=MEANT.get(turn.status), border=True)
         st.metric("Forecasts", f"{said} of {shown}", help="Stated, of the markets shown.", border=True)
         spent = dollars(sum(fill.amount for fill in bought))
         st.metric("Bet", spent, help=f"{count(len(bought), 'purchase')}, fees included.", border=True)

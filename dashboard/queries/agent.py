@@ -37,7 +37,7 @@ INSTANTS = 200
 class AgentCohort:
     """An agent in one cohort: how it is set up, what was changed, how its turns ended, and what it has made.
 
-    `pnl` is None before the first mark. `verdicts` and `refused` count turns and wishes.
+    `pnl` is None before the first mark. `statuses` counts turns, `refused` orders.
     """
 
     cohort: int
@@ -48,7 +48,7 @@ class AgentCohort:
     bets: int
     sales: int
     forecasts: int
-    verdicts: dict[str, int]
+    statuses: dict[str, int]
     refused: dict[str, int]
     setup: AgentSetup
     changed: tuple[str, ...]
@@ -154,7 +154,7 @@ def _stays(
     connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
 ) -> tuple[AgentCohort, ...]:
     ids = _ids(chosen, name)
-    verdicts, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
+    statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
     refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
     answers = read_call_sums(connection, ids)
     setups = [_setup(stored, name) for stored in chosen]
@@ -171,7 +171,7 @@ def _stays(
                 bets=acted.get("buy", 0),
                 sales=acted.get("sell", 0),
                 forecasts=stages.get(key, {}).get("final", 0),
-                verdicts=verdicts.get(key, {}),
+                statuses=statuses.get(key, {}),
                 refused=refused.get(key, {}),
                 setup=setups[place],
                 changed=tuple(

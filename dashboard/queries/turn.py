@@ -77,9 +77,9 @@ class TurnPage:
 
 
 @cached
-def turns(record: RecordSource, agent: str = "", verdict: str = "") -> tuple[TurnSummary, ...]:
+def turns(record: RecordSource, agent: str = "", status: str = "") -> tuple[TurnSummary, ...]:
     """The newest turns, one more than a list has where there are more."""
-    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, verdict)))
+    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, status)))
 
 
 @cached

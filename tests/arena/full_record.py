@@ -164,7 +164,7 @@ class Season:
         self.record.keep_marks(found[0], marks, round)
 
 
-def decides(*wishes: Bet | Sale, verdict: str = "played", note: str = "", **chances: str) -> Decision:
+def decides(*wishes: Bet | Sale, status: str = "played", note: str = "", **chances: str) -> Decision:
     """What an agent believes and wants: `decides(a_bet(500, market=SUN), sun="0.6")`."""
     return Decision(
         forecasts=tuple(
@@ -172,7 +172,7 @@ def decides(*wishes: Bet | Sale, verdict: str = "played", note: str = "", **chan
         ),
         bets=tuple(wish for wish in wishes if isinstance(wish, Bet)),
         sales=tuple(wish for wish in wishes if isinstance(wish, Sale)),
-        verdict=verdict,
+        status=status,
         note=note,
     )
 
@@ -238,7 +238,7 @@ def _first_week(season: Season) -> None:
         1, "ann", replace(decision, rejections=(Rejection("side", "bet 4: UP is no side", SUN),)), *calls
     )
     season.turn(1, "bob", decides(a_bet(100, market=SNOW), a_bet(100, market=WIND), wind="0.7", rain="0"))
-    season.turn(1, "eve", decides(verdict="malformed", note="no JSON"), said("prose"), said("more prose"))
+    season.turn(1, "eve", decides(status="malformed", note="no JSON"), said("prose"), said("more prose"))
     season.value(1, week(0))
 
 
@@ -250,7 +250,7 @@ def _second_week(season: Season) -> None:
         1, "ann", decides(a_sale(fraction="0.5", market=SUN), a_bet(150, market=WIND), sun="0.8"), said("1")
     )
     season.turn(1, "bob", decides(a_sale(market=SNOW), snow="0.1"))
-    season.turn(1, "eve", decides(verdict="failed", note="timeout"), said(None, error=_timeout()))
+    season.turn(1, "eve", decides(status="failed", note="timeout"), said(None, error=_timeout()))
     season.turn(1, "eve", decides(a_bet(60, "NO", WIND), wind="0.2"), said("2"), version="2")
     season.value(1, week(1))
     season.turn(
@@ -272,7 +272,7 @@ def _third_week(season: Season) -> None:
         season.look(number, at, the_book(WIND, at, 3))
     season.turn(1, "ann", decides(a_bet(100, market=WIND), wind="0.66"), said("3"))
     season.turn(1, "bob", decides(wind="0.5"))
-    season.turn(1, "eve", decides(verdict="failed", note="timeout"), said(None, error=_timeout()))
+    season.turn(1, "eve", decides(status="failed", note="timeout"), said(None, error=_timeout()))
     season.value(1, at)
     season.turn(2, "ann", decides(a_bet(50, market=WIND), a_sale(market=WIND), wind="0.4"))
     season.turn(2, "zoe", decides())

@@ -67,7 +67,7 @@ def says(probability: str, *bets: tuple[str, str]) -> Agent:
 async def asks(view: View, ask: Ask) -> Decision:
     """An agent that asks its model one thing and says nothing; without an answer it has failed."""
     call = await ask(Prompt((Message("user", f"round {view.round}"),), view.seed))
-    return Decision(verdict="failed", note=call.error.code) if call.error else Decision()
+    return Decision(status="failed", note=call.error.code) if call.error else Decision()
 
 
 async def breaks(view: View, ask: Ask) -> Decision:

@@ -89,7 +89,7 @@ def test_a_seed_decides_everything(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_forecasts_are_probabilities_of_markets_shown_and_one_each(name: str) -> None:
     decision = decide(name, view())
-    assert decision.verdict == "played"
+    assert decision.status == "played"
     assert [forecast.market_id for forecast in decision.forecasts] == list(THREE)
     assert all(0 <= forecast.probability <= ONE for forecast in decision.forecasts)
 

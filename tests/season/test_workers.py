@@ -135,7 +135,7 @@ def check(address: str, there: FaultyProvider) -> None:
         for round in rounds:
             turns = record.turns(round.id, list(stored.entrant_ids.values()))
             assert [turn.entrant for turn in turns] == list(stored.entrant_ids)
-            assert {turn.decision.verdict for turn in turns} == {"played"}
+            assert {turn.decision.status for turn in turns} == {"played"}
         kept = [
             call
             for round in rounds

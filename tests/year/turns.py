@@ -23,12 +23,12 @@ def play_round(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, n
     pages.rows["round"].append((round, team.number, number, text(look.second), look.id, 1))
     for account in team.accounts:
         luck = (account.id * 31 + round * 17 + world.seed) % ODDS
-        verdict = {0: "failed", 1: "malformed"}.get(luck, "played")
+        status = {0: "failed", 1: "malformed"}.get(luck, "played")
         place = {"cohort": team.number, "round": number, "entrant": account.name}
         key = pages.next_id("turn")
         if account.is_model:
             pages.rows["call"].append(_call(key, round, account, place, look.second))
-        _turn(world, pages, (key, round), account, look, place | {"verdict": verdict})
+        _turn(world, pages, (key, round), account, look, place | {"verdict": status})
 
 
 def _turn(

@@ -44,7 +44,7 @@ class RecordedIncident:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnd:
-    """A round as incidents see it: its entrants' verdicts (None: no turn yet), and who asks a model.
+    """A round as incidents see it: how its turns ended (None: no turn yet), who asks a model.
 
     `refused` has what a budget said to those of its entrants whose last call it refused.
     """
@@ -53,14 +53,14 @@ class RoundEnd:
     number: int
     at: datetime
     done: bool
-    verdicts: Mapping[str, str | None]
+    statuses: Mapping[str, str | None]
     models: frozenset[str]
     refused: Mapping[str, str]
 
     @property
     def failed(self) -> tuple[str, ...]:
         """Who has failed, so far."""
-        return tuple(name for name, verdict in self.verdicts.items() if verdict == "failed")
+        return tuple(name for name, status in self.statuses.items() if status == "failed")
 
     @property
     def stopped(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ class RoundEnd:
     @property
     def all_failed(self) -> bool:
         """Whether everyone that asks a model has failed; where nobody does, whether everyone has."""
-        asked = self.models or self.verdicts.keys()
+        asked = self.models or self.statuses.keys()
         return bool(asked) and asked <= set(self.failed)
 
 

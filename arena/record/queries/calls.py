@@ -200,7 +200,7 @@ class FailedTurn:
     round: int
     agent: str
     at: datetime
-    verdict: str
+    status: str
     code: str | None
     message: str | None
 
@@ -232,13 +232,13 @@ FAILED_TURNS = (
 
 
 def read_failed_turns(
-    connection: Connection, most: int, verdicts: Sequence[str] = ("failed",)
+    connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
 ) -> list[FailedTurn]:
-    """The newest turns that ended so, of each verdict at most so many."""
+    """The newest turns that ended so, of each status at most so many."""
     found = [
         FailedTurn(*row)
-        for verdict in verdicts
-        for row in connection.execute(FAILED_TURNS.where(TURN.c.verdict == verdict).limit(most))
+        for status in statuses
+        for row in connection.execute(FAILED_TURNS.where(TURN.c.verdict == status).limit(most))
     ]
     return sorted(found, key=lambda turn: turn.at, reverse=True)[:most]
 

@@ -91,7 +91,7 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
         if row.entrant_id not in entrant_ids:
             continue
         bets, sales = orders_of(row.wishes)
-        decision = Decision(tuple(forecasts[row.id]), bets, sales, verdict=row.verdict, note=row.note)
+        decision = Decision(tuple(forecasts[row.id]), bets, sales, status=row.verdict, note=row.note)
         facts = tuple(fills[row.id]), tuple(rejections[row.id]), tuple(entries[row.id])
         found.append(Turn(row.name, row.cash, decision, *facts))
     return found

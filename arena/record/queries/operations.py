@@ -107,8 +107,8 @@ def read_round_states(connection: Connection) -> list[RoundState]:
     """The rounds of cohorts that have not ended, and of the newest decision time, oldest first."""
     rows = connection.execute(SHOWN_ROUNDS).all()
     turns: dict[int, dict[str, int]] = {row.id: {} for row in rows}
-    for key, verdict, count in connection.execute(STATUS_COUNTS, {"ids": list(turns)}):
-        turns[key][verdict] = count
+    for key, status, count in connection.execute(STATUS_COUNTS, {"ids": list(turns)}):
+        turns[key][status] = count
     return [RoundState(*row[:5], done=bool(row.done), agents=row.agents, turns=turns[row.id]) for row in rows]
 
 

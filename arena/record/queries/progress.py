@@ -106,8 +106,8 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
 
 
 def _missing_turns(connection: Connection, round_id: int, size: int) -> tuple[int, int]:
-    verdicts = cohorts.read_turn_statuses(connection, round_id)
-    return size - len(verdicts), sum(verdict == "failed" for verdict in verdicts.values())
+    statuses = cohorts.read_turn_statuses(connection, round_id)
+    return size - len(statuses), sum(status == "failed" for status in statuses.values())
 
 
 PLACED_TURNS = TURN.join(ROUND, TURN.c.round_id == ROUND.c.id).join(
@@ -121,7 +121,7 @@ class PlayedTurn:
 
     round: int
     agent: str
-    verdict: str
+    status: str
     version: str
 
 
@@ -168,7 +168,7 @@ def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
     """How many turns of each round ended in which way."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for turn in turns:
-        found[turn.round][turn.verdict] += 1
+        found[turn.round][turn.status] += 1
     return found
 
 

@@ -49,7 +49,7 @@ class PlacedTurn:
     agent: str
     kind: str
     at: datetime
-    verdict: str
+    status: str
     note: str
     cash: int
     code_version: str
@@ -263,7 +263,7 @@ class TurnSummary:
     round: int
     agent: str
     at: datetime
-    verdict: str
+    status: str
     bought: int
     sold: int
     rejected: int
@@ -313,10 +313,10 @@ TURN_SUMMARIES = (
 
 
 def read_newest_turns(
-    connection: Connection, most: int, agent: str = "", verdict: str = ""
+    connection: Connection, most: int, agent: str = "", status: str = ""
 ) -> list[TurnSummary]:
-    """The newest turns, of one agent or with one verdict if these are given; no more than `most`."""
-    query, rounds = _newest_turns_query(agent, verdict), list(connection.scalars(NEWEST_ROUNDS))
+    """The newest turns, of one agent or with one status if these are given; no more than `most`."""
+    query, rounds = _newest_turns_query(agent, status), list(connection.scalars(NEWEST_ROUNDS))
     found, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
     while start < len(rounds) and len(found) < most:
         wanted = {"ids": rounds[start : start + size], "most": most - len(found)}
@@ -325,9 +325,9 @@ def read_newest_turns(
     return found
 
 
-def _newest_turns_query(agent: str, verdict: str) -> Select[Any]:
+def _newest_turns_query(agent: str, status: str) -> Select[Any]:
     query = TURN_SUMMARIES.where(ENTRANT.c.name == agent) if agent else TURN_SUMMARIES
-    return query.where(TURN.c.verdict == verdict) if verdict else query
+    return query.where(TURN.c.verdict == status) if status else query
 
 
 def _turn_summary(row: Any) -> TurnSummary:
@@ -351,7 +351,7 @@ class TurnActivity:
     """An agent's turn: how it ended, and how many trades it made."""
 
     agent: str
-    verdict: str
+    status: str
     trades: int
 
 

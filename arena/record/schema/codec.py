@@ -83,7 +83,7 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         "cohort": cohort,
         "round": number,
         "entrant": turn.entrant,
-        "verdict": decision.verdict,
+        "verdict": decision.status,
         "note": decision.note,
         "cash": turn.cash,
         "wishes": wishes,

@@ -255,7 +255,7 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         number=one.number,
         at=one.at,
         done=bool(one.done),
-        verdicts={row.name: row.verdict for row in rows},
+        statuses={row.name: row.verdict for row in rows},
         models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
         refused={row.name: row.error_message for row in rows if row.error_message},
     )

@@ -168,7 +168,7 @@ def add_turns(
     insert_lines(connection, REJECTION, ("turn_id", "position", *WHY), refused)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
-    failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.verdict == "failed"]
+    failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.status == "failed"]
     release_claims(connection, round_id, failed)
     return turns
 
@@ -190,9 +190,9 @@ def _tokens(connection: Connection, round_id: int, claimed: Sequence[TurnUnderCl
 
 def _without_failed(turn: Turn) -> Turn:
     """A failed turn has only its note: it may be played again, and facts can't be taken back."""
-    if turn.decision.verdict != "failed":
+    if turn.decision.status != "failed":
         return turn
-    return Turn(turn.entrant, turn.cash, Decision(verdict="failed", note=turn.decision.note))
+    return Turn(turn.entrant, turn.cash, Decision(status="failed", note=turn.decision.note))
 
 
 def _add_rows(
@@ -212,7 +212,7 @@ def _add_rows(
 def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
     decision, wishes = turn.decision, orders_text(turn.decision)
     hash = sha256(turn_text(*place, turn, wishes))
-    return decision.verdict, decision.note, turn.cash, wishes, version, hash
+    return decision.status, decision.note, turn.cash, wishes, version, hash
 
 
 TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(

@@ -14,8 +14,8 @@ def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
     return Decision(forecasts, (Bet(A, "YES", amount),) if amount else (), note=note)
 
 
-FAILED = Decision(verdict="failed", note="timeout: no answer")
-MALFORMED = Decision(verdict="malformed", note="no JSON")
+FAILED = Decision(status="failed", note="timeout: no answer")
+MALFORMED = Decision(status="malformed", note="no JSON")
 
 
 def test_one_sample_is_the_decision_itself() -> None:
@@ -42,7 +42,7 @@ def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> No
 
 def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
     whole = combine_samples([FAILED, said(300, 500, amount=2), MALFORMED])
-    assert (whole.verdict, [f.probability for f in whole.forecasts], len(whole.bets)) == (
+    assert (whole.status, [f.probability for f in whole.forecasts], len(whole.bets)) == (
         "played",
         [300, 500],
         1,
@@ -51,8 +51,8 @@ def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
 
 
 def test_without_any_answer_it_is_malformed_if_there_was_one_to_read() -> None:
-    assert combine_samples([FAILED, MALFORMED]).verdict == "malformed"
-    assert combine_samples([FAILED, FAILED]).verdict == "failed"
+    assert combine_samples([FAILED, MALFORMED]).status == "malformed"
+    assert combine_samples([FAILED, FAILED]).status == "failed"
 
 
 def test_rejections_say_from_which_sample_they_are() -> None:

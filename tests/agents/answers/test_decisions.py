@@ -105,17 +105,17 @@ def test_items_come_in_a_tuple_or_a_list(name: str, several: Any) -> None:
     assert kept.rejections[-1].code == ITEMS[name][0]
 
 
-@pytest.mark.parametrize("verdict", ["hold", "out", "", None, 7, [], {"played": 1}])
-def test_a_turn_with_an_unknown_verdict_is_taken_as_played(verdict: Any) -> None:
-    kept = sound_decision(replace(GOOD, verdict=verdict), VIEW)
+@pytest.mark.parametrize("status", ["hold", "out", "", None, 7, [], {"played": 1}])
+def test_a_turn_with_an_unknown_status_is_taken_as_played(status: Any) -> None:
+    kept = sound_decision(replace(GOOD, status=status), VIEW)
     assert replace(kept, rejections=GOOD.rejections) == GOOD
     assert [refused.code for refused in kept.rejections] == ["odd", "bad_verdict"]
 
 
-@pytest.mark.parametrize("verdict", ["malformed", "failed"])
-def test_a_turn_that_was_not_played_has_no_bets_and_no_sales(verdict: DecisionStatus) -> None:
-    kept = sound_decision(replace(GOOD, verdict=verdict), VIEW)
-    assert (kept.verdict, kept.bets, kept.sales) == (verdict, (), ())
+@pytest.mark.parametrize("status", ["malformed", "failed"])
+def test_a_turn_that_was_not_played_has_no_bets_and_no_sales(status: DecisionStatus) -> None:
+    kept = sound_decision(replace(GOOD, status=status), VIEW)
+    assert (kept.status, kept.bets, kept.sales) == (status, (), ())
     assert [(refused.code, refused.market_id) for refused in kept.rejections[1:]] == [("bad_wish", B)] * 2
 
 
@@ -153,8 +153,8 @@ ITEM_LISTS = st.one_of(WILD, st.lists(ITEM, max_size=4))
 def test_whatever_is_decided_can_be_stored(decision: Decision) -> None:
     kept = sound_decision(decision, VIEW)
     canonical(kept).encode()
-    assert kept.verdict in STATUSES
-    assert kept.verdict == "played" or not (kept.bets or kept.sales)
+    assert kept.status in STATUSES
+    assert kept.status == "played" or not (kept.bets or kept.sales)
     for forecast in kept.forecasts:
         assert forecast.market_id in THREE
         assert 0 <= forecast.probability <= usd("1")

@@ -30,7 +30,7 @@ def read(answer: Stored) -> Decision | UnusableAnswer:
     call = Call(Prompt(()), answer.answer, finish=answer.finish)
     ask, _ = replies(call, call)
     decision = asyncio.run(agent(Settings(model="any"), Given(prompts={"bet": "{{ cash }}"}))(VIEW, ask))
-    return UnusableAnswer(decision.note) if decision.verdict == "malformed" else decision
+    return UnusableAnswer(decision.note) if decision.status == "malformed" else decision
 
 
 def forecast(line: str, stage: str) -> tuple[str, int, str]:
@@ -81,7 +81,7 @@ def test_a_stored_answer_means_what_it_says(answer: Stored) -> None:
         assert rejection.message.encode()
     items: tuple[Forecast | Bet | Sale, ...] = (*found.forecasts, *found.bets, *found.sales)
     assert answer.reasons is None or tuple(item.reason for item in items) == answer.reasons
-    assert found.verdict == "played"
+    assert found.status == "played"
 
 
 def test_there_are_many_answers_and_none_is_there_twice() -> None:

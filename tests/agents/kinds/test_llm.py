@@ -26,13 +26,13 @@ def play(*said: str | CallError | Call, **settings: Any) -> tuple[Decision, list
 
 def test_a_good_answer_is_played() -> None:
     decision, asked = play(an_answer())
-    assert (decision.verdict, len(decision.forecasts), len(decision.bets)) == ("played", 3, 1)
+    assert (decision.status, len(decision.forecasts), len(decision.bets)) == ("played", 3, 1)
     assert len(asked) == 1
 
 
 def test_a_broken_answer_is_asked_for_again_with_what_is_wrong() -> None:
     decision, [first, second] = play(BROKEN, an_answer())
-    assert decision.verdict == "played"
+    assert decision.status == "played"
     assert second.messages[: len(first.messages)] == first.messages
     shown, told = second.messages[len(first.messages) :]
     assert (shown.role, shown.content) == ("assistant", BROKEN)
@@ -43,14 +43,14 @@ def test_a_broken_answer_is_asked_for_again_with_what_is_wrong() -> None:
 
 def test_two_broken_answers_are_a_hold() -> None:
     decision, asked = play(BROKEN, "I give up.")
-    assert (decision.verdict, decision.note) == ("malformed", "the answer holds no JSON object")
+    assert (decision.status, decision.note) == ("malformed", "the answer holds no JSON object")
     assert (decision.forecasts, decision.bets, len(asked)) == ((), (), 2)
 
 
 def test_an_answer_cut_off_at_the_token_limit_is_not_read() -> None:
     cut = Call(Prompt(()), an_answer(), finish="length")
     decision, [_, second] = play(cut, cut)
-    assert (decision.verdict, decision.bets) == ("malformed", ())
+    assert (decision.status, decision.bets) == ("malformed", ())
     assert "cut off at the token limit" in second.messages[-1].content
 
 
@@ -64,7 +64,7 @@ def test_a_huge_or_empty_answer_is_not_sent_back_whole() -> None:
 @pytest.mark.parametrize("said", [(DOWN,), (BROKEN, DOWN)], ids=["at first", "at the second try"])
 def test_a_provider_without_an_answer_has_failed(said: tuple[str | CallError, ...]) -> None:
     decision, _ = play(*said)
-    assert (decision.verdict, decision.note) == ("failed", "overloaded: come back later")
+    assert (decision.status, decision.note) == ("failed", "overloaded: come back later")
     assert decision.forecasts == ()
 
 
@@ -87,23 +87,23 @@ def test_with_prices_after_it_is_asked_blind_first_and_both_answers_are_kept() -
     assert "Your probability before you saw the price: 0.9" in second.messages[-1].content
     said = by_stage(decision)
     assert (said["blind", "sim:a"], said["final", "sim:a"], len(said)) == (usd("0.9"), usd("0.1"), 4)
-    assert decision.verdict == "played"
+    assert decision.status == "played"
 
 
 def test_a_blind_answer_that_can_not_be_used_leaves_a_note() -> None:
     decision, asked = play("no", "no", an_answer(), prices="after")
-    assert (decision.verdict, decision.note) == ("played", "blind: the answer holds no JSON object")
+    assert (decision.status, decision.note) == ("played", "blind: the answer holds no JSON object")
     assert [prompt.stage for prompt in asked] == ["blind", "blind", "final"]
 
 
 def test_a_provider_that_fails_blind_is_not_asked_again() -> None:
     decision, asked = play(DOWN, prices="after")
-    assert (decision.verdict, len(asked)) == ("failed", 1)
+    assert (decision.status, len(asked)) == ("failed", 1)
 
 
 def test_what_was_said_blind_outlives_a_broken_end() -> None:
     decision, _ = play(BLIND, BROKEN, BROKEN, prices="after")
-    assert decision.verdict == "malformed"
+    assert decision.status == "malformed"
     assert by_stage(decision) == {("blind", "sim:a"): usd("0.9")}
 
 
@@ -127,7 +127,7 @@ def test_samples_differ_by_seed_alone_and_the_median_is_stated() -> None:
 
 def test_a_sample_that_is_lost_keeps_none_of_the_others() -> None:
     decision, _ = play(DOWN, belief(0.2), "no", "still no", samples=3)
-    assert (decision.verdict, set(by_stage(decision).values())) == ("played", {usd("0.2")})
+    assert (decision.status, set(by_stage(decision).values())) == ("played", {usd("0.2")})
     assert "sample 1: failed: overloaded" in decision.note
     assert "sample 3: malformed" in decision.note
 
@@ -144,18 +144,18 @@ def test_a_batch_shows_so_many_markets_and_is_told_what_is_spent() -> None:
     assert [f"### m{n}\n" in asked[0].messages[-1].content for n in (1, 2, 3)] == [True, True, False]
     assert [f"### m{n}\n" in asked[1].messages[-1].content for n in (1, 2, 3)] == [False, False, True]
     assert "$8,500" in asked[1].messages[-1].content
-    assert (len(decision.forecasts), len(decision.bets), decision.verdict) == (3, 1, "played")
+    assert (len(decision.forecasts), len(decision.bets), decision.status) == (3, 1, "played")
 
 
 def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_the_turn() -> None:
     good = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
     decision, _ = play("no", "no", good, batch=2)
-    assert (decision.verdict, by_stage(decision)) == ("played", {("final", "sim:c"): usd("0.1")})
+    assert (decision.status, by_stage(decision)) == ("played", {("final", "sim:c"): usd("0.1")})
     assert decision.note == "part 1: malformed: the answer holds no JSON object"
     decision, _ = play(good, DOWN, batch=2)
-    assert (decision.verdict, decision.forecasts) == ("failed", ())
+    assert (decision.status, decision.forecasts) == ("failed", ())
     decision, _ = play("no", "no", "no", "no", batch=2)
-    assert decision.verdict == "malformed"
+    assert decision.status == "malformed"
 
 
 def test_a_system_prompt_of_its_own_takes_the_place_of_the_prompts() -> None:
@@ -173,5 +173,5 @@ def test_a_question_that_does_not_fit_is_not_asked() -> None:
     ask, asked = replies()
     mind = agent(Settings(model="openai/any", prompt_tokens=1_000), GIVEN)
     decision = asyncio.run(mind(a_view(*listings), ask))
-    assert (decision.verdict, asked) == ("failed", [])
+    assert (decision.status, asked) == ("failed", [])
     assert decision.note.startswith("too_long: ")

@@ -45,7 +45,7 @@ def test_a_probability_holds_from_its_time_on_until_the_next() -> None:
         ("sim:a", usd("0.6"), "now"),
         ("sim:b", usd("0.2"), "long since"),
     ]
-    assert (decision.bets, decision.rejections, decision.verdict) == ((), (), "played")
+    assert (decision.bets, decision.rejections, decision.status) == ((), (), "played")
 
 
 MOVES = table(
@@ -132,7 +132,7 @@ def test_two_probabilities_of_one_time_that_differ_are_neither() -> None:
 
 def test_a_file_that_can_not_be_read_fails_the_turn_with_the_place_and_the_mend() -> None:
     decision = decide("at,market,p\n", a_view())
-    assert (decision.verdict, decision.forecasts) == ("failed", ())
+    assert (decision.status, decision.forecasts) == ("failed", ())
     assert decision.note.startswith('ann.csv:1: "p" is not known here. Rename it or take it out')
 
     def missing(name: str) -> str:

@@ -109,7 +109,7 @@ def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tri
 
 def test_where_nobody_asks_a_model_all_must_have_failed() -> None:
     assert not replace(END, models=frozenset()).all_failed
-    assert replace(END, models=frozenset(), verdicts={"ann": "failed"}).all_failed
+    assert replace(END, models=frozenset(), statuses={"ann": "failed"}).all_failed
 
 
 def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record) -> None:

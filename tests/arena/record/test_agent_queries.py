@@ -63,7 +63,7 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
         answers = read_call_sums(connection, own)
         verdicts, stages = read_status_counts(connection, own), read_stage_counts(connection, own)
     assert known is not None
-    assert [verdicts.get(key, {}) for key in own] == [stay.verdicts for stay in known.stays]
+    assert [verdicts.get(key, {}) for key in own] == [stay.statuses for stay in known.stays]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
     assert sum(each.calls for each in answers) == sum(each.calls for each in known.asked)
     assert sum(each.cost for each in answers) == known.cost

@@ -195,7 +195,7 @@ def everything(record: str | Path) -> list[Any]:
         for turn in turns:
             whole = find_turn(connection, turn.cohort, turn.round, turn.agent)
             assert whole is not None
-            assert whole.verdict == turn.verdict
+            assert whole.status == turn.status
             found += [
                 whole.bets,
                 whole.sales,

@@ -171,12 +171,10 @@ def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
 def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Season) -> None:
     """A first stage may have been answered before the second failed."""
     season.look(1, NOW, the_book(SUN, NOW))
-    half = replace(
-        decides(sun="0.5"), verdict="failed", note="timeout", rejections=(Rejection("side", "no"),)
-    )
+    half = replace(decides(sun="0.5"), status="failed", note="timeout", rejections=(Rejection("side", "no"),))
     season.turn(1, "ann", half)
     assert count(season.record, FORECAST) == count(season.record, REJECTION) == 0
-    season.turn(1, "ann", replace(half, verdict="played"))
+    season.turn(1, "ann", replace(half, status="played"))
     assert count(season.record, FORECAST) == count(season.record, REJECTION) == 1
     assert season.record.verdicts(1) == {1: "played"}
 

@@ -85,14 +85,14 @@ def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> N
     claim(record, "one", OVER)
     play(record, 1)
     assert claim(record, "two") == {2: 2}
-    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    failed = Turn("bob", usd(10_000), decides(status="failed"))
     assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
 def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
     claim(record, "one")
-    failed = Turn("bob", usd(10_000), decides(verdict="failed"))
+    failed = Turn("bob", usd(10_000), decides(status="failed"))
     assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
     assert claim(record, "two") == {2: 2}, "ann's is still held"
     assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"

@@ -43,8 +43,8 @@ def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
                 turns = read_turns(connection, round.id, stored.entrant_ids.values())
                 found += [(stored.cohort.number, turn) for turn in turns]
     record.close()
-    again = [(number, told(turn)) for number, turn in kept if turn.decision.verdict != "failed"]
-    played = [(number, turn) for number, turn in found if turn.decision.verdict != "failed"]
+    again = [(number, told(turn)) for number, turn in kept if turn.decision.status != "failed"]
+    played = [(number, turn) for number, turn in found if turn.decision.status != "failed"]
     assert sorted(again, key=repr) == sorted(played, key=repr)
     assert len(played) == 14
     assert any(turn.fills and turn.entries and turn.rejections for _, turn in played)

@@ -182,7 +182,7 @@ def test_no_agent_can_change_what_it_is_shown_to_hold(record: Record) -> None:
 
     stored = begun(record, a_cohort(["ann", "bob"]))
     report = play(stored, 1, a_world(LittleVenue(), {"ann": forger, "bob": thief}), record)
-    assert [turn.decision.verdict for turn in report.turns] == ["failed", "failed"]
+    assert [turn.decision.status for turn in report.turns] == ["failed", "failed"]
     assert all(not account.lots for account in record.holdings(stored.id).values())
 
 
@@ -244,7 +244,7 @@ def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: R
         ("kim", "eve failed"),
     ]
     second = play(stored, 1, world, record)
-    assert [(turn.entrant, turn.decision.verdict) for turn in second.turns] == [
+    assert [(turn.entrant, turn.decision.status) for turn in second.turns] == [
         ("eve", "played"),
         ("kim", "played"),
     ]
@@ -267,7 +267,7 @@ def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None
     stored = begun(record, a_cohort(["bug", "ann"]))
     report = play(stored, 1, a_world(LittleVenue(), {"bug": breaks, "ann": BUYER}), record)
     broken = turn_of(report, "bug").decision
-    assert (broken.verdict, broken.note) == ("failed", "ZeroDivisionError: no such luck")
+    assert (broken.status, broken.note) == ("failed", "ZeroDivisionError: no such luck")
     assert turn_of(report, "ann").fills
     assert report.done
 
@@ -280,7 +280,7 @@ def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> 
     assert (first.failed, record.rounds(stored.id)[0].done) == (("eve",), False)
     assert len(_marks(record)) == 2
     second = play(stored, 1, world, record)
-    assert [(turn.entrant, turn.decision.verdict) for turn in second.turns] == [("eve", "played")]
+    assert [(turn.entrant, turn.decision.status) for turn in second.turns] == [("eve", "played")]
     assert record.rounds(stored.id)[0].done
     assert play(stored, 1, world, record).turns == ()
     assert (model.asked, record.counts()["calls"], record.counts()["turns"]) == (2, 2, 2)
@@ -389,7 +389,7 @@ def test_an_answer_that_is_no_decision_is_a_failure(record: Record) -> None:
 
     stored = begun(record, a_cohort(["nil"]))
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"nil": says_nothing}), record), "nil")
-    assert turn.decision.verdict == "failed"
+    assert turn.decision.status == "failed"
     assert "NoneType" in turn.decision.note
 
 
@@ -436,7 +436,7 @@ def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record)
     _open_round(stored, world, record)
     late = replace(world, now=lambda: NOW + timedelta(hours=7))
     decision = turn_of(play(stored, 1, late, record), "eve").decision
-    assert (decision.verdict, model.asked) == ("failed", 0)
+    assert (decision.status, model.asked) == ("failed", 0)
     assert decision.note == "not played in time"
 
 
@@ -458,7 +458,7 @@ def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Reco
     model = LittleModel()
     stored = begun(record, a_cohort(["eve"], bankroll=100))
     report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model), record)
-    assert (turn_of(report, "eve").decision.verdict, model.asked) == ("out", 0)
+    assert (turn_of(report, "eve").decision.status, model.asked) == ("out", 0)
 
 
 def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None:

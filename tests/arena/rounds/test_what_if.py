@@ -156,7 +156,7 @@ def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record)
         return replace(final, forecasts=blind + final.forecasts)
 
     async def malformed(view: View, ask: Ask) -> Decision:
-        return Decision((await bettor(view, ask)).forecasts, verdict="malformed")
+        return Decision((await bettor(view, ask)).forecasts, status="malformed")
 
     agents = {"kim": blind_first, "mal": malformed}
     play(record, a_cohort(["kim", "mal"]), agents, LittleVenue(), 1)

@@ -95,7 +95,7 @@ def test_a_percentile_is_the_smallest_that_enough_are_no_larger_than(count: int)
 
 def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) -> None:
     found = of(engine, "eve")
-    assert [(stay.cohort, stay.verdicts) for stay in found.stays] == [
+    assert [(stay.cohort, stay.statuses) for stay in found.stays] == [
         (1, {"failed": 1, "malformed": 1, "played": 1})
     ]
     assert [stay.cohort for stay in of(engine, "ann").stays] == [1, 2, 3, 4]

@@ -211,7 +211,7 @@ def test_the_wrong_cash_before_a_turn(season: Season) -> None:
 @pytest.mark.parametrize("verdict", ["malformed", "out", "gone"])
 def test_a_verdict_that_the_turn_belies(verdict: str, season: Season) -> None:
     bet = decides(a_bet(100), rain="0.4")
-    season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, verdict=verdict)))
+    season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, status=verdict)))
     assert ("turn", "verdict") in fields(season)
 
 
