@@ -363,7 +363,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        recorded_ask, "GONE", (0.01, 0.02)
+        recorded_ask, "DATABASE_WAITS", (0.01, 0.02)
     )  # it is waited for room, two minutes long otherwise
 
     async def long_winded(prompt: Prompt) -> Call:
