@@ -113,14 +113,14 @@ def decided(arena: Arena) -> Decided:
     round = record.rounds(stored.id)[0]
     found = record.snapshot(stored.id, round.at)
     assert found is not None
-    floor, accounts = SnapshotOffers(found[1], FREE), record.holdings(stored.id)
+    offers, accounts = SnapshotOffers(found[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
     tokens = record.claim(round.id, [*keys.values()], "bench", HOUR, lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]
         bets = tuple(Bet(market, "YES" if yes else "NO", STAKE) for market, yes in sides(place).items())
-        fills, refused = execute_at(floor, bets, (), account)
+        fills, refused = execute_at(offers, bets, (), account)
         assert not refused
         entries = post(fills, account, round.at, f"fill:{round.number}")
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))

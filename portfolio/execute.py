@@ -1,8 +1,8 @@
-"""Wishes meet prices: the bets and sales of one decision against one snapshot, under the rules.
+"""What a decision brings: the bets and sales of one decision against one snapshot, under the rules.
 
-What agents ask for, made sense of: each bet and sale becomes a wish, or is refused.
+What agents ask for, made sense of: each bet and sale becomes an order, or is refused.
 
-One entrant's desk on the floor: what its own decision has taken, it can't take again.
+A trader is one entrant with its decision: what it has taken, it can't take again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class Order:
 def order_from_bet(
     bet: Bet, known: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
 ) -> Order | Rejection:
-    """The wish behind a bet, if it is an amount on a side of a market that is on offer."""
+    """The order behind a bet, if it is an amount on a side of a market that is on offer."""
     if (bad := _reject_target(bet, known)) is not None:
         return bad
     if bet.market_id not in offered:
@@ -52,7 +52,7 @@ def order_from_bet(
 
 
 def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Order | Rejection:
-    """The wish behind a sale: so many shares, a fraction of the lot, or all of it."""
+    """The order behind a sale: so many shares, a fraction of the lot, or all of it."""
     if (bad := _reject_target(sale, known)) is not None:
         return bad
     lot = lots.get((sale.market_id, sale.side))
@@ -65,36 +65,36 @@ def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKe
     return Order(sale.market_id, sale.side, "sell", shares, sale.limit, _reason_text(sale.reason))
 
 
-def merge_orders(wishes: Iterable[Order]) -> list[Order]:
-    """One wish a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
+def merge_orders(orders: Iterable[Order]) -> list[Order]:
+    """One order a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
     together: dict[LotKey, list[Order]] = {}
-    for wish in wishes:
-        together.setdefault(wish.lot, []).append(wish)
+    for order in orders:
+        together.setdefault(order.lot, []).append(order)
     return [_join_orders(same) if len(same) > 1 else same[0] for same in together.values()]
 
 
-def _join_orders(wishes: list[Order]) -> Order:
-    limits = [wish.limit for wish in wishes if wish.limit is not None]
-    tightest = min if wishes[0].action == "buy" else max
+def _join_orders(orders: list[Order]) -> Order:
+    limits = [order.limit for order in orders if order.limit is not None]
+    tightest = min if orders[0].action == "buy" else max
     return replace(
-        wishes[0],
-        size=sum(wish.size for wish in wishes),
+        orders[0],
+        size=sum(order.size for order in orders),
         limit=tightest(limits) if limits else None,
-        reason="; ".join(wish.reason for wish in wishes if wish.reason),
+        reason="; ".join(order.reason for order in orders if order.reason),
     )
 
 
-def _reject_target(wish: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
-    """What is wrong with where a wish aims. An agent's words may hold anything, whatever the types say."""
-    if not _is_one_of(known, wish.market_id):
-        return Rejection("unknown_market", f"no market here is named {_value_text(wish.market_id)}")
-    if wish.side not in ("YES", "NO"):
-        message = f"the side is {_value_text(wish.side)}, which is neither YES nor NO"
-        return Rejection("unknown_side", message, wish.market_id)
-    if wish.limit is not None and not _whole_within(wish.limit, ONE):
-        shown = _figure_text(wish.limit, dollars)
+def _reject_target(order: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
+    """What is wrong with where an order aims. An agent's words may hold anything, whatever the types say."""
+    if not _is_one_of(known, order.market_id):
+        return Rejection("unknown_market", f"no market here is named {_value_text(order.market_id)}")
+    if order.side not in ("YES", "NO"):
+        message = f"the side is {_value_text(order.side)}, which is neither YES nor NO"
+        return Rejection("unknown_side", message, order.market_id)
+    if order.limit is not None and not _whole_within(order.limit, ONE):
+        shown = _figure_text(order.limit, dollars)
         message = f"a limit is a price above $0.00 and at most $1.00, not {shown}"
-        return Rejection("bad_limit", message, wish.market_id)
+        return Rejection("bad_limit", message, order.market_id)
     return None
 
 
@@ -144,71 +144,71 @@ BookSide = tuple[MarketId, bool]
 
 
 class Trader:
-    """Where one decision is traded. The floor stays as it was, so others see the same prices."""
+    """Trades one decision. What the snapshot offers stays as it was, so others see the same prices."""
 
-    def __init__(self, floor: SnapshotOffers, holdings: Holdings):
-        self.floor = floor
+    def __init__(self, offers: SnapshotOffers, holdings: Holdings):
+        self.offers = offers
         # Every share may come to pay $1.00, and all of it has to fit into an account.
         self._room = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
         self._gone: dict[BookSide, dict[int, int]] = {}
 
-    def trade(self, wish: Order, base: int) -> Fill | Rejection:
-        """Fill a wish whose size is allowed."""
-        offered = self.floor.offers(wish.market_id, wish.side, wish.action)
+    def trade(self, order: Order, base: int) -> Fill | Rejection:
+        """Fill an order whose size is allowed."""
+        offered = self.offers.find(order.market_id, order.side, order.action)
         if isinstance(offered, Rejection):
             return offered
-        filled = match_levels(wish.size, self._rest(offered, wish), wish.limit)
+        filled = match_levels(order.size, self._rest(offered, order), order.limit)
         if isinstance(filled, Rejection):
             return filled
-        if wish.action == "buy" and filled.shares > self._room:
-            return _reject_too_many(wish, filled.shares)
-        self._take(wish, filled.levels)
+        if order.action == "buy" and filled.shares > self._room:
+            return _reject_too_many(order, filled.shares)
+        self._take(order, filled.levels)
         return Fill(
-            market_id=wish.market_id,
-            side=wish.side,
-            action=wish.action,
+            market_id=order.market_id,
+            side=order.side,
+            action=order.action,
             shares=filled.shares,
             amount=filled.amount,
             fee=filled.fee,
-            wanted=wish.size,
+            wanted=order.size,
             base=base,
             quote_at=offered.quoted_at,
-            quote_hash=self.floor.quote_hash(wish.market_id),
+            quote_hash=self.offers.quote_hash(order.market_id),
             fee_rate=offered.rate,
             levels=filled.levels,
             left=filled.left,
-            reason=wish.reason,
+            reason=order.reason,
         )
 
-    def _rest(self, offered: Offers, wish: Order) -> Offers:
+    def _rest(self, offered: Offers, order: Order) -> Offers:
         """What is offered less what this decision has taken."""
-        gone = self._gone.get(_book_side(wish))
+        gone = self._gone.get(_book_side(order))
         if gone is None:
             return offered
         left = (
-            Level(x.price, x.shares - gone.get(_yes_price(x.price, wish.side), 0)) for x in offered.levels
+            Level(x.price, x.shares - gone.get(_yes_price(x.price, order.side), 0)) for x in offered.levels
         )
         levels, totals = whole_levels(
-            wish.action, [level for level in left if level.shares > 0], offered.rate
+            order.action, [level for level in left if level.shares > 0], offered.rate
         )
         return replace(offered, levels=levels, totals=totals)
 
-    def _take(self, wish: Order, levels: tuple[FillLevel, ...]) -> None:
-        self._room -= sum(level.shares for level in levels) if wish.action == "buy" else 0
-        gone = self._gone.setdefault(_book_side(wish), {})
+    def _take(self, order: Order, levels: tuple[FillLevel, ...]) -> None:
+        self._room -= sum(level.shares for level in levels) if order.action == "buy" else 0
+        gone = self._gone.setdefault(_book_side(order), {})
         for level in levels:
-            price = _yes_price(level.price, wish.side)
+            price = _yes_price(level.price, order.side)
             gone[price] = gone.get(price, 0) + level.shares
 
 
-def _reject_too_many(wish: Order, shares: int) -> Rejection:
+def _reject_too_many(order: Order, shares: int) -> Rejection:
     most = f"an account holds at most {number(LARGEST)} dollars and shares"
-    message = f"{number(shares)} {wish.side} shares are more than can be kept: {most}"
-    return Rejection("too_many", message, wish.market_id)
+    message = f"{number(shares)} {order.side} shares are more than can be kept: {most}"
+    return Rejection("too_many", message, order.market_id)
 
 
-def _book_side(wish: Order) -> BookSide:
-    return wish.market_id, (wish.action == "buy") == (wish.side == "YES")
+def _book_side(order: Order) -> BookSide:
+    return order.market_id, (order.action == "buy") == (order.side == "YES")
 
 
 def _yes_price(price: int, side: Side) -> int:
@@ -222,7 +222,7 @@ T = TypeVar("T")
 def execute(
     bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings, snapshot: Snapshot, rules: Rules
 ) -> tuple[list[Fill], list[Rejection]]:
-    """What a decision brings: sales first, then bets; every wish is filled, or refused with a reason.
+    """What a decision brings: sales first, then bets; every order is filled, or refused with a reason.
 
     With `base: start`, caps and spending are measured by the cash before the sales; with `running`,
     by the cash at each bet, after the sales and the bets before it.
@@ -231,13 +231,13 @@ def execute(
 
 
 def execute_at(
-    floor: SnapshotOffers, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
+    offers: SnapshotOffers, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
 ) -> tuple[list[Fill], list[Rejection]]:
-    """`execute` on a floor that is shared by all who decide on one snapshot."""
-    desk = Trader(floor, holdings)
-    sold, unsold = _split_results(_sell(sales, holdings, desk))
-    proceeds = sum(fill.amount for fill in sold) if floor.rules.base == "running" else 0
-    bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, desk)
+    """`execute` on offers that are shared by all who decide on one snapshot."""
+    trader = Trader(offers, holdings)
+    sold, unsold = _split_results(_sell(sales, holdings, trader))
+    proceeds = sum(fill.amount for fill in sold) if offers.rules.base == "running" else 0
+    bought, unbought = _buy(bets, holdings, holdings.cash + proceeds, trader)
     return sold + bought, unsold + unbought
 
 
@@ -251,72 +251,72 @@ def is_out(holdings: Holdings, rules: Rules) -> bool:
     return not holdings.lots and cap(holdings.cash, rules) < max(rules.min_bet, 1)
 
 
-def _sell(sales: Iterable[Sale], holdings: Holdings, desk: Trader) -> Iterator[Fill | Rejection]:
-    wishes, refused = _split_results(
-        order_from_sale(sale, desk.floor.listings, holdings.lots) for sale in sales
+def _sell(sales: Iterable[Sale], holdings: Holdings, trader: Trader) -> Iterator[Fill | Rejection]:
+    orders, refused = _split_results(
+        order_from_sale(sale, trader.offers.listings, holdings.lots) for sale in sales
     )
     yield from refused
-    for wish in merge_orders(wishes):
-        held = holdings.lots[wish.lot].shares
-        if wish.size > held:
-            message = f"{number(wish.size)} {wish.side} shares are to be sold, over the {number(held)} held"
-            yield Rejection("over_held", message, wish.market_id)
+    for order in merge_orders(orders):
+        held = holdings.lots[order.lot].shares
+        if order.size > held:
+            message = f"{number(order.size)} {order.side} shares are to be sold, over the {number(held)} held"
+            yield Rejection("over_held", message, order.market_id)
         else:
-            yield desk.trade(wish, holdings.cash)
+            yield trader.trade(order, holdings.cash)
 
 
 def _buy(
-    bets: Iterable[Bet], holdings: Holdings, cash: int, desk: Trader
+    bets: Iterable[Bet], holdings: Holdings, cash: int, trader: Trader
 ) -> tuple[list[Fill], list[Rejection]]:
-    floor = desk.floor
-    known, offered, settled = floor.listings, floor.offered, holdings.settled
-    wishes, refused = _split_results(order_from_bet(bet, known, offered, settled) for bet in bets)
-    if floor.rules.merge:
-        wishes, opposed = _split_results(_reject_both_sides(merge_orders(wishes)))
+    offers = trader.offers
+    known, offered, settled = offers.listings, offers.offered, holdings.settled
+    orders, refused = _split_results(order_from_bet(bet, known, offered, settled) for bet in bets)
+    if offers.rules.merge:
+        orders, opposed = _split_results(_reject_both_sides(merge_orders(orders)))
         refused += opposed
-    fills, unfilled = _split_results(_place_bets(wishes, cash, desk))
+    fills, unfilled = _split_results(_place_bets(orders, cash, trader))
     refused += unfilled
-    why = _reject_together(fills, refused, cash, floor.rules)
+    why = _reject_together(fills, refused, cash, offers.rules)
     if why is None:
         return fills, refused
     return [], refused + [Rejection(why.code, why.message, fill.market_id) for fill in fills]
 
 
-def _reject_both_sides(wishes: list[Order]) -> Iterator[Order | Rejection]:
-    """Refuse wishes for both sides of a market."""
-    size = {wish.lot: wish.size for wish in wishes}
-    for wish in wishes:
-        yes, no = size.get((wish.market_id, "YES")), size.get((wish.market_id, "NO"))
+def _reject_both_sides(orders: list[Order]) -> Iterator[Order | Rejection]:
+    """Refuse orders for both sides of a market."""
+    size = {order.lot: order.size for order in orders}
+    for order in orders:
+        yes, no = size.get((order.market_id, "YES")), size.get((order.market_id, "NO"))
         if yes is None or no is None:
-            yield wish
+            yield order
         else:
             message = f"bets on both sides of one market: {dollars(yes)} on YES, {dollars(no)} on NO"
-            yield Rejection("both_sides", message, wish.market_id)
+            yield Rejection("both_sides", message, order.market_id)
 
 
-def _place_bets(wishes: Iterable[Order], cash: int, desk: Trader) -> Iterator[Fill | Rejection]:
-    rules = desk.floor.rules
-    for wish in wishes:
-        result = _reject_size(wish, cash, rules) or desk.trade(wish, cash)
+def _place_bets(orders: Iterable[Order], cash: int, trader: Trader) -> Iterator[Fill | Rejection]:
+    rules = trader.offers.rules
+    for order in orders:
+        result = _reject_size(order, cash, rules) or trader.trade(order, cash)
         if isinstance(result, Fill) and rules.base == "running":
             cash -= result.amount
         yield result
 
 
-def _reject_size(wish: Order, base: int, rules: Rules) -> Rejection | None:
+def _reject_size(order: Order, base: int, rules: Rules) -> Rejection | None:
     """Refuse a bet that is too small, too large, or on credit."""
     if base < 0:
-        message = f"bet {dollars(wish.size)} while cash is {dollars(base)}: no buying below $0.00"
-        return Rejection("in_debt", message, wish.market_id)
-    if wish.size < rules.min_bet:
+        message = f"bet {dollars(order.size)} while cash is {dollars(base)}: no buying below $0.00"
+        return Rejection("in_debt", message, order.market_id)
+    if order.size < rules.min_bet:
         code, bound = "under_min", f"under the minimum of {dollars(rules.min_bet)}"
-    elif rules.cap == "bet" and wish.size > cap(base, rules):
+    elif rules.cap == "bet" and order.size > cap(base, rules):
         code, bound = "over_cap", f"over {_cap_text(base, rules)}"
-    elif rules.base == "running" and wish.size > base:
+    elif rules.base == "running" and order.size > base:
         code, bound = "over_cash", f"over the cash of {dollars(base)}"
     else:
         return None
-    return Rejection(code, f"bet {dollars(wish.size)} is {bound}", wish.market_id)
+    return Rejection(code, f"bet {dollars(order.size)} is {bound}", order.market_id)
 
 
 def _reject_together(

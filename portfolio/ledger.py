@@ -3,7 +3,7 @@
 What a fill and a ledger entry say, as a hash: the SHA-256 of the canonical JSON of their fields.
 
 There are very many of them, so their JSON is put together here field by field, as in `markets.hashes`, and
-so is that of wishes; the tests hold it against `canonical`.
+so is that of orders; the tests hold it against `canonical`.
 
 An account while entries are added to it: each is checked against all before it, then applied.
 """

@@ -1,8 +1,8 @@
 """What is on offer to one side of a market: checked, best first, as far as the rules let anyone reach.
 
-One wish against what is on offer: levels walked best first, the same for every fill rule.
+One order against what is on offer: levels walked best first, the same for every fill rule.
 
-The trading floor: a snapshot made ready to trade on. All entrants of a round share it.
+All entrants of a round share what a snapshot offers.
 """
 
 from bisect import bisect_right
@@ -198,18 +198,18 @@ class SnapshotOffers:
         self.offered = {listing.market.id for listing in snapshot.shown}
         # The first of two listings of a market counts, and what is shown comes before what is held.
         self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}
-        self._found: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
+        self._offers: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
         self._hashes: dict[MarketId, str] = {}
 
-    def offers(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
+    def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
         """What may be traded at on a side of a market, or why nothing may."""
         key = market_id, side, action
-        if key not in self._found:
+        if key not in self._offers:
             listing = self.listings[market_id]
-            self._found[key] = check_time(listing, self.at, self.rules) or find_offers(
+            self._offers[key] = check_time(listing, self.at, self.rules) or find_offers(
                 action, side, listing, self.rules
             )
-        return self._found[key]
+        return self._offers[key]
 
     def quote_hash(self, market_id: MarketId) -> str:
         """The hash of the quote that a fill in this market is done on."""
@@ -221,5 +221,5 @@ class SnapshotOffers:
 
 @lru_cache(maxsize=4)
 def offers_at_snapshot(snapshot: Snapshot, rules: Rules) -> SnapshotOffers:
-    """The floor of a snapshot under the rules, made once for all agents that work out what to bet there."""
+    """What a snapshot offers under the rules, made once for all agents that work out what to bet there."""
     return SnapshotOffers(snapshot, rules)

@@ -1,4 +1,4 @@
-"""What money is made of here: wishes, fills, ledger entries, holdings and marks."""
+"""What money is made of here: orders, fills, ledger entries, holdings and marks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ LotKey = tuple[MarketId, Side]
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wish to spend `amount` on one side of a market, at `limit` a share at most."""
+    """An order to spend `amount` on one side of a market, at `limit` a share at most."""
 
     market_id: MarketId
     side: Side
@@ -26,7 +26,7 @@ class Bet:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A wish to sell a number of shares, a fraction of the lot, or (neither given) all of it."""
+    """An order to sell a number of shares, a fraction of the lot, or (neither given) all of it."""
 
     market_id: MarketId
     side: Side
@@ -38,7 +38,7 @@ class Sale:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a wish was not granted: a stable code for scripts, a sentence for people."""
+    """Why an order was not filled: a stable code for scripts, a sentence for people."""
 
     code: str
     message: str
@@ -57,10 +57,10 @@ class FillLevel:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What an agent got for one wish.
+    """What an agent got for one order.
 
     `amount` is all the cash that moved, fee included: paid on a buy, received on a sale.
-    `wanted` is what the accepted wish asked for: dollars on a buy, shares on a sale.
+    `wanted` is what the accepted order asked for: dollars on a buy, shares on a sale.
     `base` is the cash that caps and confidence are measured by.
     """
 

@@ -9,7 +9,7 @@ from markets.millionths import ONE
 
 
 class Rules(BaseModel):
-    """How wishes become fills. Amounts, prices and fractions in millionths, ages in seconds."""
+    """How orders become fills. Amounts, prices and fractions in millionths, ages in seconds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -46,7 +46,7 @@ def quarter_kelly(
 
 
 def _edges(
-    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, floor: SnapshotOffers
+    beliefs: Mapping[MarketId, int], holdings: Holdings, snapshot: Snapshot, offers: SnapshotOffers
 ) -> Iterator[_Edge]:
     held = {market_id for market_id, _ in holdings.lots}
     for listing in snapshot.shown:
@@ -56,29 +56,29 @@ def _edges(
         p = beliefs[market_id]
         sides: tuple[tuple[Side, int], ...] = (("YES", p), ("NO", ONE - p))
         for side, belief in sides:
-            price = first_price(floor, market_id, side)
+            price = first_price(offers, market_id, side)
             if price is not None and price < belief:
                 yield _Edge(market_id, side, belief, price)
 
 
-def first_price(floor: SnapshotOffers, market_id: MarketId, side: Side) -> int | None:
-    """What a first share of a side costs by the floor's rules; None where it can't be bought."""
-    offered = floor.offers(market_id, side, "buy")
+def first_price(offers: SnapshotOffers, market_id: MarketId, side: Side) -> int | None:
+    """What a first share of a side costs by the rules; None where it can't be bought."""
+    offered = offers.find(market_id, side, "buy")
     if isinstance(offered, Rejection) or not offered.levels:
         return None
     return offered.levels[0].price
 
 
 def minimum_bets(
-    wanted: Iterable[tuple[MarketId, Side]], most: int, cash: int, floor: SnapshotOffers, reason: str
+    wanted: Iterable[tuple[MarketId, Side]], most: int, cash: int, offers: SnapshotOffers, reason: str
 ) -> tuple[Bet, ...]:
     """The minimum on the first of these sides that can be bought, while the rules and the cash allow it."""
-    rules, bets = floor.rules, list[Bet]()
+    rules, bets = offers.rules, list[Bet]()
     size = max(rules.min_bet, 1)
     for market_id, side in wanted:
         if len(bets) >= most or size > _room(cash, size * len(bets), rules):
             break
-        if first_price(floor, market_id, side) is not None:
+        if first_price(offers, market_id, side) is not None:
             bets.append(Bet(market_id, side, size, reason=reason))
     return tuple(bets)
 

@@ -21,7 +21,7 @@ class WhatIfStep:
     """One snapshot of a cohort, and what an entrant wished for at it, as the record has it.
 
     `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the
-    shares that stood in the account before the decision. A step without a decision has no wishes.
+    shares that stood in the account before the decision. A step without a decision has no orders.
     """
 
     snapshot: Snapshot
@@ -34,7 +34,7 @@ class WhatIfStep:
 
 
 Sizing = Callable[[WhatIfStep, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
-"""What an entrant wishes for at a step, given what it holds now and the rules it plays by now."""
+"""What an entrant orders at a step, given what it holds now and the rules it plays by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class WhatIfOutcome:
 
 
 def as_recorded(step: WhatIfStep, holdings: Holdings, _rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
-    """The wishes as they were; a sale of so many shares sells the part of the lot that they then were."""
+    """The orders as they were; a sale of so many shares sells the part of the lot that they then were."""
     return step.bets, _in_proportion(step, holdings)
 
 
@@ -146,5 +146,5 @@ def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sa
     return replace(sale, shares=max(1, sale.shares * lot.shares // before))
 
 
-def _lot_of(wish: Bet | Sale) -> LotKey:
-    return wish.market_id, wish.side
+def _lot_of(order: Bet | Sale) -> LotKey:
+    return order.market_id, order.side

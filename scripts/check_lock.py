@@ -40,9 +40,9 @@ def reached(roots: list[Requirement]) -> set[str]:
     seen: set[tuple[str, str]] = set()
     todo = list(roots)
     while todo:
-        wish = todo.pop()
-        name = canonicalize_name(wish.name)
-        fresh = {(name, extra) for extra in ("", *wish.extras)} - seen
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        fresh = {(name, extra) for extra in ("", *requirement.extras)} - seen
         seen |= fresh
         todo += [need for _, extra in sorted(fresh) for need in needs(name, extra)]
     return {name for name, _ in seen}

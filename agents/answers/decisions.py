@@ -197,10 +197,10 @@ def sound_decision(decision: object, view: View) -> Decision:
     bets, no_bets = _check_items(decision.bets, Bet, "bad_wish")
     sales, no_sales = _check_items(decision.sales, Sale, "bad_wish")
     lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
-    wishes: list[Bet | Sale] = [*bets, *sales]
-    if status != "played" and wishes:
+    orders: list[Bet | Sale] = [*bets, *sales]
+    if status != "played" and orders:
         words = f"a turn that is {status} has no bets and no sales"
-        lost += [Rejection("bad_wish", words, wish.market_id) for wish in wishes]
+        lost += [Rejection("bad_wish", words, order.market_id) for order in orders]
         bets, sales = [], []
     said = (*rejections, *map(_storable_item, lost))
     return Decision(tuple(forecasts), tuple(bets), tuple(sales), said, status, note)

@@ -36,9 +36,9 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         mids = [(listing.market.id, listing.mid) for listing in view.snapshot.shown]
         forecasts = tuple(Forecast(market_id, mid) for market_id, mid in mids if mid is not None)
-        floor = offers_at_snapshot(view.snapshot, view.rules)
+        offers = offers_at_snapshot(view.snapshot, view.rules)
         sides = favourites(view.snapshot)
-        bets = minimum_bets(sides, settings.bets, view.holdings.cash, floor, "the favourite")
+        bets = minimum_bets(sides, settings.bets, view.holdings.cash, offers, "the favourite")
         return Decision(forecasts, bets)
 
     return decide

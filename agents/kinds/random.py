@@ -48,5 +48,5 @@ def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
     sides: list[tuple[MarketId, Side]] = [
         (shown[place].market.id, "YES" if int(draw * ONE) % 2 else "NO") for draw, place in drawn
     ]
-    floor = offers_at_snapshot(view.snapshot, view.rules)
-    return minimum_bets(sides, most, view.holdings.cash, floor, "a throw of the dice")
+    offers = offers_at_snapshot(view.snapshot, view.rules)
+    return minimum_bets(sides, most, view.holdings.cash, offers, "a throw of the dice")
