@@ -36,19 +36,23 @@ class RecordSoFar:
 
 def read_begun(database: str) -> RecordSoFar:
     """That of the record at an address; nothing where there is none yet. Nothing is written."""
-    from arena.record.record import Record
     from arena.record.schema.database import NoRecord, connect
 
     try:
-        record = Record(connect(database, read_only=True))
-        try:
-            return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
-        finally:
-            record.close()
+        engine = connect(database, read_only=True)
     except NoRecord:
         return RecordSoFar()
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
+    from arena.record.record import Record  # it takes long to load, and without a record nobody needs it
+
+    record = Record(engine)
+    try:
+        return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
+    except ArenaError as error:
+        return RecordSoFar(trouble=error.message)
+    finally:
+        record.close()
 
 
 def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from arena.record.queries.market_history import (
     read_resolution_versions,
 )
 from arena.record.queries.markets import BEGINNING, read_newest_instant
-from arena.record.schema.statements import newest_rows
+from arena.record.schema.newest import newest_rows
 from arena.record.schema.tables import QUOTE
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of

@@ -21,7 +21,7 @@ from arena.record.queries.markets import (
     read_newest_instant,
     was_any_shown,
 )
-from arena.record.schema.statements import newest_rows
+from arena.record.schema.newest import newest_rows
 from arena.record.schema.tables import QUOTE
 from arena.scores.cache.categories import cached_categories
 from dashboard.source import RecordSource, ask, cached

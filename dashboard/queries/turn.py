@@ -23,7 +23,7 @@ from arena.record.queries.turns import (
     read_seen_markets,
     read_turn_rounds,
 )
-from arena.record.schema.statements import newest_rows
+from arena.record.schema.newest import newest_rows
 from arena.record.schema.tables import QUOTE
 from arena.record.write.evidence import read_evidence
 from dashboard.source import RecordSource, ask, cached

@@ -29,7 +29,8 @@ from sqlalchemy import (
 
 from arena.record.queries.cohorts import LEARNT_RESOLUTIONS
 from arena.record.schema.dialects import UtcTime, instant_text
-from arena.record.schema.statements import batches, newest_rows
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.statements import batches
 from arena.record.schema.tables import (
     COHORT,
     ENTRANT,

@@ -31,7 +31,8 @@ from sqlalchemy import (
 
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.schema.dialects import BigInt
-from arena.record.schema.statements import batches, is_in_markets, markets_parameter, newest_rows
+from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
+from arena.record.schema.statements import batches
 from arena.record.schema.tables import (
     COHORT,
     ENTRANT,

@@ -33,14 +33,8 @@ from sqlalchemy import (
 )
 
 from arena.record.schema.codec import book_of, book_text
-from arena.record.schema.statements import (
-    insert_lines,
-    insert_one,
-    is_in_markets,
-    line_of,
-    markets_parameter,
-    newest_rows,
-)
+from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
+from arena.record.schema.statements import insert_lines, insert_one, line_of
 from arena.record.schema.tables import ITEM, MARKET, PRUNE, QUOTE, SIGHTING, SYNC, VERSION
 from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote

@@ -1,0 +1,95 @@
+"""How a table's columns are declared: the type, what the column means, in which unit, and when it is empty.
+
+All else that is said of a column, in an export, in docs/data.md or in a JSON schema, comes from here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sqlalchemy import Column, Table, Text
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+from arena.record.schema.dialects import BigInt, UtcTime
+
+DOLLARS = "millionths of a dollar"
+SHARES = "millionths of a share"
+PRICE = "millionths of a dollar a share"
+CHANCE = "millionths: 1,000,000 is certain"
+SHARE = "millionths: 1,000,000 is the whole"
+SECONDS = "seconds"
+COUNT = "so many"
+FLAG = "1 is yes, 0 is no"
+JSON = "JSON"
+
+MARKET_ID = "the market: venue, a colon, and its id at the venue"
+STRICT: dict[str, bool] = {"sqlite_strict": True}
+"""SQLite takes only values of a column's type, as PostgreSQL does anyway."""
+
+
+class TableRow(SQLModel, registry=registry()):
+    """A table of the record: its columns, what each means, and in its first paragraph what its rows are."""
+
+    __table__: ClassVar[Table]
+
+
+METADATA = TableRow.metadata
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMeaning:
+    """What a column says: in which unit, if it has one, and what it means where it is empty, if it may be."""
+
+    meaning: str
+    unit: str = ""
+    empty: str = ""
+
+
+def meaning_of(column: Column[Any]) -> ColumnMeaning:
+    """What a column of a table means, as it was declared."""
+    meaning: ColumnMeaning = column.info["meaning"]
+    return meaning
+
+
+def whole_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
+    """A whole number of 64 bits; `empty` says what it means that there is none, if that may be."""
+    return _field(BigInt, ColumnMeaning(meaning, unit, empty), **more)
+
+
+def text_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
+    """A text."""
+    return _field(Text, ColumnMeaning(meaning, unit, empty), **more)
+
+
+def time_field(meaning: str, *, empty: str = "", **more: Any) -> Any:
+    """An instant, in UTC."""
+    return _field(UtcTime, ColumnMeaning(meaning, "", empty), **more)
+
+
+def id_field() -> Any:
+    """The number of a row in this database alone, to which other rows refer."""
+    return whole_field("the row's number in this database; no export has it", primary_key=True)
+
+
+def parent_field(target: str, **more: Any) -> Any:
+    """The row of another table that a row belongs to: `parent_field("round.id")`."""
+    kind = target.partition(".")[0].replace("_", " ")
+    return whole_field(f"the {kind} that it belongs to", foreign_key=target, **more)
+
+
+def market_field(**more: Any) -> Any:
+    """A market that is in the record."""
+    return text_field(MARKET_ID, foreign_key="market.id", **more)
+
+
+def hash_field(of: str) -> Any:
+    """The hash of a row."""
+    return text_field(f"the SHA-256 that seals the row: {of}")
+
+
+def _field(sa_type: Any, meaning: ColumnMeaning, *, name: str = "", **more: Any) -> Any:
+    """A column; its attribute may have another `name` in the database."""
+    description = f"{meaning.meaning} [{meaning.unit}]" if meaning.unit else meaning.meaning
+    column: dict[str, Any] = {"info": {"meaning": meaning}} | ({"name": name} if name else {})
+    nullable = bool(meaning.empty)
+    return Field(description=description, sa_type=sa_type, sa_column_kwargs=column, nullable=nullable, **more)

@@ -1,0 +1,67 @@
+"""The newest row of each of many markets, found by the index on market and time."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    func,
+    select,
+)
+
+from arena.record.schema.tables import MARKET
+
+
+def newest_rows(
+    connection: Connection,
+    table: Table,
+    ids: Sequence[str],
+    order: str,
+    *columns: str,
+    until: datetime | None = None,
+) -> dict[str, Row[Any]]:
+    """Of each market the last row in an order, with its id and these columns; until an instant, if given."""
+    if not ids:
+        return {}
+    wanted = _newest_query(table, order, columns, until is not None, connection.dialect.name)
+    limit = {} if until is None else {"until": until}
+    rows = connection.execute(wanted, markets_parameter(connection, ids) | limit).all()
+    return dict(zip([row[0] for row in rows], rows, strict=True))
+
+
+@cache
+def _newest_query(
+    table: Table, order: str, columns: tuple[str, ...], until: bool, dialect: str
+) -> Select[Any]:
+    """The question, made once: that takes longer than to answer it."""
+    one = table.alias("one")
+    last = select(one.c.id).where(one.c.market_id == MARKET.c.id)
+    last = last.where(one.c.at <= bindparam("until", type_=one.c.at.type)) if until else last
+    last = last.order_by(one.c[order].desc(), one.c.id.desc()).limit(1)
+    joined = MARKET.join(table, table.c.id == last.correlate(MARKET).scalar_subquery())
+    wanted = select(MARKET.c.id.label("market_id"), table.c.id, *(table.c[name] for name in columns))
+    return wanted.select_from(joined).where(is_in_markets(dialect))
+
+
+def is_in_markets(dialect: str) -> ColumnElement[bool]:
+    """Whether a market is one of those that `markets_parameter` gives, as one parameter for all of them."""
+    if dialect == "postgresql":
+        return MARKET.c.id == any_(bindparam("ids", type_=ARRAY(Text)))
+    listed = func.json_each(bindparam("ids", type_=Text)).table_valued("value")
+    return MARKET.c.id.in_(select(listed.c.value))
+
+
+def markets_parameter(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+    """The parameter for `is_in_markets`."""
+    return {"ids": list(ids) if connection.dialect.name == "postgresql" else json.dumps(list(ids))}

@@ -1,0 +1,152 @@
+"""What agents were asked, answered, ordered and got, turn by turn."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+
+from arena.record.schema.fields import (
+    CHANCE,
+    COUNT,
+    DOLLARS,
+    FLAG,
+    JSON,
+    PRICE,
+    SHARE,
+    SHARES,
+    STRICT,
+    TableRow,
+    hash_field,
+    id_field,
+    market_field,
+    parent_field,
+    text_field,
+    time_field,
+    whole_field,
+)
+
+
+class CallRow(TableRow, table=True):
+    """Attempts to get an answer from a model, in the order of coming. `call_texts` has the words."""
+
+    __tablename__ = "call"
+    __table_args__ = (
+        UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"),
+        Index("ix_call_entrant_id", "entrant_id", "cost", "worst"),
+        Index("ix_call_made_at", "made_at", "cost", "worst"),
+        Index("ix_call_round_id", "round_id", "cost", "worst"),
+        STRICT,
+    )
+
+    id: int = id_field()
+    round_id: int = parent_field("round.id")
+    entrant_id: int = parent_field("entrant.id")
+    stage: str = text_field("blind, before prices were shown, or final")
+    sample: int = whole_field("which of the samples of an answer, from 1")
+    attempt: int = whole_field("counts the attempts at it, from 1")
+    messages: str = text_field("the messages that were sent, with their roles", JSON)
+    prompt_hash: str = text_field("the SHA-256 of the messages and the seed")
+    seed: int = whole_field("the seed that was sent along")
+    reply: str | None = text_field("the answer", empty="there was none")
+    finish: str = text_field("why the answer ended, as the provider says")
+    model: str = text_field("the model, as the provider reports it")
+    fingerprint: str = text_field("the provider's fingerprint of the model")
+    rung: str = text_field("how a form was asked of the answer: schema, json or prompt")
+    tokens_in: int = whole_field("tokens of the question", COUNT)
+    tokens_out: int = whole_field("tokens of the answer", COUNT)
+    cost: int | None = whole_field("what it cost", DOLLARS, empty="unknown, which is not 0")
+    worst: int | None = whole_field("what it could have cost at most", DOLLARS, empty="unknown")
+    latency_ms: int = whole_field("how long it took", "milliseconds")
+    error_code: str | None = text_field("why there was no answer, for programs", empty="there was one")
+    error_message: str | None = text_field("why there was none, in words", empty="there was one")
+    error_retry: int = whole_field("whether it was worth another attempt", FLAG, default=0)
+    made_at: datetime = time_field("when it ended, by the clock")
+    hash: str = hash_field("its place, what was asked and what was answered")
+
+
+class TurnRow(TableRow, table=True):
+    """Each agent's part of each round."""
+
+    __tablename__ = "turn"
+    __table_args__ = (UniqueConstraint("round_id", "entrant_id"), Index("ix_turn_verdict", "verdict"), STRICT)
+
+    id: int = id_field()
+    round_id: int = parent_field("round.id")
+    entrant_id: int = parent_field("entrant.id")
+    status: str = text_field("played, malformed (no answer could be read), failed, or out", name="verdict")
+    note: str = text_field("why it is not played, or nothing")
+    cash: int = whole_field("the cash before it", DOLLARS)
+    orders: str = text_field("bets and sales as they were asked for", JSON, name="wishes")
+    code_version: str = text_field("the version of the arena that played it")
+    hash: str = hash_field("the turn, its forecasts and its rejections")
+
+
+class ForecastRow(TableRow, table=True):
+    """Probabilities of YES as agents stated them. The three readings of a belief, scored, are in `scores`."""
+
+    __tablename__ = "forecast"
+    __table_args__ = (CheckConstraint("probability BETWEEN 0 AND 1000000"), STRICT)
+
+    turn_id: int = parent_field("turn.id", primary_key=True)
+    market_id: str = market_field(primary_key=True)
+    stage: str = text_field("blind, before prices were shown, or final: that one is scored", primary_key=True)
+    probability: int = whole_field("the probability of YES", CHANCE)
+    reason: str = text_field("why, in the agent's words")
+
+
+class RejectionRow(TableRow, table=True):
+    """Wishes that were not granted, and items of answers that made no sense."""
+
+    __tablename__ = "rejection"
+    __table_args__ = STRICT
+
+    turn_id: int = parent_field("turn.id", primary_key=True)
+    position: int = whole_field("the place among those of the turn, from 0", primary_key=True)
+    code: str = text_field("why, for programs")
+    message: str = text_field("why, in words")
+    market_id: str = text_field("the market, where it is known")
+
+
+class FillRow(TableRow, table=True):
+    """What agents got for their bets and sales.
+
+    One row for each order that was granted at least in part.
+    """
+
+    __tablename__ = "fill"
+    __table_args__ = (
+        UniqueConstraint("turn_id", "position"),
+        CheckConstraint("shares > 0 AND amount >= 0 AND fee >= 0"),
+        STRICT,
+    )
+
+    id: int = id_field()
+    turn_id: int = parent_field("turn.id")
+    position: int = whole_field("the place among those of the turn, from 0")
+    market_id: str = market_field()
+    side: str = text_field("YES or NO")
+    action: str = text_field("buy or sell")
+    shares: int = whole_field("how many shares", SHARES)
+    amount: int = whole_field("all the cash that moved, fee included: paid, or received for a sale", DOLLARS)
+    fee: int = whole_field("the fee in it", DOLLARS)
+    wanted: int = whole_field("what was asked for: dollars for a bet, shares for a sale", "millionths")
+    base: int = whole_field("the cash that caps and confidence are measured by", DOLLARS)
+    quote_at: datetime = time_field("when the quote was true on which it was done")
+    quote_hash: str = text_field("that quote, as in `quotes`")
+    fee_rate: int = whole_field("the fee: rate · shares · p · (1 − p) for each level, rounded up", SHARE)
+    left: str = text_field("what of the wish was not filled, and why, or nothing")
+    reason: str = text_field("why it was wished for, in the agent's words")
+    hash: str = hash_field("the fill and its levels")
+
+
+class FillLevelRow(TableRow, table=True):
+    """The prices at which parts of a fill were done."""
+
+    __tablename__ = "fill_level"
+    __table_args__ = STRICT
+
+    fill_id: int = parent_field("fill.id", primary_key=True)
+    position: int = whole_field("the level's place in the fill, from 0", primary_key=True)
+    price: int = whole_field("what a share of the fill's side cost here", PRICE)
+    shares: int = whole_field("how many shares", SHARES)
+    amount: int = whole_field("the cash that moved here, fee included", DOLLARS)
+    fee: int = whole_field("the fee in it", DOLLARS)

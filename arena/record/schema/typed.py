@@ -1,0 +1,218 @@
+"""Questions to the tables that mypy understands: to it, a column of a row class is the value that it holds.
+
+So `TurnRow.status == "played"` compares two texts, `TurnRow.statsu` and `TurnRow.note + TurnRow.cash` are
+refused, and `select(TurnRow.status, TurnRow.cash)` finds pairs of a text and a number. What SQLAlchemy and
+SQLModel leave open is mended here: conditions that are plain booleans to mypy, the types of more than four
+columns, and `col()`, which would let a text be compared with a number.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
+
+import sqlalchemy
+from sqlalchemy import BindParameter, ColumnElement, Label
+from sqlalchemy.sql._typing import _ColumnExpressionArgument
+from sqlmodel.sql.expression import Select
+
+from arena.record.schema.fields import TableRow
+
+Value = str | int | float | datetime | None
+Condition = _ColumnExpressionArgument[bool] | bool
+Ts = TypeVarTuple("Ts")
+T = TypeVar("T")
+
+
+class Query(Select[*Ts]):
+    """A question in which columns of row classes may stand wherever SQLAlchemy takes its own."""
+
+    inherit_cache = True
+
+    def order_by(self, *columns: Any) -> Self:
+        return super().order_by(*columns)
+
+    def group_by(self, *columns: Any) -> Self:
+        return super().group_by(*columns)
+
+    def join(self, target: Any, onclause: Any = None, *, isouter: bool = False, full: bool = False) -> Self:
+        return super().join(target, onclause, isouter=isouter, full=full)
+
+    def outerjoin(self, target: Any, onclause: Any = None, *, full: bool = False) -> Self:
+        return super().outerjoin(target, onclause, full=full)
+
+
+AnyQuery = Query[*tuple[Any, ...]]
+"""One whose columns are chosen while the program runs."""
+
+
+class Update(sqlalchemy.Update):
+    """A change of rows, with conditions as `Query` has them."""
+
+    inherit_cache = True
+
+    def where(self, *whereclause: Condition) -> Self:
+        return super().where(*map(clause, whereclause))
+
+
+class Delete(sqlalchemy.Delete):
+    """Rows that go, with conditions as `Query` has them."""
+
+    inherit_cache = True
+
+    def where(self, *whereclause: Condition) -> Self:
+        return super().where(*map(clause, whereclause))
+
+
+def update(row: type[TableRow]) -> Update:
+    """A change of some rows of a table."""
+    return Update(row.__table__)
+
+
+def delete(row: type[TableRow]) -> Delete:
+    """That some rows of a table go."""
+    return Delete(row.__table__)
+
+
+def clause(condition: Condition) -> ColumnElement[bool]:
+    """A condition as SQLAlchemy's own functions want it: `case`, `exists`, the join of two tables."""
+    return cast("ColumnElement[bool]", condition)
+
+
+class Operators(Protocol[T]):
+    """What SQL does with a column and Python's operators don't. To compare it, take the column itself."""
+
+    def in_(self, other: "Among[T]") -> ColumnElement[bool]: ...
+    def not_in(self, other: "Among[T]") -> ColumnElement[bool]: ...
+    def is_(self, other: None) -> ColumnElement[bool]: ...
+    def is_not(self, other: None) -> ColumnElement[bool]: ...
+    def contains(self, other: Any) -> ColumnElement[bool]: ...
+    def collate(self, collation: str) -> ColumnElement[T]: ...
+    def asc(self) -> ColumnElement[T]: ...
+    def desc(self) -> ColumnElement[T]: ...
+    def distinct(self) -> ColumnElement[T]: ...
+    def label(self, name: str) -> Label[T]: ...
+    def __lt__(self, other: T | ColumnElement[T]) -> ColumnElement[bool]: ...
+    def __le__(self, other: T | ColumnElement[T]) -> ColumnElement[bool]: ...
+    def __gt__(self, other: T | ColumnElement[T]) -> ColumnElement[bool]: ...
+    def __ge__(self, other: T | ColumnElement[T]) -> ColumnElement[bool]: ...
+
+
+Among = Collection[T] | sqlalchemy.Select[T] | sqlalchemy.CompoundSelect[T] | BindParameter[Any]
+
+
+def col(column: T | None) -> Operators[T]:
+    """A column with what only SQL can do: `col(TurnRow.cash).desc()`."""
+    return cast("Operators[T]", column)
+
+
+T1 = TypeVar("T1", bound=Value)
+T2 = TypeVar("T2", bound=Value)
+T3 = TypeVar("T3", bound=Value)
+T4 = TypeVar("T4", bound=Value)
+T5 = TypeVar("T5", bound=Value)
+T6 = TypeVar("T6", bound=Value)
+T7 = TypeVar("T7", bound=Value)
+T8 = TypeVar("T8", bound=Value)
+T9 = TypeVar("T9", bound=Value)
+T10 = TypeVar("T10", bound=Value)
+T11 = TypeVar("T11", bound=Value)
+T12 = TypeVar("T12", bound=Value)
+V = TypeVar("V", bound=Value)
+Cell: TypeAlias = ColumnElement[V] | V
+
+
+@overload
+def select(c1: Cell[T1], /) -> Query[T1]: ...
+@overload
+def select(c1: Cell[T1], c2: Cell[T2], /) -> Query[T1, T2]: ...
+@overload
+def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], /) -> Query[T1, T2, T3]: ...
+@overload
+def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], /) -> Query[T1, T2, T3, T4]: ...
+@overload
+def select(
+    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], /
+) -> Query[T1, T2, T3, T4, T5]: ...
+@overload
+def select(
+    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], /
+) -> Query[T1, T2, T3, T4, T5, T6]: ...
+@overload
+def select(
+    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], c7: Cell[T7], /
+) -> Query[T1, T2, T3, T4, T5, T6, T7]: ...
+@overload
+def select(
+    c1: Cell[T1],
+    c2: Cell[T2],
+    c3: Cell[T3],
+    c4: Cell[T4],
+    c5: Cell[T5],
+    c6: Cell[T6],
+    c7: Cell[T7],
+    c8: Cell[T8],
+    /,
+) -> Query[T1, T2, T3, T4, T5, T6, T7, T8]: ...
+@overload
+def select(
+    c1: Cell[T1],
+    c2: Cell[T2],
+    c3: Cell[T3],
+    c4: Cell[T4],
+    c5: Cell[T5],
+    c6: Cell[T6],
+    c7: Cell[T7],
+    c8: Cell[T8],
+    c9: Cell[T9],
+    /,
+) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9]: ...
+@overload
+def select(
+    c1: Cell[T1],
+    c2: Cell[T2],
+    c3: Cell[T3],
+    c4: Cell[T4],
+    c5: Cell[T5],
+    c6: Cell[T6],
+    c7: Cell[T7],
+    c8: Cell[T8],
+    c9: Cell[T9],
+    c10: Cell[T10],
+    /,
+) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10]: ...
+@overload
+def select(
+    c1: Cell[T1],
+    c2: Cell[T2],
+    c3: Cell[T3],
+    c4: Cell[T4],
+    c5: Cell[T5],
+    c6: Cell[T6],
+    c7: Cell[T7],
+    c8: Cell[T8],
+    c9: Cell[T9],
+    c10: Cell[T10],
+    c11: Cell[T11],
+    /,
+) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11]: ...
+@overload
+def select(
+    c1: Cell[T1],
+    c2: Cell[T2],
+    c3: Cell[T3],
+    c4: Cell[T4],
+    c5: Cell[T5],
+    c6: Cell[T6],
+    c7: Cell[T7],
+    c8: Cell[T8],
+    c9: Cell[T9],
+    c10: Cell[T10],
+    c11: Cell[T11],
+    c12: Cell[T12],
+    /,
+) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12]: ...
+@overload
+def select(*columns: Any) -> AnyQuery: ...
+def select(*columns: Any) -> Any:
+    """A question for some columns, whose types its rows have: up to twelve of them."""
+    return Query(*columns)

@@ -1,0 +1,107 @@
+"""Who is at work on the record now, and on what: no facts, and not in the state hash."""
+
+from datetime import datetime
+
+from sqlalchemy import Index, UniqueConstraint
+
+from arena.record.schema.fields import (
+    COUNT,
+    DOLLARS,
+    JSON,
+    STRICT,
+    TableRow,
+    id_field,
+    parent_field,
+    text_field,
+    time_field,
+    whole_field,
+)
+
+
+class ClaimRow(TableRow, table=True):
+    """Who is playing a turn: a lease, and a fencing token that grows with every holder."""
+
+    __tablename__ = "claim"
+    __table_args__ = STRICT
+
+    round_id: int = parent_field("round.id", primary_key=True)
+    entrant_id: int = parent_field("entrant.id", primary_key=True)
+    token: int = whole_field("grows with every holder: who writes under an older one is too late")
+    holder: str = text_field("the worker that plays it")
+    expires_at: datetime = time_field("until when it holds, by the database's clock")
+
+
+class LeaseRow(TableRow, table=True):
+    """Who has a duty, such as that of the scheduler: a claim on something else than a turn."""
+
+    __tablename__ = "lease"
+    __table_args__ = STRICT
+
+    name: str = text_field("the duty", primary_key=True)
+    token: int = whole_field("grows with every holder: who writes under an older one is too late")
+    holder: str = text_field("the process that has it")
+    expires_at: datetime = time_field("until when it holds, by the database's clock")
+
+
+class ProviderRow(TableRow, table=True):
+    """What is known of a provider's rate limit."""
+
+    __tablename__ = "lane"
+    __table_args__ = STRICT
+
+    provider: str = text_field("the provider", primary_key=True)
+    room: int = whole_field("how many calls it takes at once", "millionths of a call")
+    paused_until: datetime | None = time_field("until when it is asked nothing", empty="it may be asked")
+
+
+class ReservationRow(TableRow, table=True):
+    """A call under way: its place at a provider, and the most that it may cost.
+
+    It goes when the call is kept. One that has expired was lost with its worker: it takes no place any more,
+    but goes on counting as spent, for it may have to be paid.
+    """
+
+    __tablename__ = "reservation"
+    __table_args__ = (Index("ix_reservation_provider", "provider"), STRICT)
+
+    id: int = id_field()
+    round_id: int = parent_field("round.id")
+    entrant_id: int = parent_field("entrant.id")
+    provider: str = text_field("the provider that is asked")
+    worst: int | None = whole_field("the most that the call may cost", DOLLARS, empty="unknown")
+    holder: str = text_field("the worker that asks")
+    made_at: datetime = time_field("when it was made")
+    expires_at: datetime = time_field("until when it takes a place, by the database's clock")
+
+
+class JobRow(TableRow, table=True):
+    """A job of `arena run`: the time it was last done for, when that began and ended, and how."""
+
+    __tablename__ = "job"
+    __table_args__ = STRICT
+
+    name: str = text_field("the job", primary_key=True)
+    due_at: datetime = time_field("the time that it was last done for")
+    started_at: datetime = time_field("when that began")
+    ended_at: datetime | None = time_field("when that ended", empty="it is under way, or was broken off")
+    failures: int = whole_field("how often in a row it has failed", COUNT, default=0)
+    note: str = text_field("what came of it", default="")
+
+
+class IncidentRow(TableRow, table=True):
+    """Something that the operator should hear of, once, and whether they were told."""
+
+    __tablename__ = "incident"
+    __table_args__ = (UniqueConstraint("kind", "subject"), STRICT)
+
+    id: int = id_field()
+    kind: str = text_field("what has happened, for programs")
+    subject: str = text_field("to what")
+    at: datetime = time_field("when")
+    body: str = text_field("what there is to say of it", JSON)
+    tries: int = whole_field("how often it was tried to tell the operator", COUNT, default=0)
+    next_try_at: datetime | None = time_field("when that is tried again", empty="it is not")
+    told_at: datetime | None = time_field("when the operator was told", empty="not yet")
+    ended_at: datetime | None = time_field(
+        "when it was over", empty="it lasts, or is of the kind that doesn't"
+    )

@@ -1,0 +1,190 @@
+"""What was seen of venues: markets, their pages, prices and ends, syncs, articles, and the quarantine."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+
+from arena.record.schema.fields import (
+    COUNT,
+    DOLLARS,
+    FLAG,
+    JSON,
+    MARKET_ID,
+    PRICE,
+    SHARE,
+    SHARES,
+    STRICT,
+    TableRow,
+    hash_field,
+    id_field,
+    market_field,
+    parent_field,
+    text_field,
+    time_field,
+    whole_field,
+)
+
+
+class MarketRow(TableRow, table=True):
+    """Every market that was ever seen."""
+
+    __tablename__ = "market"
+    __table_args__ = STRICT
+
+    id: str = text_field(MARKET_ID, primary_key=True)
+    first_seen_at: datetime = time_field("when a snapshot or a sync first saw it")
+
+
+class MarketVersionRow(TableRow, table=True):
+    """What a market's page said: a row each time it said something else."""
+
+    __tablename__ = "market_version"
+    __table_args__ = (UniqueConstraint("market_id", "version"), STRICT)
+
+    id: int = id_field()
+    market_id: str = market_field()
+    version: int = whole_field("counts the pages of a market, from 1")
+    at: datetime = time_field("when it was first seen so")
+    event_id: str = text_field(
+        "the event that the market is about: markets of one event move together", index=True
+    )
+    question: str = text_field("what is asked")
+    rules: str = text_field("what decides it, in the venue's words")
+    category: str = text_field("the venue's category")
+    opens_at: datetime = time_field("from when it can be traded")
+    closes_at: datetime = time_field("until when it can be traded")
+    tick: int = whole_field("the step between two prices", PRICE)
+    fee_rate: int = whole_field("the venue's fee: rate · shares · p · (1 − p)", SHARE)
+    min_shares: int = whole_field("the fewest shares that are dealt in", SHARES)
+    hash: str = hash_field("the market and all that its page said")
+
+
+class QuoteRow(TableRow, table=True):
+    """Prices of a YES share: a row each time a market's price or book changed, in the order of coming."""
+
+    __tablename__ = "quote"
+    __table_args__ = (UniqueConstraint("market_id", "at", "hash"), STRICT)
+
+    id: int = id_field()
+    market_id: str = market_field()
+    at: datetime = time_field("when it was first seen so")
+    bid: int | None = whole_field("the best price that somebody bids", PRICE, empty="nobody bids")
+    ask: int | None = whole_field("the best price that somebody asks", PRICE, empty="nobody offers a share")
+    mid: int | None = whole_field(
+        "the price that a forecast is compared with", PRICE, empty="the venue gave none"
+    )
+    last: int | None = whole_field("the price of the last trade", PRICE, empty="none is known")
+    volume: int = whole_field("what was traded, as the venue counts it", DOLLARS)
+    book: str = text_field("bids and asks as pairs of price and shares in millionths, the best first", JSON)
+    hash: str = hash_field("the market, its prices and its book, but not the time")
+
+
+class ResolutionRow(TableRow, table=True):
+    """How markets ended. A venue that changes its mind makes a new version; the newest counts."""
+
+    __tablename__ = "resolution"
+    __table_args__ = (
+        UniqueConstraint("market_id", "version"),
+        CheckConstraint("version >= 1 AND payout BETWEEN 0 AND 1000000", name="possible"),
+        STRICT,
+    )
+
+    id: int = id_field()
+    market_id: str = market_field()
+    version: int = whole_field("counts the ends of a market, from 1")
+    known_at: datetime = time_field("since when it could be known")
+    learnt_at: datetime = time_field("the time at which the arena was told")
+    payout: int | None = whole_field(
+        "what a YES share paid; a NO share paid the rest of a dollar",
+        PRICE,
+        empty="a refund: every share pays back what it cost",
+    )
+    source: str = text_field("who said so")
+    hash: str = hash_field("all other columns")
+
+
+class SyncRow(TableRow, table=True):
+    """Readings of a venue's whole catalogue.
+
+    Each is sealed by hash together with the one before.
+    """
+
+    __tablename__ = "sync"
+    __table_args__ = (UniqueConstraint("venue", "number"), UniqueConstraint("venue", "at"), STRICT)
+
+    id: int = id_field()
+    venue: str = text_field("the venue by its name in the config")
+    stamp: str = text_field("where its markets come from: live, simulated or replay")
+    number: int = whole_field("counts the syncs of a venue, from 1")
+    at: datetime = time_field("when it was read")
+    markets: int = whole_field("how many of its markets had a price then", COUNT)
+    seen: str = text_field("the SHA-256 of those prices")
+    hash: str = hash_field("the sync, its sightings, and the sync before")
+
+
+class SightingRow(TableRow, table=True):
+    """Markets that a sync found a price of where the one before did not, or found none of any more.
+
+    A market without a sighting at a sync is as it was: it still has its price, or still has none.
+    """
+
+    __tablename__ = "sighting"
+    __table_args__ = (Index("ix_sighting_market_id", "market_id"), STRICT)
+
+    sync_id: int = parent_field("sync.id", primary_key=True)
+    market_id: str = market_field(primary_key=True)
+    quoted: int = whole_field("whether it has a price now", FLAG)
+
+
+class ArticleRow(TableRow, table=True):
+    """Articles that some round showed to its agents, each once."""
+
+    __tablename__ = "article"
+    __table_args__ = STRICT
+
+    hash: str = text_field("the SHA-256 of what it says, by which it is named", primary_key=True)
+    source: str = text_field("who published it")
+    url: str = text_field("its address, or nothing")
+    title: str = text_field("its title")
+    text: str = text_field("its text, as much as was kept")
+    published_at: datetime = time_field("the latest time that its date can mean")
+    dated: str = text_field("its date as it was given")
+
+
+class QuarantineRow(TableRow, table=True):
+    """What venues and sources of articles sent in vain: one row for each record and reason.
+
+    Only how often it came, when last, and how it looked then change.
+    """
+
+    __tablename__ = "set_aside"
+    __table_args__ = (
+        UniqueConstraint("venue", "record", "kind", "code"),
+        Index("ix_set_aside_last_seen_at", "last_seen_at", "venue", "kind", "code"),
+        STRICT,
+    )
+
+    id: int = id_field()
+    venue: str = text_field("who sent it")
+    record: str = text_field("the record's own id there, or the page where it has none")
+    kind: str = text_field("what it was to be: market, quote, resolution, page or article")
+    code: str = text_field("why not, for programs")
+    reason: str = text_field("why not, in words")
+    raw: str = text_field("what was sent, cut short")
+    first_seen_at: datetime = time_field("since when it comes")
+    last_seen_at: datetime = time_field("when it came last")
+    times: int = whole_field("how often it came", COUNT)
+
+
+class PruneRow(TableRow, table=True):
+    """How often old quotes were let go on which nothing stood, and how many."""
+
+    __tablename__ = "prune"
+    __table_args__ = STRICT
+
+    id: int = id_field()
+    number: int = whole_field("counts them, from 1", unique=True)
+    at: datetime = time_field("when it was done")
+    older_than: datetime = time_field("before when a quote had to be seen to go")
+    quotes: int = whole_field("how many went", COUNT)
+    hash: str = hash_field("all other columns")
