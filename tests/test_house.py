@@ -23,7 +23,7 @@ PLUG_INS = {
     "arena/scores/rules": "scoring",
     "dashboard/views": "views",
 }
-SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm")
+SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm", "sqlmodel")
 CLOCK = {
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},
@@ -126,14 +126,14 @@ for name in sys.argv[1:]:
     importlib.import_module(name)
 """
 
-HELP = """
+COMMAND = """
 import sys
 from arena.cli.main import main
-sys.argv = ["arena", "--help"]
+sys.argv[0] = "arena"
 try:
     main()
-except SystemExit:
-    print("LOADED", sorted({name.split(".")[0] for name in sys.modules}))
+finally:
+    print("LOADED", *sys.modules)
 """
 
 
@@ -151,10 +151,21 @@ def test_every_module_can_be_imported() -> None:
 
 
 def test_help_loads_no_slow_library() -> None:
-    played = python(HELP)
+    played = python(COMMAND, "--help")
     shown, _, loaded = played.stdout.rpartition("LOADED ")
     assert "Usage" in shown, played.stderr
-    assert [name for name in SLOW if f"'{name}'" in loaded] == []
+    assert set(SLOW) & set(loaded.split()) == set()
+
+
+def test_the_tables_are_loaded_only_where_a_record_is_opened(tmp_path: Path) -> None:
+    arena = tmp_path / "arena"
+    for command in (("init", str(arena)), ("check", "--config", str(arena / "config.yaml"))):
+        played = python(COMMAND, *command)
+        shown, _, loaded = played.stdout.rpartition("LOADED ")
+        assert shown, played.stderr
+        assert {"arena.record.schema.fields", "sqlmodel", "sqlalchemy.orm"} & set(loaded.split()) == set()
+    reached = python("import sys; import arena.record.record; print(*sys.modules)")
+    assert "sqlmodel" in reached.stdout.split()
 
 
 @pytest.mark.parametrize("folder", PLUG_INS)

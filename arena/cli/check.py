@@ -38,7 +38,7 @@ def cost_of(config: "Config", number: int) -> dict[str, Any]:
 
     from arena.calls.budget_warnings import budget_warnings, round_counts
     from arena.calls.estimate import estimate_lineup
-    from arena.rounds.wiring import kind_inputs
+    from arena.rounds.adapters import kind_inputs
 
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         found = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))

@@ -95,7 +95,7 @@ async def ask_all(config: "Config", targets: "Sequence[PingTarget]") -> list[Mod
     from arena.calls.rate_limit import RateLimiter
     from arena.calls.reservations import CallReservations, local_ask
     from arena.record.model.reservation import Budget
-    from arena.rounds.wiring import open_models, provider_of
+    from arena.rounds.adapters import open_models, provider_of
 
     gate = RateLimiter(config.calls.at_once, config.calls.per_provider)
     desk = CallReservations(Budget(config.budget.call), gate)
@@ -242,7 +242,7 @@ def live_venues(config: "Config") -> list[str]:
 
 async def _look(config: "Config", name: str) -> VenueCheck:
     from arena.clock import now, timer
-    from arena.rounds.wiring import open_venue
+    from arena.rounds.adapters import open_venue
     from markets.registry import UnknownExtension
     from markets.venue import VenueError
 

@@ -59,8 +59,8 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.errors import ArenaError
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
+    from arena.rounds.adapters import open_venue
     from arena.rounds.sync import sync_venue
-    from arena.rounds.wiring import open_venue
     from markets.venue import QuarantinedRecord
 
     asides: list[QuarantinedRecord] = []

@@ -9,18 +9,10 @@ from dataclasses import astuple, dataclass
 from typing import Any, get_type_hints
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from arena.exports.market_tables import MARKET_ID
 from arena.exports.table import (
-    CHANCE,
-    COUNT,
-    DOLLARS,
-    FLAG,
     PLACE_ORDER,
-    PRICE,
-    SECONDS,
-    SHARES,
     ExportColumn,
     ExportTable,
     Kind,
@@ -40,7 +32,9 @@ from arena.record.model.columns import (
 from arena.record.queries.accounts import read_accounts, read_marked_cohort
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
-from arena.record.schema.tables import FILL
+from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES
+from arena.record.schema.turn import FillRow
+from arena.record.schema.typed import select
 from arena.scores.leaderboard import AgentScores as Scores
 from arena.scores.leaderboard import score_agents
 from arena.scores.positions import positions
@@ -134,8 +128,8 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
         number = stored.cohort.number
         yield from _stated(read_forecast_columns(connection, number))
         bets = read_bet_columns(connection, number)
-        bought = select(FILL.c.position).select_from(of_turn(FILL)).where(FILL.c.action == "buy")
-        order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FILL.c.position)
+        bought = select(FillRow.position).select_from(of_turn(FillRow)).where(FillRow.action == "buy")
+        order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FillRow.position)
         fills = list(connection.scalars(order))
         yield from _read("implied", bets, bets.implied, fills)
         yield from _read("anchored", bets, bets.anchored, fills)

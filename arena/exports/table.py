@@ -5,55 +5,43 @@ A long look at a record: all of it at one instant, row by row, whatever is writt
 How rows are named without ids: by the numbers of cohort and round, agents' names, markets' ids.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     BigInteger,
-    Column,
     ColumnElement,
     Connection,
     Engine,
     FromClause,
     Integer,
-    Select,
     Table,
     Text,
     func,
-    select,
 )
 from sqlalchemy import Column as Stored
 
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    GatheringRow,
+    RoundRow,
+    SnapshotItemRow,
+    SnapshotRow,
+)
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import (
-    COHORT,
-    ENTRANT,
-    FILL,
-    GATHERING,
-    ITEM,
-    QUOTE,
-    ROUND,
-    SNAPSHOT,
-    SYNC,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.fields import TableRow, meaning_of
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.typed import AnyQuery, clause, col, column_of, select
+from arena.record.schema.world import MarketVersionRow, QuoteRow, SyncRow
 
 Kind = Literal["text", "whole", "number", "time"]
 Row = tuple[Any, ...]
-
-DOLLARS = "millionths of a dollar"
-SHARES = "millionths of a share"
-PRICE = "millionths of a dollar a share"
-CHANCE = "millionths: 1,000,000 is certain"
-SHARE = "millionths: 1,000,000 is the whole"
-SECONDS = "seconds"
-COUNT = "so many"
-FLAG = "1 is yes, 0 is no"
-JSON = "JSON"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +76,24 @@ class ExportField:
     column: ExportColumn
 
 
-def field(source: Any, meaning: str, unit: str = "", empty: str = "", name: str = "") -> ExportField:
-    """A column of the record as a column of an export: its type is known, and mostly its name."""
-    return ExportField(source, ExportColumn(name or source.name, kind_of(source), meaning, unit, empty))
+def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> ExportField:
+    """A column of the record as a column of an export: as it was declared, but for what is said here."""
+    stored = column_of(source)
+    said, name = meaning_of(stored), name or stored.name
+    column = ExportColumn(name, kind_of(stored), meaning or said.meaning, said.unit, empty or said.empty)
+    return ExportField(stored, column)
+
+
+def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportField, ...]:
+    """These columns of a table, without names all that hold no id, some under other names."""
+    columns = row.__table__.c
+    chosen = names or [each.name for each in columns if not _is_id(each)]
+    return tuple(field(columns[name], name=renamed.get(name, name)) for name in chosen)
+
+
+def _is_id(column: Stored[Any]) -> bool:
+    """Whether a column holds numbers of rows, which mean nothing outside of their database."""
+    return kind_of(column) == "whole" and (column.name == "id" or bool(column.foreign_keys))
 
 
 def kind_of(source: Stored[Any]) -> Kind:
@@ -110,7 +113,7 @@ class ParentKey:
     column: str
     keys: tuple[str, ...]
     named: tuple[Stored[Any], ...]
-    ids: Select[Any]
+    ids: AnyQuery
 
 
 OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
@@ -136,7 +139,7 @@ class FactTable:
     wordy: bool = False
     rest: str = ""
 
-    def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> Select[Any]:
+    def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnyQuery:
         """All rows, or those of some cohorts, in an order that is the same on every database."""
         found = select(*(each.source for each in self.fields)).select_from(self.path)
         if cohorts is not None and self.some is not None:
@@ -151,12 +154,25 @@ def _by_bytes(column: Stored[Any], dialect: str) -> ColumnElement[Any]:
 
 
 def fact_table(
-    name: str, meaning: str, table: Table, fields: Sequence[ExportField], key: Sequence[str], **more: Any
+    name: str,
+    row: type[TableRow],
+    fields: Sequence[ExportField],
+    key: Sequence[str],
+    *,
+    order: Sequence[Any],
+    meaning: str = "",
+    **more: Any,
 ) -> FactTable:
-    """A table of facts with the columns of these fields."""
+    """A table of facts with the columns of these fields; what it means is said where it is declared."""
     columns = tuple(each.column for each in fields)
-    sheet = ExportTable(name, meaning, columns, tuple(key))
-    return FactTable(sheet, table, tuple(fields), **{"path": table, **more})
+    sheet = ExportTable(name, meaning or rows_meaning(row), columns, tuple(key))
+    path = more.pop("path", row.__table__)
+    return FactTable(sheet, row.__table__, tuple(fields), path, tuple(map(column_of, order)), **more)
+
+
+def rows_meaning(row: type[TableRow]) -> str:
+    """What the rows of a table are: the first paragraph of what it says of itself."""
+    return " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
 
 
 @contextmanager
@@ -183,81 +199,93 @@ def count_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | N
     return connection.execute(select(func.count()).select_from(query.subquery())).scalar_one()
 
 
-COHORT_NUMBER = field(COHORT.c.number, "the cohort's number", name="cohort")
-ROUND_NUMBER = field(ROUND.c.number, "the round's number in its cohort, from 1", name="round")
-AGENT = field(ENTRANT.c.name, "the agent's name in the line-up", name="agent")
+COHORT_NUMBER = field(CohortRow.number, name="cohort")
+ROUND_NUMBER = field(RoundRow.number, name="round")
+AGENT = field(EntrantRow.name, name="agent")
 
 PLACE: tuple[ExportField, ...] = (COHORT_NUMBER, ROUND_NUMBER, AGENT)
 """What a turn is named by."""
 PLACES = ("cohort", "round", "agent")
-PLACE_ORDER = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
+PLACE_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
 
 
-def of_cohort(table: Table) -> FromClause:
+def of_cohort(row: type[TableRow]) -> FromClause:
     """Rows of a cohort, with it."""
-    return table.join(COHORT, table.c.cohort_id == COHORT.c.id)
+    table = row.__table__
+    return table.join(CohortRow, table.c.cohort_id == CohortRow.id)
 
 
-def of_round(table: Table) -> FromClause:
+def of_round(row: type[TableRow]) -> FromClause:
     """Rows of a round, with it and its cohort."""
-    joined = table.join(ROUND, table.c.round_id == ROUND.c.id)
-    return joined.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    table = row.__table__
+    joined = table.join(RoundRow, table.c.round_id == RoundRow.id)
+    return joined.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
 
 
-def of_entrant(table: Table) -> FromClause:
+def of_entrant(row: type[TableRow]) -> FromClause:
     """Rows of an entrant, with it and its cohort."""
-    joined = table.join(ENTRANT, table.c.entrant_id == ENTRANT.c.id)
-    return joined.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
+    table = row.__table__
+    joined = table.join(EntrantRow, table.c.entrant_id == EntrantRow.id)
+    return joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
 
 
-def of_place(table: Table) -> FromClause:
+def of_place(row: type[TableRow]) -> FromClause:
     """Rows of a round and an entrant, with both and the cohort."""
-    return of_round(table).join(ENTRANT, table.c.entrant_id == ENTRANT.c.id)
+    return of_round(row).join(EntrantRow, row.__table__.c.entrant_id == EntrantRow.id)
 
 
-def of_turn(table: Table) -> FromClause:
+def of_turn(row: type[TableRow]) -> FromClause:
     """Rows of a turn, with it and all that names it."""
-    return of_place(TURN).join(table, table.c.turn_id == TURN.c.id)
+    return of_place(TurnRow).join(row, row.__table__.c.turn_id == TurnRow.id)
 
 
 def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
     """Rows that are read together with their cohort."""
-    return COHORT.c.number.in_(numbers)
+    return col(CohortRow.number).in_(numbers)
 
 
-def in_snapshots(column: Column[Any], listed: Column[Any]) -> OfCohorts:
+def in_snapshots(column: T, listed: T | None) -> OfCohorts:
     """Rows whose column is one of those that the snapshots of some cohorts list."""
-    joined = ITEM.join(SNAPSHOT, ITEM.c.snapshot_id == SNAPSHOT.c.id)
-    known = select(listed).select_from(joined.join(COHORT, SNAPSHOT.c.cohort_id == COHORT.c.id))
-    return lambda numbers: column.in_(known.where(in_cohorts(numbers)))
+    known = select(column_of(listed)).join(SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
+    known = known.join(CohortRow, SnapshotRow.cohort_id == CohortRow.id)
+    return lambda numbers: col(column).in_(known.where(in_cohorts(numbers)))
 
 
-def parent(column: str, id: Column[Any], path: FromClause, **names: Column[Any]) -> ParentKey:
-    """The row behind a column, by the columns of the record that name it: `cohort=COHORT.c.number`."""
-    ids = select(id, *names.values()).select_from(path)
-    return ParentKey(column, tuple(names), tuple(names.values()), ids)
+def parent(column: str, id: int, path: type[TableRow] | FromClause, **names: Any) -> ParentKey:
+    """The row behind a column, by the columns of the record that name it: `cohort=CohortRow.number`."""
+    named = tuple(map(column_of, names.values()))
+    return ParentKey(column, tuple(names), named, select(column_of(id), *named).select_from(path))
 
 
-TURN_NAMES: dict[str, Column[Any]] = {
-    "cohort": COHORT.c.number,
-    "round": ROUND.c.number,
-    "agent": ENTRANT.c.name,
-}
-ITS_COHORT = parent("cohort_id", COHORT.c.id, COHORT, cohort=COHORT.c.number)
+TURN_NAMES: dict[str, Any] = {"cohort": CohortRow.number, "round": RoundRow.number, "agent": EntrantRow.name}
+ITS_COHORT = parent("cohort_id", CohortRow.id, CohortRow, cohort=CohortRow.number)
 ITS_ENTRANT = parent(
-    "entrant_id", ENTRANT.c.id, of_cohort(ENTRANT), cohort=COHORT.c.number, agent=ENTRANT.c.name
+    "entrant_id", EntrantRow.id, of_cohort(EntrantRow), cohort=CohortRow.number, agent=EntrantRow.name
 )
-ITS_ROUND = parent("round_id", ROUND.c.id, of_cohort(ROUND), cohort=COHORT.c.number, round=ROUND.c.number)
+ITS_ROUND = parent(
+    "round_id", RoundRow.id, of_cohort(RoundRow), cohort=CohortRow.number, round=RoundRow.number
+)
 ITS_SNAPSHOT = parent(
-    "snapshot_id", SNAPSHOT.c.id, of_cohort(SNAPSHOT), cohort=COHORT.c.number, at=SNAPSHOT.c.at
+    "snapshot_id", SnapshotRow.id, of_cohort(SnapshotRow), cohort=CohortRow.number, at=SnapshotRow.at
 )
-ITS_PAGE = parent("version_id", VERSION.c.id, VERSION, market_id=VERSION.c.market_id, page=VERSION.c.version)
+ITS_PAGE = parent(
+    "version_id",
+    MarketVersionRow.id,
+    MarketVersionRow,
+    market_id=MarketVersionRow.market_id,
+    page=MarketVersionRow.version,
+)
 ITS_QUOTE = parent(
-    "quote_id", QUOTE.c.id, QUOTE, market_id=QUOTE.c.market_id, quote_at=QUOTE.c.at, quote_hash=QUOTE.c.hash
+    "quote_id",
+    QuoteRow.id,
+    QuoteRow,
+    market_id=QuoteRow.market_id,
+    quote_at=QuoteRow.at,
+    quote_hash=QuoteRow.hash,
 )
-ITS_TURN = parent("turn_id", TURN.c.id, of_place(TURN), **TURN_NAMES)
-ITS_FILL = parent("fill_id", FILL.c.id, of_turn(FILL), **TURN_NAMES, fill=FILL.c.position)
+ITS_TURN = parent("turn_id", TurnRow.id, of_place(TurnRow), **TURN_NAMES)
+ITS_FILL = parent("fill_id", FillRow.id, of_turn(FillRow), **TURN_NAMES, fill=FillRow.position)
 ITS_GATHERING = parent(
-    "gathering_id", GATHERING.c.id, of_round(GATHERING), cohort=COHORT.c.number, round=ROUND.c.number
+    "gathering_id", GatheringRow.id, of_round(GatheringRow), cohort=CohortRow.number, round=RoundRow.number
 )
-ITS_SYNC = parent("sync_id", SYNC.c.id, SYNC, venue=SYNC.c.venue, sync=SYNC.c.number)
+ITS_SYNC = parent("sync_id", SyncRow.id, SyncRow, venue=SyncRow.venue, sync=SyncRow.number)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
 from arena.exports.catalogue import FACTS, data_page
@@ -25,8 +25,9 @@ from arena.exports.manifest import NAME, ExportFile, ExportManifest, is_export, 
 from arena.exports.table import ExportTable, FactTable, Row, count_of, one_snapshot, rows_of
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
+from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import schema_version
-from arena.record.schema.tables import COHORT
+from arena.record.schema.typed import select
 from markets.hashes import timestamp_text
 
 DICTIONARY = "data.md"
@@ -148,7 +149,7 @@ def _tables(
 
 def _hashes(connection: Connection, stored: Sequence[StoredCohort]) -> dict[str, str]:
     """What each cohort froze, as a hash, by its number."""
-    rows = connection.execute(select(COHORT.c.number, COHORT.c.hash)).all()
+    rows = connection.execute(select(CohortRow.number, CohortRow.hash)).all()
     known = {row.number: row.hash for row in rows}
     return {str(each.cohort.number): known[each.cohort.number] for each in stored}
 

@@ -33,7 +33,8 @@ from arena.record.model.lease import holder_name, is_gone
 from arena.record.record import Record
 from arena.record.write.operations import LeaseLost
 from arena.record.write.sync import VenueSource
-from arena.rounds.wiring import open_dispatch, open_venue, open_world
+from arena.rounds.adapters import open_venue
+from arena.rounds.wiring import open_dispatch, open_world
 from markets.venue import QuarantinedRecord
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)

@@ -1,27 +1,21 @@
 """The composition root: the only place where the doors to the world are opened."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel
-
-from agents import registry
 from agents.cost import worst_case
-from agents.demo.provider import running
 from agents.evidence import Research
-from agents.llm import close, make_ask
-from agents.model import Ask, Call, CallError, Given, ModelSettings, Prompt, model_settings
+from agents.llm import close
+from agents.model import Call, CallError, Prompt, model_settings
 from agents.registry import kind
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.clock import Clock, SystemClock, timer
+from arena.clock import Clock, SystemClock
 from arena.cohorts.freeze import code_version
 from arena.config import Config, environment
 from arena.errors import ArenaError
@@ -29,15 +23,18 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
 from arena.record.record import Record
+from arena.rounds.adapters import (
+    OpenModels,
+    kind_inputs,
+    provider_of,
+    unfrozen_settings,
+    unfrozen_venue_settings,
+)
 from arena.rounds.round import VenueUnavailable
 from arena.rounds.world import Dispatch, Player, World
 from markets.hashes import canonical
 from markets.registry import UnknownExtension, load
-from markets.venue import QuarantinedRecord, Report, Truth, Venue, ignore_report
-
-DEMO = "demo/"
-DEMO_URL = "ARENA_DEMO_PROVIDER"
-"""Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
+from markets.venue import QuarantinedRecord, Venue
 
 
 @asynccontextmanager
@@ -75,76 +72,8 @@ async def open_dispatch(config: Config, told: Callable[[bool], None]) -> AsyncIt
         yield crew
 
 
-@asynccontextmanager
-async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
-    """How to ask any model by itself, for those who play no round; all is closed again at the end."""
-    os.environ.update(environment(config.folder, os.environ))
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(close)
-        yield OpenModels(stack).ask
-
-
-def provider_of(settings: ModelSettings) -> str:
-    """The provider whose limits a model's calls count towards."""
-    return settings.base_url or settings.model.partition("/")[0]
-
-
-def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
-    """What a kind is handed: these prompts, the world's truth, and what lies beside the config."""
-    return Given(
-        truth,
-        prompts,
-        partial(registry.read_file, config.folder),
-        partial(registry.load_module, config.folder),
-    )
-
-
-def open_venue(config: Config, name: str = "", report: Report = ignore_report, **changes: object) -> Venue:
-    """A venue by itself, for those who only look: that of the config unless another one is named.
-
-    Another one is as its own defaults have it. `changes` are for those settings that it knows.
-    """
-    module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
-    own = not name or name == config.markets.venue
-    settings = {**config.venue_settings.model_dump(), **unfrozen_venue_settings(config)} if own else {}
-    settings |= {key: value for key, value in changes.items() if key in module.Settings.model_fields}
-    found: Venue = module.venue(module.Settings.model_validate(settings), report)
-    return found
-
-
-def unfrozen_venue_settings(config: Config) -> dict[str, Any]:
-    """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
-    return _unfrozen_settings(config.venue_settings, config.folder)
-
-
-def _unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:
-    """The settings that are not frozen, with paths that start from a folder."""
-    found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
-    return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
-
-
 class KindIsGone(LookupError):
     """A cohort has frozen a kind of agent whose file is not there any more."""
-
-
-@dataclass
-class OpenModels:
-    """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
-
-    stack: AsyncExitStack
-    demo_url: str | None = None
-
-    def ask(self, settings: ModelSettings) -> Ask:
-        """The function that asks the model of these settings."""
-        if settings.model.startswith(DEMO):
-            name = "openai/" + settings.model.removeprefix(DEMO)
-            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
-        return make_ask(settings, timer, os.environ)
-
-    def _demo(self) -> str:
-        if self.demo_url is None:
-            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
-        return self.demo_url
 
 
 @dataclass
@@ -188,7 +117,7 @@ class OpenAdapters:
         if key not in self.sources:
             module = load("agents.research", cohort.evidence, self.config.extensions("research"))
             own = cohort.evidence == self.config.evidence.source
-            where = _unfrozen_settings(self.config.evidence_settings, self.config.folder) if own else {}
+            where = unfrozen_settings(self.config.evidence_settings, self.config.folder) if own else {}
             settings = module.Settings.model_validate({**cohort.evidence_settings, **where})
             self.sources[key] = module.research(settings, self.asides.append)
             self.stack.push_async_callback(self.sources[key].close)

@@ -10,7 +10,7 @@ import pytest
 
 from arena.clock import now
 from arena.config import load
-from arena.rounds.wiring import open_venue
+from arena.rounds.adapters import open_venue
 from markets.model import Listing
 from tests.season.running import agents_of, arena, arena_json, demo_config
 

@@ -26,6 +26,7 @@ from arena.record.schema.world import (
     SyncRow,
 )
 
+METADATA = TurnRow.metadata
 PROMPT = PromptRow.__table__
 COHORT = CohortRow.__table__
 ENTRANT = EntrantRow.__table__

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
-from sqlalchemy import BindParameter, ColumnElement, Label
+from sqlalchemy import BindParameter, Column, ColumnElement, Label
 from sqlalchemy.sql._typing import _ColumnExpressionArgument
 from sqlmodel.sql.expression import Select
 
@@ -76,6 +76,12 @@ def delete(row: type[TableRow]) -> Delete:
 def clause(condition: Condition) -> ColumnElement[bool]:
     """A condition as SQLAlchemy's own functions want it: `case`, `exists`, the join of two tables."""
     return cast("ColumnElement[bool]", condition)
+
+
+def column_of(column: Any) -> Column[Any]:
+    """The column of the table itself, which knows its name and its type."""
+    found: Column[Any] = column if isinstance(column, Column) else column.property.columns[0]
+    return found
 
 
 class Operators(Protocol[T]):

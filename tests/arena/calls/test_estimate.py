@@ -24,7 +24,7 @@ from arena.calls.estimate import (
     total_usage,
 )
 from arena.config import Config, load
-from arena.rounds.wiring import kind_inputs
+from arena.rounds.adapters import kind_inputs
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.arena.config_files import write

@@ -1,0 +1,92 @@
+"""Models, venues and what a kind of agent is handed, opened by themselves: none of it needs a record."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from agents import registry
+from agents.demo.provider import running
+from agents.llm import close, make_ask
+from agents.model import Ask, Given, ModelSettings
+from arena.clock import timer
+from arena.config import Config, environment
+from markets.registry import load
+from markets.venue import Report, Truth, Venue, ignore_report
+
+DEMO = "demo/"
+DEMO_URL = "ARENA_DEMO_PROVIDER"
+"""Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
+
+
+@asynccontextmanager
+async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """How to ask any model by itself, for those who play no round; all is closed again at the end."""
+    os.environ.update(environment(config.folder, os.environ))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(close)
+        yield OpenModels(stack).ask
+
+
+def provider_of(settings: ModelSettings) -> str:
+    """The provider whose limits a model's calls count towards."""
+    return settings.base_url or settings.model.partition("/")[0]
+
+
+def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
+    """What a kind is handed: these prompts, the world's truth, and what lies beside the config."""
+    return Given(
+        truth,
+        prompts,
+        partial(registry.read_file, config.folder),
+        partial(registry.load_module, config.folder),
+    )
+
+
+def open_venue(config: Config, name: str = "", report: Report = ignore_report, **changes: object) -> Venue:
+    """A venue by itself, for those who only look: that of the config unless another one is named.
+
+    Another one is as its own defaults have it. `changes` are for those settings that it knows.
+    """
+    module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
+    own = not name or name == config.markets.venue
+    settings = {**config.venue_settings.model_dump(), **unfrozen_venue_settings(config)} if own else {}
+    settings |= {key: value for key, value in changes.items() if key in module.Settings.model_fields}
+    found: Venue = module.venue(module.Settings.model_validate(settings), report)
+    return found
+
+
+def unfrozen_venue_settings(config: Config) -> dict[str, Any]:
+    """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
+    return unfrozen_settings(config.venue_settings, config.folder)
+
+
+def unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:
+    """The settings that are not frozen, with paths that start from a folder."""
+    found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
+    return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
+
+
+@dataclass
+class OpenModels:
+    """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
+
+    stack: AsyncExitStack
+    demo_url: str | None = None
+
+    def ask(self, settings: ModelSettings) -> Ask:
+        """The function that asks the model of these settings."""
+        if settings.model.startswith(DEMO):
+            name = "openai/" + settings.model.removeprefix(DEMO)
+            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
+        return make_ask(settings, timer, os.environ)
+
+    def _demo(self) -> str:
+        if self.demo_url is None:
+            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
+        return self.demo_url
