@@ -17,7 +17,7 @@ from agents.model import ModelSettings
 from agents.registry import kind, kinds
 from arena.config.field_types import as_written
 from arena.config.lineup import NOT_SHARED
-from arena.config.model import FixedSections
+from arena.config.sections import FixedSections
 from arena.config.validation import describe_keys
 from markets.registry import load, names
 

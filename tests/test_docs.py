@@ -16,7 +16,7 @@ from agents.registry import kind, kinds
 from agents.research import __path__ as research_folders
 from arena.cli.main import app
 from arena.config import load
-from arena.config.model import FixedSections
+from arena.config.sections import FixedSections
 from markets import registry
 from markets.venues import __path__ as venue_folders
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from agents.cost import cost
 from arena.calls.estimate import Estimate, Usage, total_usage
 from arena.cohorts.schedule import WEEK
-from arena.config.model import BudgetSection, CohortsSection
+from arena.config.sections import BudgetSection, CohortsSection
 from markets.millionths import ONE, decimal
 
 MONTH = timedelta(days=30.4)

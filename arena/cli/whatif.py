@@ -213,7 +213,7 @@ def read_change(
     from pydantic import TypeAdapter, ValidationError
 
     from arena.config.field_types import Stake
-    from arena.config.model import RulesBlock
+    from arena.config.sections import RulesBlock
     from arena.errors import ArenaError
     from arena.rounds.what_if import Change
     from portfolio.rules import NAMED

@@ -1,7 +1,4 @@
-"""How an agent is set up: its kind, its settings, the texts of its prompts; and what was changed in that.
-
-What changed from one cohort to another: rules, markets, evidence, prompts, and who plays how.
-"""
+"""What changed from one cohort to another: rules, markets, evidence, prompts, and how agents are set up."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -39,8 +36,8 @@ def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) ->
 def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:
     """The prompts that an entrant uses, as its kind says; where that is gone, those its settings name."""
     try:
-        found = kind(entrant.kind, extra)
-        return prompt_names(found.settings.model_validate(entrant.settings))
+        settings = kind(entrant.kind, extra).settings
+        return prompt_names(settings.model_validate(entrant.settings))
     except Exception:  # noqa: BLE001 - a kind is anyone's file: it may be gone, broken or another by now
         return tuple(value for value in entrant.settings.values() if isinstance(value, str))
 
@@ -51,8 +48,7 @@ def setup_differences(before: AgentSetup, after: AgentSetup) -> dict[str, tuple[
     >>> setup_differences(AgentSetup("constant", {"p": 0.5}, {}), AgentSetup("constant", {"p": 0.6}, {}))
     {'p': (0.5, 0.6)}
     """
-    old, new = _flat(before), _flat(after)
-    return {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
+    return _changed_values(_flat(before), _flat(after))
 
 
 def setting_in_words(key: str, was: Any, now: Any) -> str:
@@ -115,7 +111,7 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[Path] = ()) ->
     Number, start and seed are each cohort's own.
     """
     old, new = _parts(before), _parts(after)
-    parts = {section: _moved(old[section], new[section]) for section in old}
+    parts = {section: _changed_values(old[section], new[section]) for section in old}
     was, now = ({entrant.name: entrant for entrant in cohort.entrants} for cohort in (before, after))
     folders = tuple(extra)
     setups: dict[str, tuple[AgentSetup, AgentSetup]] = {
@@ -127,7 +123,7 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[Path] = ()) ->
     return CohortChanges(
         (before.config_hash, after.config_hash),
         {section: moved for section, moved in parts.items() if moved},
-        _moved(before.prompts, after.prompts),
+        _changed_values(before.prompts, after.prompts),
         tuple(entrant for name, entrant in now.items() if name not in was),
         tuple(entrant for name, entrant in was.items() if name not in now),
         {name: moved for name, moved in changed.items() if moved},
@@ -148,20 +144,20 @@ def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     return {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
 
 
-def changes_in_words(found: CohortChanges) -> list[str]:
+def changes_in_words(changes: CohortChanges) -> list[str]:
     """The changes, a line each: who came and went, who is set up in another way, then what is played by."""
-    lines = [f"+ {_named(entrant)}" for entrant in found.added]
-    lines += [f"- {_named(entrant)}" for entrant in found.removed]
-    for name, moved in found.changed.items():
+    lines = [f"+ {_named(entrant)}" for entrant in changes.added]
+    lines += [f"- {_named(entrant)}" for entrant in changes.removed]
+    for name, moved in changes.changed.items():
         own = [setting_in_words(key, *each) for key, each in moved.items() if not _is_edit(key, *each)]
         lines += [f"{name}: {'; '.join(own)}"] if own else []
-    lines += ["the line-up stands in another order"] if found.reordered else []
-    lines += [f"prompt {name}: edited" for name in found.edited]
-    for section, moved in found.parts.items():
+    lines += ["the line-up stands in another order"] if changes.reordered else []
+    lines += [f"prompt {name}: edited" for name in changes.edited]
+    for section, moved in changes.parts.items():
         lines.append(f"{section}: " + "; ".join(_in_words(key, *each) for key, each in moved.items()))
     return lines
 
@@ -190,13 +186,13 @@ def value_in_words(key: str, value: Any) -> str:
     """
     if value is None or isinstance(value, bool):
         return {None: "not set", True: "yes", False: "no"}[value]
-    way = _way(key) if isinstance(value, int) else None
-    if way is not None:
-        return way(value)
+    as_text = _number_format(key) if isinstance(value, int) else None
+    if as_text is not None:
+        return as_text(value)
     return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
-def _way(key: str) -> Callable[[int], str] | None:
+def _number_format(key: str) -> Callable[[int], str] | None:
     if key in MONEY_KEYS:
         return dollars
     if key in TIME_KEYS:

@@ -93,7 +93,7 @@ def next_start(
 
 if TYPE_CHECKING:
     from arena.config import Cadence
-    from arena.config.model import RunSection
+    from arena.config.sections import RunSection
 
 SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 """What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""

@@ -12,13 +12,12 @@ from arena.config.environment import environment, key_variables
 from arena.config.errors import ConfigError, ConfigErrors
 from arena.config.field_types import Cadence, Endpoint, Start, cadence
 from arena.config.loader import load
-from arena.config.model import (
-    AgentConfig,
+from arena.config.model import AgentConfig, Config
+from arena.config.sections import (
     BackupSection,
     BudgetSection,
     CallsSection,
     CohortsSection,
-    Config,
     EvidenceSection,
     MarketsSection,
     RunSection,

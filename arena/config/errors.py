@@ -65,19 +65,13 @@ def quoted_value(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
 
 
-def nearest_word(word: str, known: Sequence[str]) -> str | None:
-    """The known word that is most likely meant.
-
-    >>> nearest_word("shwo", ["show", "venue"]), nearest_word("xyz", ["show", "venue"])
-    ('show', None)
-    """
-    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.6)), None)
-
-
 def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
-    """What is probably meant by a word that is not known, and the sentence that says so."""
-    near = nearest_word(word, known)
-    if near is not None:
+    """What is probably meant by a word that is not known, and the sentence that says so.
+
+    >>> suggestion("shwo", ["show", "venue"]), suggestion("xyz", ["show", "venue"])
+    (('show', 'Did you mean "show"?'), ('one of show, venue', 'Known here: show, venue'))
+    """
+    for near in difflib.get_close_matches(word, known, n=1, cutoff=0.6):
         return near, f'Did you mean "{near}"?'
     listed = ", ".join(known) or "none"
     return f"one of {listed}", f"Known here: {listed}"

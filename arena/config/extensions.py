@@ -1,7 +1,4 @@
-"""Kinds, venues and sources of evidence by name, from the package or from `extensions/`.
-
-Blocks that belong to the venue or the source of their name, and the source of evidence in use.
-"""
+"""Kinds, venues and sources of evidence by name, from the package or from `extensions/`, and their blocks."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -22,18 +19,11 @@ from arena.config.validation import validate
 from arena.record.model.cohort import NO_EVIDENCE
 from markets.registry import UnknownExtension, load, names
 
-VENUES = "markets.venues"
-RESEARCH = "agents.research"
-
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
-class NotAVenue(LookupError):
-    """A file of that name is there, but it makes no venue."""
-
-
-class NotASource(LookupError):
-    """A file of that name is there, but it makes no source of evidence."""
+class NotAnAdapter(LookupError):
+    """A file of that name is there, but it makes no venue, or no source of evidence."""
 
 
 def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
@@ -43,27 +33,28 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
 
 def venue_named(document: Document, key: Key, name: str) -> ModuleType | None:
     """The module of the venue of that name, or None with the reason noted."""
-    return named_extension(document, key, name, "venue", lambda: _venue(name, folders_of(document, "venues")))
+    get = partial(_adapter, "markets.venues", name, folders_of(document, "venues"), "venue", "venue")
+    return named_extension(document, key, name, "venue", get)
 
 
 def source_named(document: Document, key: Key, name: str) -> ModuleType | None:
     """The module of the source of evidence of that name, or None with the reason noted."""
-    return named_extension(
-        document, key, name, "source", lambda: _source(name, folders_of(document, "research"))
-    )
+    get = partial(_adapter, "agents.research", name, folders_of(document, "research"), "source", "research")
+    return named_extension(document, key, name, "source", get)
 
 
-def venue_names(document: Document) -> list[str]:
-    """The venues whose blocks may stand under `markets`, whichever of them is in use."""
-    return _names_in(VENUES, document, "venues")
+def _adapter(package: str, name: str, folders: tuple[Path, ...], noun: str, function: str) -> ModuleType:
+    """A module that has settings, and a function that makes something of them."""
+    module = load(package, name, folders)
+    settings = getattr(module, "Settings", None)
+    is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
+    if not is_model or not callable(getattr(module, function, None)):
+        raise NotAnAdapter(f"{name}.py is no {noun}: it needs a class Settings and a function {function}")
+    return module
 
 
-def source_names(document: Document) -> list[str]:
-    """The sources whose blocks may stand under `evidence`, whichever of them is in use."""
-    return _names_in(RESEARCH, document, "research")
-
-
-def _names_in(package: str, document: Document, group: str) -> list[str]:
+def names_in(package: str, document: Document, group: str) -> list[str]:
+    """The venues, or sources, whose blocks may stand in their section, whichever of them is in use."""
     home = Path(importlib.import_module(package).__path__[0])
     return names(home, folders_of(document, group)[:1])
 
@@ -78,53 +69,35 @@ def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> 
             document.add(("agents", place, name), quoted_value(value), "what can be used", words)
 
 
-def _venue(name: str, extra: tuple[Path, ...]) -> ModuleType:
-    module = load(VENUES, name, extra)
-    if not _makes(module, "venue"):
-        raise NotAVenue(f"{name}.py is no venue: it needs a class Settings and a function venue")
-    return module
-
-
-def _source(name: str, extra: tuple[Path, ...]) -> ModuleType:
-    module = load(RESEARCH, name, extra)
-    if not _makes(module, "research"):
-        raise NotASource(f"{name}.py is no source: it needs a class Settings and a function research")
-    return module
-
-
-def _makes(module: ModuleType, what: str) -> bool:
-    """Whether a module has settings, and a function that makes something of them."""
-    settings = getattr(module, "Settings", None)
-    is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
-    return is_model and callable(getattr(module, what, None))
-
-
 def folders_of(document: Document, group: str) -> tuple[Path, ...]:
     """Where extensions of a group are looked for beside the config."""
     return extension_folders(Path(document.file).parent, group)
 
 
-def named_extension(
-    document: Document, key: Key, name: str, noun: str, get: Callable[[], Found]
-) -> Found | None:
+def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:
     """What is there by that name, or None with the reason noted."""
     try:
         return get()
     except UnknownExtension as error:
         meant, words = suggestion(name, error.known)
         document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {words}")
-    except (NotAnAgentKind, NotAVenue, NotASource) as error:
+    except (NotAnAgentKind, NotAnAdapter) as error:
         document.add(key, quoted_value(name), f"a {noun}", str(error))
     except Exception as error:  # noqa: BLE001 - an extension is anyone's file and may fail in any way
-        document.add(
-            key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {_brief(error)}"
-        )
+        lines = str(getattr(error, "strerror", None) or error).splitlines()
+        brief = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+        document.add(key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {brief}")
     return None
 
 
-def _brief(error: Exception) -> str:
-    lines = str(getattr(error, "strerror", None) or error).splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+def venue_settings(document: Document, seed: int) -> BaseModel | None:
+    """The settings of the venue in use, from its block. A simulated world has the arena's seed by default."""
+    name = document.get("markets", "venue")
+    module = venue_named(document, ("markets", "venue"), name) if isinstance(name, str) else None
+    if module is None:
+        return None  # noted, here or with its section
+    inherited = {"seed": seed} if "seed" in module.Settings.model_fields else {}
+    return _block_settings(document, ("markets", name), module.Settings, inherited)
 
 
 def evidence_settings(document: Document) -> BaseModel | None:
@@ -133,19 +106,18 @@ def evidence_settings(document: Document) -> BaseModel | None:
     module = source_named(document, ("evidence", "from"), name) if isinstance(name, str) else None
     if module is None:
         return None  # noted, here or with its section
-    found = block_settings(document, ("evidence", name), module.Settings, {})
-    for key, value in () if found is None else found:
+    settings = _block_settings(document, ("evidence", name), module.Settings, {})
+    for key, value in () if settings is None else settings:
         path = Path(document.file).parent / value if isinstance(value, Path) else None
         if path is not None and not path.exists():
             words = f"there is no {value} beside the config. Make it, or name another one"
             document.add(("evidence", name, key), str(value), "a file or folder that is there", words)
-    return found
+    return settings
 
 
-def block_settings(
+def _block_settings(
     document: Document, key: Key, settings: type[BaseModel], inherited: dict[str, Any]
 ) -> BaseModel | None:
-    """The settings of what a block belongs to."""
     block = document.get(*key)
     if not isinstance(block, dict | None):
         document.add(key, quoted_value(block), "a block of keys and values")

@@ -1,7 +1,4 @@
-"""How amounts, times and counts are written in a config, and what they become.
-
-Where the arena listens, and where it sends messages: addresses as a config writes them.
-"""
+"""How amounts, times, counts and addresses are written in a config, and what they become."""
 
 import re
 from collections.abc import Callable
@@ -9,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from ipaddress import ip_address
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -263,3 +261,18 @@ def _is_address(text: str) -> bool:
 WEB = "an address that begins with https:// or http://"
 WebAddress = Annotated[str, Field(min_length=1), WithJsonSchema({"meant": WEB})]
 Listen = Annotated[Endpoint, PlainValidator(endpoint), WithJsonSchema({"meant": ENDPOINT})]
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a web service.
+
+    >>> is_address("https://example.org/hook?key=1"), is_address("example.org"), is_address("https://")
+    (True, False, False)
+    """
+    if not text.isascii() or not text.isprintable() or " " in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

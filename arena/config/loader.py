@@ -1,106 +1,23 @@
-"""Checks of where an arena keeps things: what the config says of them must be possible there.
-
-Checks of the webhook's address. It may be a secret in itself, so no message shows it.
-
-From a file to a config that holds together, or to every mistake in it at once.
-"""
+"""From a file to a config that holds together, or to every mistake in it at once."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-
-from pydantic import BaseModel
 
 from agents.model import model_settings
 from arena.config.document import Document, read
 from arena.config.environment import VARIABLE, check_keys, environment
 from arena.config.errors import ConfigErrors, quoted_value
-from arena.config.extensions import (
-    block_settings,
-    check_agent_files,
-    evidence_settings,
-    source_names,
-    venue_named,
-    venue_names,
-)
-from arena.config.field_types import WEB
+from arena.config.extensions import check_agent_files, evidence_settings, names_in, venue_settings
+from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
-from arena.config.model import AgentConfig, CohortsSection, Config, FixedSections, MarketsSection
+from arena.config.model import AgentConfig, Config
 from arena.config.prompts import read_prompts
+from arena.config.sections import CohortsSection, FixedSections, MarketsSection
 from arena.config.validation import validate
 from markets.millionths import ONE, decimal
 from portfolio.fills import __path__ as fill_folders
-
-
-def check_places(document: Document, frame: FixedSections, folder: Path, database: str | None) -> None:
-    """Note workers beside a record in a file, and backups in a folder that is none.
-
-    `database` is the record that was named in place of the config's.
-    """
-    if frame.run.workers and not (database or frame.database).startswith("postgresql"):
-        meant = "false, or a record on PostgreSQL"
-        words = (
-            "workers take their turns from PostgreSQL, and this record is a file. Name another one under "
-            "`database` or by --database (docs/scaling.md tells how a record moves), or take `workers` out: "
-            "`arena run` plays every turn itself then"
-        )
-        document.add(("run", "workers"), "true", meant, words)
-    backups = folder / frame.backup.folder
-    if in_the_way := next((path for path in (backups, *backups.parents) if path.is_file()), None):
-        words = f"{in_the_way} is a file. Name another folder, or move that file away"
-        document.add(("backup", "folder"), quoted_value(frame.backup.folder), "a folder", words)
-
-
-def check_webhook(document: Document) -> None:
-    """Note an address that is none, a name that names no variable, and two of them at once.
-
-    They are read as they stand, so that they are told of together with mistakes elsewhere.
-    """
-    address, name = _text(document, "webhook"), _text(document, "webhook_env")
-    if address and not is_address(address):
-        words = f"this is no {WEB[3:]}. Where it is a secret, webhook_env names the variable that holds it"
-        document.add(("watch", "webhook"), "other text", WEB, words)
-    if not name:
-        return
-    key = ("watch", "webhook_env")
-    if not re.fullmatch(VARIABLE, name):
-        document.add(key, "other text", "the name of an environment variable (not the address itself)")
-    if address:
-        document.add(key, "webhook too", "one of the two", "webhook says already where. Take one of them out")
-
-
-def check_webhook_variable(document: Document, environ: Mapping[str, str]) -> None:
-    """Note a variable that holds no address."""
-    name = _text(document, "webhook_env")
-    if not re.fullmatch(VARIABLE, name) or is_address(environ.get(name, "")):
-        return
-    found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
-    words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
-    document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)
-
-
-def _text(document: Document, key: str) -> str:
-    """What a key of the section says; of what is no text the section's own check tells."""
-    found = document.get("watch", key)
-    return found if isinstance(found, str) else ""
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is the address of a web service.
-
-    >>> is_address("https://example.org/hook?key=1"), is_address("example.org"), is_address("https://")
-    (True, False, False)
-    """
-    if not text.isascii() or not text.isprintable() or " " in text:
-        return False
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
 
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
@@ -120,59 +37,67 @@ def load(
     """
     document = read(path)
     check_webhook(document)
-    frame = _frame(document)
-    venue = _venue_settings(document, 1 if frame is None else frame.seed)
+    sections = _fixed_sections(document)
+    venue = venue_settings(document, 1 if sections is None else sections.seed)
     evidence = evidence_settings(document)
     agents = read_agents(document)
-    prompts = read_prompts(document, agents, 40 if frame is None else frame.markets.show)
-    if frame is not None and frame.budget.limits:
+    prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
+    if sections is not None and sections.budget.limits:
         _check_prices(document, agents)
     if environ is not None:
-        environ = _with_env_file(document, path.parent, environ)
+        try:
+            environ = environment(path.parent, environ)
+        except ConfigErrors as errors:
+            document.errors.extend(errors.errors)
         check_keys(document, agents, environ)
         check_webhook_variable(document, environ)
     if beside:
         check_agent_files(document, agents)
-        if frame is not None:
-            check_places(document, frame, path.parent, database)
-    if document.errors or frame is None or venue is None or evidence is None:
+        if sections is not None:
+            check_places(document, sections, path.parent, database)
+    if document.errors or sections is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
+    is_url = "://" in sections.database
+    own = sections.database if is_url else str((path.parent / sections.database).resolve())
     return Config(
         file=path,
-        database=database or _address(frame.database, path.parent),
-        seed=frame.seed,
-        markets=frame.markets,
+        database=database or own,
+        seed=sections.seed,
+        markets=sections.markets,
         venue_settings=venue,
-        cohorts=frame.cohorts,
-        budget=frame.budget,
-        calls=frame.calls,
+        cohorts=sections.cohorts,
+        budget=sections.budget,
+        calls=sections.calls,
         agents=tuple(agents.values()),
         prompts=prompts,
-        evidence=frame.evidence,
+        evidence=sections.evidence,
         evidence_settings=evidence,
         hash=document.hash,
-        backup=frame.backup,
-        run=frame.run,
-        watch=frame.watch,
+        backup=sections.backup,
+        run=sections.run,
+        watch=sections.watch,
     )
 
 
-def _frame(document: Document) -> FixedSections | None:
+def _fixed_sections(document: Document) -> FixedSections | None:
     data: dict[str, Any] = {
         key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS
     }
-    groups = (("markets", "venue", venue_names(document)), ("evidence", "from", source_names(document)))
-    for section, chooser, blocks in groups:
+    groups = (
+        ("markets", "venue", "markets.venues", "venues"),
+        ("evidence", "from", "agents.research", "research"),
+    )
+    for section, chooser, package, group in groups:
         own = data.get(section)
         if isinstance(own, dict):
-            apart = {*blocks, str(own.get(chooser))}
+            apart = {*names_in(package, document, group), str(own.get(chooser))}
             data[section] = {key: value for key, value in own.items() if key not in apart}
-    frame = validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
-    if frame is not None:
-        _check_fill(document, frame.cohorts.rules_block.fill)
-        _check_bankroll(document, frame.cohorts)
-        _check_universe(document, frame.markets)
-    return frame
+    sections = validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
+    if sections is not None:
+        _check_fill(document, sections.cohorts.rules_block.fill)
+        _check_bankroll(document, sections.cohorts)
+        _check_universe(document, sections.markets)
+    return sections
 
 
 def _check_universe(document: Document, markets: MarketsSection) -> None:
@@ -211,18 +136,6 @@ def _check_fill(document: Document, fill: str | None) -> None:
         document.add(("cohorts", "rules", "fill"), quoted_value(fill), f"one of {', '.join(known)}")
 
 
-def _venue_settings(document: Document, seed: int) -> BaseModel | None:
-    """The settings of the venue in use, from its block. A simulated world has the arena's seed by default."""
-    name = document.get("markets", "venue")
-    if not isinstance(name, str):
-        return None  # noted with its section
-    module = venue_named(document, ("markets", "venue"), name)
-    if module is None:
-        return None
-    inherited = {"seed": seed} if "seed" in module.Settings.model_fields else {}
-    return block_settings(document, ("markets", name), module.Settings, inherited)
-
-
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """A budget can only be kept where prices are known."""
     from agents.cost import price_for
@@ -236,14 +149,54 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
 
 
-def _with_env_file(document: Document, folder: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
-    try:
-        return environment(folder, environ)
-    except ConfigErrors as errors:
-        document.errors.extend(errors.errors)
-        return environ
+def check_places(document: Document, sections: FixedSections, folder: Path, database: str | None) -> None:
+    """Note workers beside a record in a file, and backups in a folder that is none.
+
+    `database` is the record that was named in place of the config's.
+    """
+    if sections.run.workers and not (database or sections.database).startswith("postgresql"):
+        meant = "false, or a record on PostgreSQL"
+        words = (
+            "workers take their turns from PostgreSQL, and this record is a file. Name another one under "
+            "`database` or by --database (docs/scaling.md tells how a record moves), or take `workers` out: "
+            "`arena run` plays every turn itself then"
+        )
+        document.add(("run", "workers"), "true", meant, words)
+    backups = folder / sections.backup.folder
+    if in_the_way := next((path for path in (backups, *backups.parents) if path.is_file()), None):
+        words = f"{in_the_way} is a file. Name another folder, or move that file away"
+        document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", words)
 
 
-def _address(database: str, folder: Path) -> str:
-    """A URL as it is; a path from the config's folder on."""
-    return database if "://" in database else str((folder / database).resolve())
+def check_webhook(document: Document) -> None:
+    """Note an address that is none, a name that names no variable, and two of them at once.
+
+    They are read as they stand, so that they are told of together with mistakes elsewhere.
+    """
+    address, name = _text(document, "webhook"), _text(document, "webhook_env")
+    if address and not is_address(address):
+        words = f"this is no {WEB[3:]}. Where it is a secret, webhook_env names the variable that holds it"
+        document.add(("watch", "webhook"), "other text", WEB, words)
+    if not name:
+        return
+    key = ("watch", "webhook_env")
+    if not re.fullmatch(VARIABLE, name):
+        document.add(key, "other text", "the name of an environment variable (not the address itself)")
+    if address:
+        document.add(key, "webhook too", "one of the two", "webhook says already where. Take one of them out")
+
+
+def check_webhook_variable(document: Document, environ: Mapping[str, str]) -> None:
+    """Note a variable that holds no address."""
+    name = _text(document, "webhook_env")
+    if not re.fullmatch(VARIABLE, name) or is_address(environ.get(name, "")):
+        return
+    found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
+    words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
+    document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)
+
+
+def _text(document: Document, key: str) -> str:
+    """What a key of the section says; of what is no text the section's own check tells."""
+    found = document.get("watch", key)
+    return found if isinstance(found, str) else ""

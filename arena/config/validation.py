@@ -70,8 +70,8 @@ def _note(
         return
     value = document.get(*key)
     if detail["type"] in ("value_error", "assertion_error"):
-        said = meant if isinstance(value, dict | None) else f"found {quoted_value(value)}: {meant}"
-        document.add(key, quoted_value(value), meant, said)
+        words = meant if isinstance(value, dict | None) else f"found {quoted_value(value)}: {meant}"
+        document.add(key, quoted_value(value), meant, words)
         return
     words = suggestion(value, _choices(schema, detail["loc"]))[1] if isinstance(value, str) else ""
     hint = f". {words}" if words.startswith("Did") else ""
@@ -140,7 +140,7 @@ def _describe(place: Schema, schema: Schema) -> str:
 
     >>> _describe({"type": "integer", "minimum": 1}, {})
     'a whole number of at least 1'
-    >>> _describe({"enum": ["quoted_value", "hidden"]}, {})
+    >>> _describe({"enum": ["shown", "hidden"]}, {})
     'one of shown, hidden'
     """
     if "meant" in place:

@@ -25,7 +25,7 @@ from arena.config import (
     EvidenceSection,
     MarketsSection,
 )
-from arena.config.model import RulesBlock
+from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort

@@ -8,7 +8,7 @@ import pytest
 from agents.model import TokenPrice
 from arena.calls.budget_warnings import BudgetWarning, RoundCounts, budget_warnings
 from arena.calls.estimate import Estimate, Usage
-from arena.config.model import BudgetSection
+from arena.config.sections import BudgetSection
 
 FIVE_ROUNDS = RoundCounts(cohort=5, month=Fraction(22), day=2)
 PRICE = TokenPrice(input=1, output=4)

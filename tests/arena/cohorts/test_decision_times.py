@@ -9,7 +9,7 @@ import pytest
 from arena.calls.budget_warnings import MONTH, round_counts
 from arena.cohorts.cohort import deciding_numbers, round_number_at
 from arena.cohorts.schedule import WEEK
-from arena.config.model import CohortsSection
+from arena.config.sections import CohortsSection
 from arena.record.queries.cohorts import StoredCohort
 from tests.arena.little_world import a_cohort
 from tests.builders import NOW

@@ -19,7 +19,7 @@ from arena.cohorts.schedule import (
     retry_at,
 )
 from arena.config import cadence
-from arena.config.model import RunSection
+from arena.config.sections import RunSection
 from arena.record.model.cohort import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)

@@ -1,0 +1,310 @@
+"""What config.yaml may say, section by section: each key, what it takes, what it means, its default."""
+
+from datetime import date, time, timedelta
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+from agents.guard import Guard
+from arena.config.field_types import (
+    Cadence,
+    Count,
+    Dollars,
+    Endpoint,
+    Every,
+    Listen,
+    Name,
+    PriceGap,
+    Seconds,
+    Seed,
+    Share,
+    Stake,
+    Start,
+    Wait,
+    WebAddress,
+    Weekly,
+    When,
+    cadence,
+    not_meant,
+)
+from markets.millionths import ONE
+from markets.universe import Stratum, Universe
+from portfolio.rules import NAMED, Rules
+
+CENTURY = timedelta(days=36_525)
+
+
+class ConfigSection(BaseModel):
+    """A block of the config: no key but its own, and no change once read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
+
+
+class MarketsSection(ConfigSection):
+    """Where the markets come from and which of them are played."""
+
+    venue: str
+    """Where markets, prices and resolutions come from: one of the venues below, or your own."""
+    show: Count = 40
+    """How many markets a round shows, drawn by rule and seed, the same ones to every agent."""
+    per_event: Count = 2
+    """At most so many of them from one event."""
+    closes_within: Seconds = int(timedelta(days=60).total_seconds())
+    """Only markets that close within this time."""
+    min_volume: Dollars = 10_000 * ONE
+    """Only markets in which at least so many dollars were traded."""
+    max_spread: PriceGap = 50_000
+    """Only markets whose bid and ask are at most so many dollars apart."""
+    closes_after: Wait = 0
+    """Only markets that stay open for this long at least."""
+    min_depth: Dollars = 0
+    """Only markets whose book offers so many dollars on either side, where there is a book."""
+    min_price: PriceGap = 0
+    """Only markets whose mid is at least this."""
+    max_price: PriceGap = ONE
+    """Only markets whose mid is at most this."""
+    categories: tuple[Name, ...] = ()
+    """Only markets of these categories, by the venue's names; capitals do not matter. Empty: of all."""
+    not_categories: tuple[Name, ...] = ()
+    """No markets of these categories."""
+    price_only: bool = False
+    """Whether markets play of which only a price is known, no bid and no ask."""
+    strata: tuple[Stratum, ...] = ()
+    """By what the draw is spread: bands of the mid, of the time to the close, the venue's category."""
+
+    @property
+    def universe(self) -> Universe:
+        """The rule by which a round's markets are drawn."""
+        return Universe(**self.model_dump(exclude={"venue"}))
+
+
+class RulesBlock(ConfigSection):
+    """Rules by name (`rules: realistic`), or a block that starts from them and changes single values.
+
+        rules:
+          from: realistic
+          max_bet: 0.1
+
+    What is not changed is as the rules have it that it starts from; [money](money.md) has them all.
+    """
+
+    start_from: Literal["realistic", "replay", "seed", "reference"] = Field(default="realistic", alias="from")
+    """The rules that it starts from."""
+    name: str = Field(default="", max_length=64)
+    """What this arena calls the changed rules."""
+    fill: str | None = None
+    """Where prices come from: `mid`, `quote`, `book` or `spread`."""
+    fee: Literal["venue", "none"] | None = None
+    """Whether the venue's fee is paid."""
+    min_bet: Stake | None = None
+    """The smallest bet."""
+    max_bet: Share | None = None
+    """The largest bet, as a part of the cash; one above is refused."""
+    cap: Literal["bet", "decision"] | None = None
+    """What `max_bet` holds for: each bet, or all bets of a decision together."""
+    base: Literal["start", "running"] | None = None
+    """Of which cash: at the decision's start, or as it is at each bet."""
+    merge: bool | None = None
+    """Whether bets on one market and side count as one."""
+    extremes: bool | None = None
+    """Whether fills at the mid trade at $1.00 too, and sell for nothing at $0.00."""
+    worst_price: PriceGap | None = None
+    """How far above the best price a bet may walk the book."""
+    max_spread: PriceGap | None = None
+    """No fill where bid and ask are further apart."""
+    max_gap: PriceGap | None = None
+    """No fill where the book and the mid are further apart."""
+    max_quote_age: Seconds | None = None
+    """No fill on an older quote."""
+
+    @property
+    def rules(self) -> Rules:
+        """The rules whole. Changed ones are called so unless the block names them."""
+        changes = self.model_dump(exclude_none=True, exclude={"start_from", "name"})
+        name = self.name or (f"{self.start_from}, changed" if changes else self.start_from)
+        return NAMED[self.start_from].model_copy(update=changes | {"name": name})
+
+
+class CohortsSection(ConfigSection):
+    """When cohorts start, how often they decide, and by which rules they play."""
+
+    start: Weekly = Start(6, time())
+    """When cohorts start: a weekday and a time, in UTC."""
+    first: date | None = None
+    """No cohort starts before this day. By default: the simulated world's first day, else now."""
+    decide: Every = timedelta(days=7)
+    """The time between two decisions."""
+    rounds: Count = 5
+    """How many rounds a cohort decides in. What is open after the last one is only settled."""
+    count: Count | None = None
+    """How many cohorts to start. By default there is no end to it."""
+    keep_deciding: Count = 5
+    """So many of the newest cohorts keep deciding; older ones are only tracked."""
+    catch_up: Literal["latest", "all", "none"] = "latest"
+    """What `arena run` does about starts and rounds of live cohorts that it missed by more than six hours."""
+    bankroll: Stake = 10_000 * ONE
+    """What every agent starts a cohort with, in dollars."""
+    rules_block: RulesBlock = Field(
+        default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
+    )
+    """How orders become fills: rules by name, or a block."""
+
+    @field_validator("first")
+    @classmethod
+    def _in_our_times(cls, value: date | None) -> date | None:
+        if value is not None and not 1970 <= value.year < 3000:
+            raise not_meant("a date from 1970 to 2999")
+        return value
+
+    @field_validator("rounds")
+    @classmethod
+    def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
+        decide: timedelta = info.data.get("decide", timedelta())
+        if value * decide.total_seconds() > CENTURY.total_seconds():
+            raise not_meant("no more rounds than a century has times to decide, see cohorts.decide")
+        return value
+
+    @field_validator("rules_block", mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        return {"from": value} if isinstance(value, str) else value
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that a cohort started by this config plays by."""
+        return self.rules_block.rules
+
+
+class EvidenceSection(ConfigSection):
+    """Where articles come from, and which of them are shown."""
+
+    source: Name = Field(default="none", alias="from")
+    """The source: `none`, `folder`, `gdelt`, or a file of your own in `extensions/research/`."""
+    per_market: Count = 5
+    """How many articles on a market are shown, the newest ones."""
+    characters: Count = 1_000
+    """How much of an article's text is shown."""
+    restricted: tuple[Name, ...] = ()
+    """Sites and sources whose articles are dropped, beside those that are always."""
+
+    @property
+    def guard(self) -> Guard:
+        """The rule over which articles are shown."""
+        return Guard(**self.model_dump(exclude={"source"}))
+
+
+class BudgetSection(ConfigSection):
+    """Hard stops, in dollars of model cost. A call that could go past one is not made.
+
+    With a budget, every model needs a known price. Without one there is no limit.
+    """
+
+    call: Dollars | None = None
+    """What a single call may cost at most."""
+    round: Dollars | None = None
+    """What all calls of one cohort's round may cost together."""
+    agent: Dollars | None = None
+    """What all calls of one agent in one cohort may cost together."""
+    day: Dollars | None = None
+    """What all calls of a day (UTC) may cost together."""
+    arena: Dollars | None = None
+    """What all calls in the record may ever cost together."""
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The limits that are set, by what they are for."""
+        return {scope: limit for scope, limit in self.model_dump().items() if limit is not None}
+
+
+class CallsSection(ConfigSection):
+    """How many calls to models are under way at once.
+
+    A provider that says "too many" is left alone for as long as it asks, and then given fewer.
+    """
+
+    at_once: Count = 50
+    """In all, of one process."""
+    per_provider: Count = 20
+    """At one provider, or one `base_url`, of all processes on the record together."""
+
+
+class BackupSection(ConfigSection):
+    """Where backups of the record go, and how many of them are kept.
+
+    `arena db backup` makes one, and so does `arena run` from time to time.
+    """
+
+    folder: str = Field(default="backups", min_length=1)
+    """The folder, from the config's on: better on another disk than the record."""
+    keep: Count = 14
+    """So many of the newest stay. Only what the arena made itself ever goes."""
+
+
+class RunSection(ConfigSection):
+    """What `arena run` does between rounds, and how often: a job without its key, as written here.
+
+    A job is due at times that are the same for every arena: `15m` at full quarters of an hour, `1d` at
+    midnight, `1w` at midnight of a Sunday, all in UTC; or at a weekday and a time. `off` turns it off.
+    """
+
+    catalogue: When = cadence("6h")
+    """Read all that the venue has on offer, as `arena markets sync` does."""
+    quotes: When = cadence("1h")
+    """Read the prices of markets that were shown or are held, and of which nobody said how they ended."""
+    resolutions: When = cadence("1h")
+    """Ask how markets ended."""
+    marks: When = cadence("1d")
+    """Pay what has ended, and value all that is held."""
+    boards: When = cadence("6h")
+    """Bring the leaderboards up to date, where something was played, valued or has ended."""
+    scores: When = cadence("1d")
+    """Work out what the dashboard shows of agents in depth, where something has ended."""
+    backup: When = cadence("1d")
+    """Make a backup, as `arena db backup` does, and let the oldest ones go."""
+    retention: When = Cadence()
+    """Let old quotes go that nothing stands on, as `arena db prune` does."""
+    keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
+    """How old a quote must be for `retention` to let it go."""
+    grace: Wait = 30
+    """When it is told to stop: how long calls that are under way may take before they are broken off."""
+    workers: bool = False
+    """Whether turns are left to `arena worker`, here or elsewhere; the record must be on PostgreSQL."""
+
+
+class WatchSection(ConfigSection):
+    """How others learn how the arena does: messages to a webhook, and an endpoint that can be asked.
+
+    [Watching](watching.md) has both.
+    """
+
+    webhook: WebAddress | None = Field(default=None, repr=False)
+    """Where messages go: a web address that takes JSON by POST."""
+    webhook_env: Name | None = None
+    """The environment variable that holds this address, where it is a secret."""
+    health: Listen = Endpoint()
+    """Where `arena run` answers `/health` and `/metrics`; `127.0.0.1` is this machine alone."""
+
+
+class FixedSections(ConfigSection):
+    """The sections whose keys are always the same."""
+
+    database: str = Field(default="arena.db", min_length=1)
+    """The record: a path from the config's folder on, or a database's URL."""
+    seed: Seed = 1
+    """All chance comes from it: which markets are drawn, what random agents do, the simulated world."""
+    markets: MarketsSection
+    """Where the markets come from and which of them are played."""
+    cohorts: CohortsSection = Field(default_factory=CohortsSection)
+    """When cohorts start, how often they decide, and by which rules they play."""
+    budget: BudgetSection = BudgetSection()
+    """Hard stops in dollars."""
+    calls: CallsSection = CallsSection()
+    """How many calls to models are under way at once."""
+    evidence: EvidenceSection = EvidenceSection()
+    """Where articles come from, and which of them are shown."""
+    backup: BackupSection = BackupSection()
+    """Where backups of the record go, and how many of them are kept."""
+    run: RunSection = Field(default_factory=RunSection)
+    """What `arena run` does between rounds, and how often."""
+    watch: WatchSection = Field(default_factory=WatchSection)
+    """How others learn how the arena does."""
