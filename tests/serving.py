@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, TypeVar
 
@@ -20,7 +21,7 @@ class Request:
     """A request as it came, and how many were being answered at that moment, itself among them."""
 
     target: str
-    headers: Mapping[str, str]
+    headers: Message
     body: bytes
     at_once: int
 

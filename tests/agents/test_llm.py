@@ -12,6 +12,7 @@ from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt, TokenPrice
 from arena.clock import timer
+from tests.builders import result_of
 from tests.provider.server import FaultyProvider, faulty
 
 CANARY = "canary-f00dfeedcafe"
@@ -211,7 +212,7 @@ def test_a_provider_without_its_usual_key_says_so(model: str, monkeypatch: pytes
         "GOOGLE_API_KEY",
     ):
         monkeypatch.delenv(name, raising=False)
-    call = asyncio.run(make_ask(ModelSettings(model=model), timer, {})(PROMPT))
+    call = result_of(make_ask(ModelSettings(model=model), timer, {})(PROMPT))
     assert call.error is not None
     assert (call.error.code, call.error.retry) == ("no_key", False)
 

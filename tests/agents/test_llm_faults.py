@@ -29,8 +29,17 @@ def answered(
     reply: str, finish: str = "stop", cost: int | None = PRICE, tokens: tuple[int, int] = (1_001, 200)
 ) -> Call:
     """A call that brought an answer."""
-    counts = {"tokens_in": tokens[0], "tokens_out": tokens[1]}
-    return Call(PROMPT, reply, finish, "served-1", rung="schema", cost=cost, **counts)
+    tokens_in, tokens_out = tokens
+    return Call(
+        PROMPT,
+        reply,
+        finish,
+        "served-1",
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=cost,
+        rung="schema",
+    )
 
 
 def failed(code: ErrorCode, cost: int | None = 0) -> Call:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from agents.model import Article, Call, CallError, Decision, Forecast, Message, Prompt, Stage
+from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.record import Record
 from arena.record.schema.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
@@ -91,8 +92,17 @@ def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
 def said(reply: str | None, stage: Stage = "final", error: CallError | None = None) -> Call:
     """One attempt at a question."""
     prompt = Prompt((Message("system", PROMPT), Message("user", "sim:sun at 40¢…")), seed=5, stage=stage)
-    known = {"model": "demo-1", "finish": "stop", "fingerprint": "fp", "tokens_in": 10, "tokens_out": 5}
-    return Call(prompt, reply, latency_ms=12, cost=None if error else 120, error=error, **known)
+    known: dict[str, Any] = {"model": "demo-1", "finish": "stop", "fingerprint": "fp"}
+    return Call(
+        prompt,
+        reply,
+        latency_ms=12,
+        cost=None if error else 120,
+        error=error,
+        tokens_in=10,
+        tokens_out=5,
+        **known,
+    )
 
 
 @dataclass
@@ -164,7 +174,9 @@ class Season:
         self.record.keep_marks(found[0], marks, round)
 
 
-def decides(*wishes: Bet | Sale, status: str = "played", note: str = "", **chances: str) -> Decision:
+def decides(
+    *wishes: Bet | Sale, status: DecisionStatus = "played", note: str = "", **chances: str
+) -> Decision:
     """What an agent believes and wants: `decides(a_bet(500, market=SUN), sun="0.6")`."""
     return Decision(
         forecasts=tuple(

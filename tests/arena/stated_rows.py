@@ -63,13 +63,20 @@ def _none(kind: str) -> Any:
     return np.zeros(0, dtype=kind)
 
 
+_INTS, _FLOATS = _none("int64"), _none("float64")
 NO_BETS = BetColumns(
-    (),
-    (),
-    *(_none("int64") for _ in range(4)),
-    _none("bool"),
-    *(_none("float64") for _ in range(3)),
-    *(_none("int64") for _ in range(2)),
+    agents=(),
+    markets=(),
+    agent=_INTS,
+    cohort=_INTS,
+    round=_INTS,
+    market=_INTS,
+    yes=_none("bool"),
+    implied=_FLOATS,
+    anchored=_FLOATS,
+    price=_FLOATS,
+    amount=_INTS,
+    outcome=_INTS,
 )
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -39,7 +40,7 @@ def test_nothing_sticks_out_or_goes_wrong(
     with serving(records[name]) as dashboard:
         played = [(every, look) for look in LOOKS] if thorough else sample(list(RECORDS).index(name))
         for chosen, (width, theme) in played:
-            scheme = "dark" if theme == "dark" else "light"
+            scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
             context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
             watched = Watched(context.new_page()).watch()
             for view, shown in chosen:

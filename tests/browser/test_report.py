@@ -1,6 +1,7 @@
 """A report in a real browser, opened from disk: it asks for nothing, says nothing wrong, and fits."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -31,7 +32,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_opens_from_disk_and_asks_for_nothing(
     file: Path, browser: Browser, width: int, theme: str
 ) -> None:
-    scheme = "dark" if theme == "dark" else "light"
+    scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     watched = Watched(context.new_page()).watch()
     watched.page.goto(file.as_uri())

@@ -1,6 +1,5 @@
 """Every kind of agent, by being in the folder: minimal settings do, and a seed decides everything."""
 
-import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ from markets.model import MarketId
 from portfolio.execute import execute
 from portfolio.rules import REALISTIC, SEED, Rules
 from tests.agents.minds import THREE, a_view, an_answer, nobody, stated
-from tests.builders import a_book, a_listing, a_price, usd
+from tests.builders import a_book, a_listing, a_price, result_of, usd
 
 KINDS = registry.kinds()
 NEEDED = {"model": "openai/any", "of": "other", "file": "said.csv", "function": "mine:decide"}
@@ -59,7 +58,7 @@ def decide(name: str, seen: View) -> Decision:
         assert model_settings(settings) is not None, f"{name} is given no model, and asks one"
         return Call(prompt, an_answer(), finish="stop")
 
-    return asyncio.run(kind.agent(settings, GIVEN)(seen, ask))
+    return result_of(kind.agent(settings, GIVEN)(seen, ask))
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -158,7 +157,7 @@ def test_noise_moves_the_oracle_about_the_truth_and_more_noise_more() -> None:
         async def nobody(prompt: Prompt) -> Call:
             raise AssertionError("an oracle asks nobody")
 
-        stated = asyncio.run(agent(a_view(*shown), nobody)).forecasts
+        stated = result_of(agent(a_view(*shown), nobody)).forecasts
         return sum(abs(forecast.probability - usd("0.2")) for forecast in stated) / len(stated) / ONE
 
     # half a unit of log-odds about 0.2 moves a probability by 0.08, and its mean distance is 0.8 of that
@@ -228,7 +227,7 @@ def test_the_crowd_makes_one_forecast_of_those_that_were_finally_stated(method: 
     kind = registry.kind("crowd")
     settings = kind.settings.model_validate({"of": tuple(SAYING), "method": method, "trim": 0.25})
     seen = replace(view(), stated=SAYING)
-    decision = asyncio.run(kind.agent(settings, Given())(seen, nobody))
+    decision = result_of(kind.agent(settings, Given())(seen, nobody))
     assert [(x.market_id, x.probability, x.reason) for x in decision.forecasts] == [
         ("sim:a", usd(pooled), f"{method} of 4"),
         ("sim:b", usd("0.9"), f"{method} of 1"),

@@ -45,7 +45,9 @@ def words(prompt: Prompt) -> str:
 def example(prompt: Prompt) -> str:
     """The example of an answer, which ends the prompt."""
     text = words(prompt)
-    return text[re.search(r'^\{"', text, re.MULTILINE).start() :]
+    start = re.search(r'^\{"', text, re.MULTILINE)
+    assert start is not None
+    return text[start.start() :]
 
 
 def twelve() -> View:

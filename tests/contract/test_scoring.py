@@ -49,7 +49,7 @@ def rule(request: pytest.FixtureRequest) -> ModuleType:
 def score(rule: ModuleType, rows: list[tuple[Any, ...]]) -> float:
     columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
     asked = inspect.signature(rule.score).parameters
-    return rule.score(**{name: columns.get(name, []) for name in asked})
+    return float(rule.score(**{name: columns.get(name, []) for name in asked}))
 
 
 def test_the_folder_holds_the_rules_of_seed_002() -> None:

@@ -62,7 +62,8 @@ def busiest(record: Path) -> tuple[str, str]:
 def details(record: Path) -> list[Address]:
     """A market that was bet on; turns that traded, that failed, and that asked a model."""
     markets = ask(record, BET_ON) or [("none:such",)]
-    places = [place for query in (TRADED, FAILED, ASKED) for place in ask(record, query)] or [(1, 1, "ann")]
+    places = [place for query in (TRADED, FAILED, ASKED) for place in ask(record, query)]
+    places = places or [("1", "1", "ann")]
     turns = [dict(zip(("cohort", "round", "agent"), map(str, place), strict=True)) for place in places]
     return [*(("market", {"market": one}) for (one,) in markets), *(("turn", turn) for turn in turns)]
 

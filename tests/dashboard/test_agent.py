@@ -94,6 +94,7 @@ def test_the_head_has_the_figures_of_all_cohorts(
 ) -> None:
     page = opened("agent", record, monkeypatch, agent=name)
     (row,) = [row for row in read_agent_scores(connection) if row.agent == name]
+    assert row.pnl is not None
     assert figure(page, "Skill") == f"{row.skill:+.4f}"
     assert figure(page, "Brier") == f"{row.brier_stated:.4f}"
     assert figure(page, "P/L") == f"{'+' if row.pnl > 0 else '−'}${abs(row.pnl):,.2f}"

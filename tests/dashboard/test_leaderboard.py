@@ -180,7 +180,7 @@ def test_too_few_events_are_said_in_words(first_round: Path, monkeypatch: pytest
 
 
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
-    numbers = dict.fromkeys(LeaderboardRow.__dataclass_fields__, None) | {"ties": (), "stamps": ()}
+    numbers: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__) | {"ties": (), "stamps": ()}
     return LeaderboardLine(LeaderboardRow(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
 
 

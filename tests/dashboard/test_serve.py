@@ -16,7 +16,12 @@ from tests.dashboard.serving import serving
 @pytest.mark.parametrize("spared", [False, True])
 def test_no_package_is_asked_for_components(spared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(metadata, "distributions", lambda: asked.append(True) or [])
+
+    def distributions() -> list[object]:
+        asked.append(True)
+        return []
+
+    monkeypatch.setattr(metadata, "distributions", distributions)
     monkeypatch.setattr(
         manifest_scanner, "scan_component_manifests", manifest_scanner.scan_component_manifests
     )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -72,12 +73,12 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
     ):
         real = Record.keep_turns
 
-        def shut_out(*words: object) -> object:
+        def shut_out(record: Record, *words: Any) -> None:
             nonlocal seen
             seen += 1
             if seen == 3:
                 other.execute("BEGIN IMMEDIATE")
-            return real(*words)  # type: ignore[arg-type]  # they are handed on as they came
+            real(record, *words)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Record, "keep_turns", shut_out)

@@ -40,6 +40,7 @@ agents:
 """
 LENGTHS = {"h": HOUR, "d": timedelta(days=1), "w": timedelta(weeks=1)}
 WEEK = LENGTHS["w"]
+Done = tuple[str, str, str | None]
 
 
 def times(cadence: str, until: datetime) -> list[datetime]:
@@ -70,15 +71,17 @@ def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
 
     until = START + (HOURS - 1) * HOUR
     assert until >= datetime(2028, 4, 1, 15, tzinfo=UTC), "Lord Howe's clocks have been set back"
-    jobs = [["job", job, at.isoformat()] for job, cadence in CADENCES.items() for at in times(cadence, until)]
-    assert ["job", "marks", "2028-02-29T16:00:00+00:00"] in jobs
+    jobs: list[Done] = [
+        ("job", job, at.isoformat()) for job, cadence in CADENCES.items() for at in times(cadence, until)
+    ]
+    assert ("job", "marks", "2028-02-29T16:00:00+00:00") in jobs
     rounds = [(1, 0), (1, 1), (2, 1), (2, 2)]
-    cohorts = [["start", "start", (START + week * WEEK).isoformat()] for week in (0, 1)]
-    cohorts += [["play", f"cohort {cohort}", (START + week * WEEK).isoformat()] for cohort, week in rounds]
-    cohorts += [["track", "cohort 1", (START + 2 * WEEK).isoformat()]]
-    cohorts += [["ended", f"cohort {cohort} has ended", None] for cohort in (1, 2)]
+    cohorts: list[Done] = [("start", "start", (START + week * WEEK).isoformat()) for week in (0, 1)]
+    cohorts += [("play", f"cohort {cohort}", (START + week * WEEK).isoformat()) for cohort, week in rounds]
+    cohorts += [("track", "cohort 1", (START + 2 * WEEK).isoformat())]
+    cohorts += [("ended", f"cohort {cohort} has ended", None) for cohort in (1, 2)]
     told = Counter(tuple(json.loads(line)) for line in log.read_text("ascii").splitlines())
-    assert told == Counter(map(tuple, [*jobs, *cohorts]))
+    assert told == Counter([*jobs, *cohorts])
 
     clock_at(tmp_path, START)
     rehearse(tmp_path, "alone.db")

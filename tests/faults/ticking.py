@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from random import Random
@@ -42,13 +43,18 @@ def tick(address: str, config: str, zone: str, clock: range, together: Barrier, 
         with closing(Record.open(address)) as record:
             for hour in clock:
                 now = PretendedClock(Path("nowhere"), START + hour * HOUR)
+                here = Run(settings, record, partial(_same, now), tell, once=True)
                 together.wait(60)
                 time.sleep(chance.uniform(0, 0.015))
-                asyncio.run(_once(Run(settings, record, lambda now=now: now, tell, once=True)))
+                asyncio.run(_once(here))
     except BaseException:
         together.abort()
         raise
     os.close(told)
+
+
+def _same(clock: PretendedClock) -> PretendedClock:
+    return clock
 
 
 async def _once(one: Run) -> None:

@@ -25,8 +25,10 @@ SCORES = {
 
 def question_of(given: Found) -> MetaculusQuestion:
     """The question of a case."""
-    times = (given[name] for name in ("open_time", "actual_close_time", "scheduled_close_time"))
-    return MetaculusQuestion(*times, given.get("spot_time"))
+    opened, closed, scheduled = (
+        given[f"{name}_time"] for name in ("open", "actual_close", "scheduled_close")
+    )
+    return MetaculusQuestion(opened, closed, scheduled, given.get("spot_time"))
 
 
 def forecasts_of(given: Found) -> Forecasts:
@@ -65,7 +67,8 @@ def legacy_relative(given: Found) -> Found:
 
 
 def _rows(scores: ForecastScores) -> list[list[float]]:
-    return np.column_stack([scores.score, scores.coverage]).tolist()
+    rows: list[list[float]] = np.column_stack([scores.score, scores.coverage]).tolist()
+    return rows
 
 
 def _named(found: Totals) -> Found:

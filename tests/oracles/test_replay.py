@@ -195,8 +195,8 @@ def test_the_same_hash_again_elsewhere_and_in_another_time_zone(
 ) -> None:
     """The whole season with THOROUGH=1, its first ten weeks otherwise."""
     days = SEASON if thorough else (*SEASON[:3], "2026-02-15")
-    here = {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"}
-    there = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
+    here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"}
+    there: dict[str, Any] = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
     hashes = [
         arena_json(tmp_path, "replay", str(files.folder), *days, "--database", f"{n}.db", **where)[
             "state_hash"

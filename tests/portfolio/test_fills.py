@@ -237,8 +237,9 @@ def test_fewer_shares_than_the_market_deals_in_are_refused() -> None:
 
 def test_levels_of_one_price_are_one_level_on_either_side_of_the_book() -> None:
     twice = a_book([("0.40", "100"), ("0.40", "50")], [("0.42", "100"), ("0.42", "50")])
-    for action, size in (("buy", usd(60)), ("sell", usd(140))):
-        assert len(done(match_listing(action, size, "YES", twice, BOOK)).levels) == 1
+    bought = match_listing("buy", usd(60), "YES", twice, BOOK)
+    sold = match_listing("sell", usd(140), "YES", twice, BOOK)
+    assert [len(done(either).levels) for either in (bought, sold)] == [1, 1]
 
 
 def test_a_limit_that_is_just_as_far_as_the_rules_go_is_not_to_blame() -> None:

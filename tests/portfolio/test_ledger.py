@@ -218,7 +218,7 @@ def test_a_ledger_folds_in_one_go_or_in_parts() -> None:
         assert fold(entries[cut:], fold(entries[:cut])) == fold(entries)
 
 
-FIELDS = {
+FIELDS: dict[str, Any] = {
     "number": 99,
     "at": NOW + timedelta(seconds=1),
     "kind": "deposit",
@@ -275,7 +275,7 @@ def test_a_missing_or_repeated_or_swapped_entry_is_found() -> None:
 
 def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
     """An entry that carries on the chain as if it were honest: its sums, links and hash are right."""
-    links = {"number": account.number + 1, "previous": account.head}
+    links: dict[str, Any] = {"number": account.number + 1, "previous": account.head}
     entry = replace(like, **(links | changes))
     key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
     held = account.lots[key].shares if key in account.lots else 0

@@ -22,6 +22,7 @@ from tests.builders import (
     a_resolution,
     a_sale,
     a_snapshot,
+    quote_of,
     usd,
 )
 
@@ -220,14 +221,14 @@ def test_a_leg_whose_limit_is_a_price_takes_its_part_of_a_flat_stake(limit: int)
 
 
 def test_what_is_not_held_here_is_not_bought_on_a_quote_that_is_history() -> None:
-    priceless = replace(RAINY, quote=replace(RAINY.quote, bid=None, ask=None, mid=None, last=None))
+    priceless = replace(RAINY, quote=replace(quote_of(RAINY), bid=None, ask=None, mid=None, last=None))
     loose = MID.model_copy(update={"max_quote_age": 10**8})
     outcome = play([step(0, RAINY), step(1, priceless, bets=[a_bet(500)])], loose)
     assert refusals(outcome) == ["no_price"]
 
 
 def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() -> None:
-    priceless = replace(RAINY, quote=replace(RAINY.quote, bid=None, ask=None, mid=None, last=None))
+    priceless = replace(RAINY, quote=replace(quote_of(RAINY), bid=None, ask=None, mid=None, last=None))
     outcome = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)
     assert [mark.value for mark in outcome.marks] == [outcome.marks[0].value] * 2
     assert outcome.marks[1].stale == 1

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from email.message import Message
 from typing import Any
 
 from tests.serving import Reply, Request
@@ -18,7 +19,7 @@ class Asked:
     """A call as it came: its body, its headers, when by the server's timer, and among how many."""
 
     body: Mapping[str, Any]
-    headers: Mapping[str, str]
+    headers: Message
     at: float
     at_once: int
 

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from agents.model import Message
 from markets.hashes import digest
@@ -22,9 +23,9 @@ def stored_questions(database: Path) -> set[str]:
     return {question(model, json.loads(messages), seed) for model, messages, seed in calls}
 
 
-def question(model: str, messages: list[dict[str, str]], seed: int) -> str:
+def question(model: str, messages: list[dict[str, Any]], seed: int) -> str:
     """The name of a question, as the demo's provider notes it."""
-    return digest([model, [Message(each["role"], each["content"]) for each in messages], seed])
+    return digest([model, [Message(**each) for each in messages], seed])
 
 
 def asked_in(log: Path) -> list[str]:

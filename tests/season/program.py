@@ -12,6 +12,6 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "arena.cli.main", *words]
 
 
-def environment(home: Path = ROOT, **more: str) -> dict[str, str]:
+def environment(home: Path = ROOT, /, **more: str) -> dict[str, str]:
     """This process's environment, with the packages of a checkout first."""
     return {**os.environ, "PYTHONPATH": str(home), **more}

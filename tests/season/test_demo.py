@@ -76,8 +76,8 @@ def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_
 ) -> None:
     """The whole season with THOROUGH=1, the first four decision times otherwise."""
     words = ["demo", "--headless"] if thorough else ["demo", "--headless", "--rounds", "4"]
-    here = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
-    there = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
+    here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
+    there: dict[str, Any] = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
     hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
     assert hashes[0] == hashes[1]
     assert not thorough or hashes[0] == season["state_hash"]

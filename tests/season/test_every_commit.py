@@ -75,9 +75,12 @@ def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> 
                     "SELECT number, ended_at FROM cohort ORDER BY number"
                 ).all()
                 shown = connection.exec_driver_sql("SELECT count(*) FROM evidence").scalar()
-                found = {"hash": state_hash(connection), "marks": tuple(marks), "ended": [*map(tuple, ended)]}
-                found |= {"evidence": shown}
-                return found | {"differences": verify(connection)} | record.counts()
+                found: dict[str, Any] = {
+                    "hash": state_hash(connection),
+                    "marks": tuple(marks),
+                    "ended": [*map(tuple, ended)],
+                }
+                return found | {"evidence": shown, "differences": verify(connection)} | record.counts()
         finally:
             record.close()
 

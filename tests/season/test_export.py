@@ -44,11 +44,12 @@ def told(*words: object, status: int = 0) -> Any:
 
 def refereed(folder: Path) -> list[str]:
     """The differences that the referee finds, who is alone with Python's own library."""
-    words = [sys.executable, "-I", REFEREE, folder]
+    words = [sys.executable, "-I", str(REFEREE), str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == bool(done.stderr)
-    return done.stderr.splitlines()
+    said: str = done.stderr
+    return said.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +230,8 @@ def test_a_season_moves_from_one_database_to_the_other_and_back(
 def test_a_season_that_plays_on_a_server_is_exported_as_it_was(
     new_database: Callable[[], str], tmp_path: Path
 ) -> None:
-    there, played = new_database(), []
+    there = new_database()
+    played: list[bool] = []
     with closing(build(there, weeks=3)) as record:
         before = exported(there, tmp_path / "before")
 

@@ -66,7 +66,9 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
 
     async def played() -> RoundReport:
         asides: list[Any] = []
-        settings = Settings(url=f"{url}{GAMMA}", book_url=f"{url}{CLOB}", per_second=1000)
+        settings = Settings.model_validate(
+            {"url": f"{url}{GAMMA}", "book_url": f"{url}{CLOB}", "per_second": 1000}
+        )
         polymarket = venue(settings, asides.append)
         world = a_world(polymarket, {"ann": buyer}, now=at + timedelta(seconds=30))
         try:

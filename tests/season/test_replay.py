@@ -104,7 +104,7 @@ def test_the_same_hash_in_another_place_hash_seed_and_time_zone(
     (tmp_path / "elsewhere").mkdir()
     for file in (folder / "spring").iterdir():
         (tmp_path / "elsewhere" / file.name).write_bytes(file.read_bytes())
-    where = {"PYTHONHASHSEED": "5", "TZ": "Pacific/Auckland"}
+    where: dict[str, Any] = {"PYTHONHASHSEED": "5", "TZ": "Pacific/Auckland"}
     again = arena_json(tmp_path, "replay", "elsewhere", **where)
     assert lasting(again) == lasting(season)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
 )
-from tests.venue_server.server import VenueServer, status, venue_server
+from tests.venue_server.server import Asked, VenueServer, status, venue_server
 
 MINUTE = timedelta(minutes=1)
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
@@ -72,15 +71,13 @@ def an_arena(
     names = ("1001", "1002")
     wire = PolymarketWire([a_market(name, endDate=LATER) for name in names], [RAIN_BOOK, SNOW_BOOK])
     wire.serve(venue)
-    page = venue.answer
 
-    def by_the_clock(asked: Any) -> Any:
+    def by_the_clock(asked: Asked) -> None:
         if time_of(folder) >= over_at and not wire.ends:
             wire.markets = [an_end(name) for name in names]
             wire.ends = [a_book_end(name) for name in names]
-        return page(asked)
 
-    venue.answer = by_the_clock  # type: ignore[method-assign]  # the world that the server shows goes on
+    venue.before.append(by_the_clock)
     return wire
 
 
@@ -90,8 +87,7 @@ def time_of(folder: Path) -> datetime:
 
 def venue_is_down(folder: Path, venue: VenueServer, down: Down) -> None:
     """It turns everyone away at such times."""
-    up = venue.answer
-    venue.answer = lambda asked: status(403) if down(time_of(folder)) else up(asked)  # type: ignore[method-assign]
+    venue.before.append(lambda asked: status(403) if down(time_of(folder)) else None)
 
 
 def provider_is_down(folder: Path, provider: FaultyProvider, down: Down) -> None:

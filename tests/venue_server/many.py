@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.serving import Reply
 from tests.venue_server import kalshi as kalshi_wire
 from tests.venue_server import manifold as manifold_wire
 from tests.venue_server.polymarket import A_PAGE, GAMMA, Raw, a_market
-from tests.venue_server.server import Asked, Reply, VenueServer, venue_server
+from tests.venue_server.server import Asked, VenueServer, venue_server
 
 ROOT = Path(__file__).resolve().parents[2]
 START = datetime(2026, 1, 4, 12, tzinfo=UTC)

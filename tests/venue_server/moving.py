@@ -60,7 +60,7 @@ def _page(name: str, life: SimulatedMarket, seen: Listing, at: datetime) -> Raw:
     market, quote, ends = seen.market, seen.quote, life.resolutions(at)
     assert quote is not None
     assert quote.mid is not None
-    words = {
+    words: Raw = {
         "question": market.question,
         "description": market.rules,
         "startDate": market.opens_at.isoformat(),
@@ -74,7 +74,7 @@ def _page(name: str, life: SimulatedMarket, seen: Listing, at: datetime) -> Raw:
         closed = ends[0].known_at.isoformat()
         return an_end(name, _text(yes), _text(ONE - yes), closedTime=closed, **words)
     prices = json.dumps([_text(quote.mid), _text(ONE - quote.mid)])
-    sides = {key: _number(price) for key, price in (("bestBid", quote.bid), ("bestAsk", quote.ask))}
+    sides: Raw = {key: _number(price) for key, price in (("bestBid", quote.bid), ("bestAsk", quote.ask))}
     trades = at < market.closes_at
     return a_market(
         name,

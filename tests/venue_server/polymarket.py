@@ -66,7 +66,7 @@ def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **chan
 
 def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) -> Raw:
     """A market that the oracle is done with; closed ones are `active` still."""
-    ended = {
+    ended: Raw = {
         "closed": True,
         "acceptingOrders": False,
         "outcomePrices": json.dumps([yes, no]),

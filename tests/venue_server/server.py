@@ -56,6 +56,7 @@ class VenueServer(Server):
     def __init__(self) -> None:
         super().__init__()
         self._routes: dict[str, Answer] = {}
+        self.before: list[Callable[[Asked], Reply | None]] = []
         self._faults: dict[str, list[Reply]] = {}
         self._forever: dict[str, Reply] = {}
         self.log: list[Asked] = []
@@ -88,7 +89,9 @@ class VenueServer(Server):
     def respond(self, request: Request) -> Reply:
         url = urlsplit(request.target)
         body = json.loads(request.body) if request.body else None
-        return self.answer(Asked(unquote(url.path), parse_qs(url.query, True), body))
+        asked = Asked(unquote(url.path), parse_qs(url.query, True), body)
+        replies = [look(asked) for look in self.before]
+        return next((reply for reply in replies if reply), None) or self.answer(asked)
 
     def answer(self, asked: Asked) -> Reply:
         with self.lock:

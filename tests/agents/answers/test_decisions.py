@@ -1,7 +1,7 @@
 """Whatever an agent's code hands over, what is kept of it can be stored, and the rest is named."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -90,7 +90,8 @@ SLIPS = [(name, code, item) for name, (code, items) in ITEMS.items() for item in
 
 @pytest.mark.parametrize(("name", "code", "item"), SLIPS, ids=[f"{s[0]}-{n}" for n, s in enumerate(SLIPS)])
 def test_an_item_with_a_slip_is_refused_and_the_rest_stands(name: str, code: str, item: Any) -> None:
-    kept = sound_decision(replace(GOOD, **{name: [*getattr(GOOD, name), item]}), VIEW)
+    faulty: dict[str, Any] = {name: [*getattr(GOOD, name), item]}
+    kept = sound_decision(replace(GOOD, **faulty), VIEW)
     assert replace(kept, rejections=GOOD.rejections) == GOOD
     assert kept.rejections[0] == GOOD.rejections[0]
     (refused,) = kept.rejections[1:]
@@ -158,7 +159,7 @@ def test_whatever_is_decided_can_be_stored(decision: Decision) -> None:
     for forecast in kept.forecasts:
         assert forecast.market_id in THREE
         assert 0 <= forecast.probability <= usd("1")
-        assert forecast.stage in Stage.__args__
+        assert forecast.stage in get_args(Stage)
     assert all(type(text) is str for said in kept.rejections for text in (said.code, said.message))
     assert all(type(bet.amount) is int and abs(bet.amount) <= LARGEST_INTEGER for bet in kept.bets)
     assert sound_decision(kept, VIEW) == kept

@@ -22,7 +22,7 @@ def made_by(rule: dict[str, Any]) -> st.SearchStrategy[Any]:
         return st.sampled_from(rule["enum"])
     match rule["type"]:
         case [*kinds]:
-            return st.one_of(made_by({"type": kind}) for kind in kinds)
+            return st.one_of([made_by({"type": kind}) for kind in kinds])
         case "object":
             return st.fixed_dictionaries({key: made_by(inner) for key, inner in rule["properties"].items()})
         case "array":
@@ -77,8 +77,8 @@ def test_a_whole_answer_where_only_forecasts_were_asked_for_has_no_bets(data: st
 
 
 def test_a_valid_answer_passes_and_a_careless_one_does_not() -> None:
-    reason = {"market": "m1", "reason": "cheap"}
-    good = {
+    reason: dict[str, Any] = {"market": "m1", "reason": "cheap"}
+    good: dict[str, Any] = {
         "thoughts": None,
         "forecasts": [reason | {"probability": 0.4}],
         "bets": [reason | {"side": "NO", "amount": 120, "limit": None}],

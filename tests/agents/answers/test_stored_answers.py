@@ -1,6 +1,5 @@
 """Every stored answer gives what the eye expects of it."""
 
-import asyncio
 from collections import Counter
 
 import pytest
@@ -11,7 +10,7 @@ from agents.model import Call, Decision, Forecast, Given, Prompt
 from portfolio.model import Bet, Rejection, Sale, Side
 from tests.agents.answers.stored_answers import Stored, stored
 from tests.agents.minds import THREE, a_lot, a_view, replies
-from tests.builders import a_bet, a_listing, a_sale
+from tests.builders import a_bet, a_listing, a_sale, result_of
 from tests.builders import usd as millionths_of
 
 ANSWERS = stored()
@@ -29,7 +28,7 @@ def read(answer: Stored) -> Decision | UnusableAnswer:
         return parse_answer(answer.answer, VIEW, "blind" if answer.stage == "blind" else "final")
     call = Call(Prompt(()), answer.answer, finish=answer.finish)
     ask, _ = replies(call, call)
-    decision = asyncio.run(agent(Settings(model="any"), Given(prompts={"bet": "{{ cash }}"}))(VIEW, ask))
+    decision = result_of(agent(Settings(model="any"), Given(prompts={"bet": "{{ cash }}"}))(VIEW, ask))
     return UnusableAnswer(decision.note) if decision.status == "malformed" else decision
 
 

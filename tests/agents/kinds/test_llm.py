@@ -1,6 +1,5 @@
 """How an `llm` agent asks, asks again, and gives up."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from agents.kinds.llm import Settings, agent
 from agents.model import Call, CallError, Decision, Given, Prompt
 from agents.registry import HOME, prompt_text
 from tests.agents.minds import a_view, an_answer, replies
-from tests.builders import a_listing, usd
+from tests.builders import a_listing, result_of, usd
 
 GIVEN = Given(prompts={name: prompt_text(name, HOME) for name in ("bet", "blind")})
 BROKEN = an_answer()[:-4]
@@ -21,7 +20,7 @@ DOWN = CallError("overloaded", "come back later", retry=True)
 def play(*said: str | CallError | Call, **settings: Any) -> tuple[Decision, list[Prompt]]:
     ask, asked = replies(*said)
     mind = agent(Settings(model="openai/any", **settings), GIVEN)
-    return asyncio.run(mind(a_view(), ask)), asked
+    return result_of(mind(a_view(), ask)), asked
 
 
 def test_a_good_answer_is_played() -> None:
@@ -162,7 +161,7 @@ def test_a_system_prompt_of_its_own_takes_the_place_of_the_prompts() -> None:
     given = Given(prompts={**GIVEN.prompts, "terse.md": "Be terse in round {{ round }}."})
     ask, asked = replies(an_answer())
     mind = agent(Settings(model="openai/any", system="terse.md"), given)
-    asyncio.run(mind(a_view(), ask))
+    result_of(mind(a_view(), ask))
     assert [(message.role, message.content) for message in asked[0].messages[:-1]] == [
         ("system", "Be terse in round 1.")
     ]
@@ -172,6 +171,6 @@ def test_a_question_that_does_not_fit_is_not_asked() -> None:
     listings = [a_listing(market=f"sim:{n}") for n in range(300)]
     ask, asked = replies()
     mind = agent(Settings(model="openai/any", prompt_tokens=1_000), GIVEN)
-    decision = asyncio.run(mind(a_view(*listings), ask))
+    decision = result_of(mind(a_view(*listings), ask))
     assert (decision.status, asked) == ("failed", [])
     assert decision.note.startswith("too_long: ")

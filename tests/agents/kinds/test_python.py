@@ -1,6 +1,5 @@
 """A function beside the config that plays: found, held against how it will be called, and called so."""
 
-import asyncio
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from agents.kinds import python
 from agents.kinds.python import Settings, agent
 from agents.model import Decision, Given, Unreadable, model_settings
 from tests.agents.minds import a_view, nobody, replies
-from tests.builders import a_listing, usd
+from tests.builders import a_listing, result_of, usd
 
 HEAD = "from agents.model import Decision, Forecast, Message, Prompt\n"
 SAYS = HEAD + "def decide(view, ask, p=0.25):\n    return Decision(note=f'{view.seed} {p}')\n"
@@ -33,7 +32,7 @@ def given(folder: Path, text: str, name: str = "mine.py") -> Given:
 
 def play(settings: Settings, given: Given, *answers: str) -> Decision:
     ask, _ = replies(*answers)
-    return asyncio.run(agent(settings, given)(a_view(seed=3), ask if answers else nobody))
+    return result_of(agent(settings, given)(a_view(seed=3), ask if answers else nobody))
 
 
 @pytest.mark.parametrize("name", ["mine.py", "extensions/mine.py"])
@@ -97,6 +96,6 @@ def test_the_function_on_the_page_plays(tmp_path: Path) -> None:
     text = textwrap.dedent("    from agents.model" + after[: after.index("\n\nWith a `model`")])
     view = a_view(a_listing("0.30", "0.32", market="sim:low"), a_listing("0.60", "0.62", market="sim:high"))
     settings = Settings(function="mine:decide", arguments={"edge": 0.1})
-    decision = asyncio.run(agent(settings, given(tmp_path, text))(view, nobody))
+    decision = result_of(agent(settings, given(tmp_path, text))(view, nobody))
     assert [(f.market_id, f.probability) for f in decision.forecasts] == [("sim:low", usd("0.41"))]
     assert [(bet.market_id, bet.side, bet.amount) for bet in decision.bets] == [("sim:low", "YES", usd(50))]

@@ -1,6 +1,5 @@
 """People and other programs, who write down what they believe and want: which row counts in which round."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,7 +8,7 @@ from agents.kinds.recorded import Settings, agent
 from agents.model import Decision, Given, Unreadable, View
 from portfolio.model import Bet, Sale
 from tests.agents.minds import a_lot, a_view, nobody
-from tests.builders import NOW, a_listing, usd
+from tests.builders import NOW, a_listing, result_of, usd
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
@@ -25,7 +24,7 @@ def table(*rows: str) -> str:
 
 def decide(text: str, view: View, read: Callable[[str], str] | None = None) -> Decision:
     given = Given(read=read or {"ann.csv": text}.__getitem__)
-    return asyncio.run(agent(Settings(file="ann.csv"), given)(view, nobody))
+    return result_of(agent(Settings(file="ann.csv"), given)(view, nobody))
 
 
 def believed(decision: Decision) -> dict[str, int]:
@@ -144,5 +143,5 @@ def test_a_file_that_can_not_be_read_fails_the_turn_with_the_place_and_the_mend(
 def test_the_file_is_read_anew_in_every_round() -> None:
     texts = iter([table(f"{at(NOW)},sim:a,0.5,,,,"), table(f"{at(NOW)},sim:a,0.8,,,,")])
     playing = agent(Settings(file="ann.csv"), Given(read=lambda name: next(texts)))
-    said = [believed(asyncio.run(playing(a_view(), nobody))) for _ in range(2)]
+    said = [believed(result_of(playing(a_view(), nobody))) for _ in range(2)]
     assert said == [{"sim:a": usd("0.5")}, {"sim:a": usd("0.8")}]

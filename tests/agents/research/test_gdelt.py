@@ -13,7 +13,8 @@ from markets.model import Market
 from markets.venue import QuarantinedRecord
 from markets.venues.wire.http import HttpClient
 from tests.builders import NOW, a_market
-from tests.venue_server.server import CUT, HTML, TRUNCATED, Reply, VenueServer, reply, status, venue_server
+from tests.serving import Reply
+from tests.venue_server.server import CUT, HTML, TRUNCATED, VenueServer, reply, status, venue_server
 from tests.venue_server.visit import at_once
 
 FED = a_market(
@@ -59,7 +60,7 @@ def ask(
 
 
 def test_a_source_is_made_from_its_settings(server: VenueServer) -> None:
-    source = research(Settings(url=server.url))
+    source = research(Settings.model_validate({"url": server.url}))
 
     async def asked() -> list[Found]:
         try:
@@ -103,7 +104,8 @@ def test_a_question_without_a_telling_word_is_not_asked(server: VenueServer) -> 
 
 
 def test_no_articles_is_an_answer(server: VenueServer) -> None:
-    for empty in ({}, {"articles": []}):
+    answers: list[dict[str, list[str]]] = [{}, {"articles": []}]
+    for empty in answers:
         server.route("/doc", empty)
         assert ask(server) == ([], [])
 
@@ -163,5 +165,6 @@ def test_a_fault_that_passes_is_not_told(server: VenueServer) -> None:
 
 
 def test_where_it_is_and_how_often_it_is_asked_is_not_frozen() -> None:
-    assert set(Settings().model_dump()) == {"days", "words", "records", "language"}
-    assert Settings().per_second == 0.2
+    settings = Settings.model_validate({})
+    assert set(settings.model_dump()) == {"days", "words", "records", "language"}
+    assert settings.per_second == 0.2

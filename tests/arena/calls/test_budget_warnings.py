@@ -67,8 +67,8 @@ def test_two_agents_share_a_round_and_not_their_own_limits() -> None:
 
 
 def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> None:
-    thrifty = {"first": Usage(cost=dollars(0.02)), "again": Usage(cost=dollars(0.02))}
-    ann = an_agent(low=Usage(2, 0, 0, dollars(0.04)), **thrifty)
+    little = Usage(cost=dollars(0.02))
+    ann = an_agent(low=Usage(2, 0, 0, dollars(0.04)), first=little, again=little)
     found = told([ann], agent=0.19, call=0.019)
     assert [(warning.code, warning.scope) for warning in found] == [("refused", "call"), ("stops", "agent")]
     assert "costs $0.20 at least, over budget.agent of $0.19" in found[1].message

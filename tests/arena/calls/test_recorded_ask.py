@@ -115,7 +115,7 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
 
 
 def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None:
-    def full(attempt: int, call: Call) -> None:
+    def full(attempt: int, ended: EndedAttempt) -> None:
         raise OSError("no room")
 
     async def shrugs() -> str:

@@ -1,6 +1,7 @@
 """When cohorts decide, in which order their entrants play, and which of them still decide."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -116,7 +117,7 @@ def test_the_newest_are_those_that_started_last_whatever_their_numbers() -> None
     ],
 )
 def test_a_cohort_is_doing_one_thing(
-    stood: dict[str, datetime], among: set[int], to_come: bool, expected: CohortState
+    stood: dict[str, Any], among: set[int], to_come: bool, expected: CohortState
 ) -> None:
     assert cohort_state(stored(1, **stood), among, to_come) == expected
 

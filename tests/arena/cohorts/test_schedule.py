@@ -130,4 +130,4 @@ def test_the_config_turns_jobs_on_and_off() -> None:
     assert [job.name for job in configured_jobs(RunSection())] == [
         name for name in JOB_NAMES if name != "retention"
     ]
-    assert configured_jobs(RunSection.model_construct(**dict.fromkeys(JOB_NAMES, cadence("off")))) == []
+    assert configured_jobs(RunSection().model_copy(update=dict.fromkeys(JOB_NAMES, cadence("off")))) == []

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_the_live_block_of_the_shipped_config_is_polymarket_as_it_is_by_itself(t
     rest = [line for n, line in enumerate(lines) if not simulator <= n < start - 2]
     config = load(write(tmp_path, "\n".join(rest)))
     assert config.markets.venue == "polymarket"
-    assert config.venue_settings == polymarket.Settings()
+    assert config.venue_settings == polymarket.Settings.model_validate({})
 
 
 def test_the_rules_block_in_the_shipped_config_is_realistic_with_quote_fills(tmp_path: Path) -> None:
@@ -271,8 +272,7 @@ def test_a_config_changed_at_will_loads_or_tells_its_mistakes(
         key, _, _ = lines[place].partition(":")
         lines[place] = data.draw(
             st.one_of(
-                WORDS.map(lambda word, key=key: f"{key}: {word}"),
-                st.text(max_size=30).map(lambda text, key=key: f"{key}: {text}"),
+                (WORDS | st.text(max_size=30)).map(partial("{}: {}".format, key)),
                 st.text(max_size=30),
                 st.just(lines[place] + "\n" + lines[place]),
             )

@@ -7,6 +7,7 @@ import zipfile
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -182,7 +183,7 @@ def test_what_is_there_is_not_replaced_unless_it_is_an_export_and_so_wished(
     ],
 )
 def test_what_fails_leaves_nothing_behind(
-    built: Path, tmp_path: Path, place: str, more: dict[str, tuple[int, ...]], said: str
+    built: Path, tmp_path: Path, place: str, more: dict[str, Any], said: str
 ) -> None:
     with nothing_is_left(tmp_path), pytest.raises(ArenaError, match=said):
         exported(built, tmp_path / place, **more)
@@ -192,7 +193,7 @@ def test_what_fails_leaves_nothing_behind(
 def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, form: str) -> None:
     with closing(build(tmp_path / "record.db", weeks=3)) as record:
         before = exported(tmp_path / "record.db", tmp_path / "before", form)
-        played = []
+        played: list[bool] = []
 
         def meanwhile(_done: int, _of: int) -> None:
             if not played:

@@ -201,10 +201,8 @@ def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
 
 def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> None:
     at = NOW + WEEK
-    for state in ({"paused": NOW}, {"stopped": NOW}):
-        assert steps(due_work(at_work(at, course(cohort(), played(1), **state)))) == [
-            ("cohort 1", "track", 7)
-        ]
+    for state in (course(cohort(), played(1), paused=NOW), course(cohort(), played(1), stopped=NOW)):
+        assert steps(due_work(at_work(at, state))) == [("cohort 1", "track", 7)]
     broken, soon = played(1, done=False, silent=1), NOW + HOUR
     halted = due_work(at_work(soon, course(cohort(), broken, stopped=soon)))
     assert steps(halted) == [("cohort 1", "close", 0)]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -36,11 +37,16 @@ def after(
     *rounds: RoundState,
     duty: LeaderStatus | None = ALIVE,
     one: OpenCohort = COHORT,
-    **more: object,
+    **more: Any,
 ) -> Status:
     """How an arena stands so many minutes after its only round was due."""
-    shape = {"at": minutes(length), "duty": duty, "calendar": RoundCalendar(1), "playing": (one,)}
-    return judge_health(Status(**shape | {"rounds": rounds} | more), DUE)  # type: ignore[arg-type]
+    shape: dict[str, Any] = {
+        "at": minutes(length),
+        "duty": duty,
+        "calendar": RoundCalendar(1),
+        "playing": (one,),
+    }
+    return judge_health(Status(**shape | {"rounds": rounds} | more), DUE)
 
 
 def codes(status: Status) -> list[str]:

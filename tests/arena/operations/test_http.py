@@ -24,6 +24,7 @@ from arena.record.model.status import (
     BudgetUse,
     CallsUnderWay,
     HealthReason,
+    HealthWord,
     JobStatus,
     LeaderStatus,
     OpenPositions,
@@ -106,8 +107,8 @@ def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
 
 
 @pytest.mark.parametrize(("word", "status"), [("ok", 200), ("waiting", 200), ("late", 503), ("trouble", 503)])
-def test_waiting_is_well_enough(word: str, status: int) -> None:
-    (answer,) = run(replace(WELL, reasons=(HealthReason(word, "x", ""),)), "/health")  # type: ignore[arg-type]
+def test_waiting_is_well_enough(word: HealthWord, status: int) -> None:
+    (answer,) = run(replace(WELL, reasons=(HealthReason(word, "x", ""),)), "/health")
     assert answer.status_code == status
 
 

@@ -4,10 +4,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Connection, Engine, Table, inspect
 
 import arena.record
 from arena.errors import ArenaError
@@ -26,6 +27,7 @@ from arena.record.schema.database import (
     upgrade,
     url_of,
 )
+from arena.record.schema.statements import insert_lines
 from arena.verify import agreed
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
@@ -117,12 +119,10 @@ def test_other_tables_in_a_database_are_no_matter(
 def test_broken_off_in_the_middle_nothing_is_there(
     built: Path, there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = copying.insert_lines
-
-    def break_off(connection: object, table: object, names: object, lines: list[object]) -> None:
-        if str(table) == "turn":
+    def break_off(connection: Connection, table: Table, *words: Any) -> None:
+        if table.name == "turn":
             raise KeyboardInterrupt
-        real(connection, table, names, lines)  # type: ignore[arg-type]  # it is handed on as it came
+        insert_lines(connection, table, *words)
 
     monkeypatch.setattr(copying, "insert_lines", break_off)
     with pytest.raises(KeyboardInterrupt):

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,7 +34,7 @@ from tests.builders import NOW, usd
 FOG, MIST, _ = MARKETS
 
 
-def quote_rows(connection: Connection) -> set[tuple[object, ...]]:
+def quote_rows(connection: Connection) -> set[tuple[Any, ...]]:
     return {tuple(row) for row in connection.execute(select(QUOTE))}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import event, func, select
+from sqlalchemy import Table, event, func, select
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
 from arena.record.model.cohort import Turn
@@ -36,7 +36,7 @@ def season(tmp_path: Path) -> Season:
     return season
 
 
-def count(record: Record, table: object) -> int:
+def count(record: Record, table: Table) -> int:
     with reading(record.engine) as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 

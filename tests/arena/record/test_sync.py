@@ -210,8 +210,8 @@ def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) 
 
 
 def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -> None:
-    for place, kind in enumerate(("market", "quote", "page")):
-        record.keep_asides([replace(BAD, record=str(place), kind=kind)], minute(place))
+    for place, aside in enumerate((BAD, replace(BAD, kind="quote"), replace(BAD, kind="page"))):
+        record.keep_asides([replace(aside, record=str(place))], minute(place))
     record.keep_asides([replace(BAD, venue="sea", record="9")], minute(9))
     with reading(record.engine) as connection:
         asked = [

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WR
     kept: WRITTEN = []
     turn = full_record.Season.turn
 
-    def keep(self: full_record.Season, number: int, name: str, *args: object, **kwargs: object) -> Turn:
-        kept.append((number, turn(self, number, name, *args, **kwargs)))  # type: ignore[arg-type]
+    def keep(self: full_record.Season, number: int, name: str, *args: Any, **more: Any) -> Turn:
+        kept.append((number, turn(self, number, name, *args, **more)))
         return kept[-1][1]
 
     monkeypatch.setattr(full_record.Season, "turn", keep)

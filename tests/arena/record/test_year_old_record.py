@@ -11,7 +11,9 @@ from arena.cohorts.schedule import Expected
 from arena.operations.status import read_status
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.tables import METADATA
-from tests.year.record import COHORTS, NOW, ROUNDS, make, size
+from tests.year.play import ROUNDS
+from tests.year.record import NOW, make, size
+from tests.year.world import COHORTS
 
 
 @pytest.fixture(scope="module")

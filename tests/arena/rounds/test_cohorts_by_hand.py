@@ -45,8 +45,8 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 def a_plan(rounds: int = 2, count: int | None = 2, keep: int = 5, every: timedelta = WEEK) -> Plan:
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
-        shape = {"number": number, "starts_at": at, "rounds": rounds, "every": every}
-        return replace(a_cohort(["ann"]), **shape), {}
+        cohort = replace(a_cohort(["ann"]), number=number, starts_at=at)
+        return replace(cohort, rounds=rounds, every=every), {}
 
     return Plan(NOW, every, rounds, count, keep, freeze)
 

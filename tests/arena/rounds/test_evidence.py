@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -195,7 +195,7 @@ def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
     ]
 
 
-@pytest.mark.parametrize("answer", [[5], ["text"], [replace(news("x"), title=5)], [None]])
+@pytest.mark.parametrize("answer", [[5], ["text"], [news(cast(str, 5))], [None]])
 def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: list[Any]) -> None:
     paper, ann = LittlePaper({RAIN: answer, SNOW: [news("Flakes")]}), Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,7 @@ from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.model import lease
-from arena.record.model.cohort import RoundReport, Turn
+from arena.record.model.cohort import Cohort, RoundReport, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
@@ -165,7 +166,9 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
     ]
     venue.tells_all = True
     play(stored, 2, world, record)
-    assert [known.market_id for known in record.resolutions([RAIN, "sim:snow"], NOW + WEEK)] == ["sim:snow"]
+    assert [known.market_id for known in record.resolutions([RAIN, MarketId("sim:snow")], NOW + WEEK)] == [
+        "sim:snow"
+    ]
     assert list(record.holdings(stored.id)["ann"].lots) == [(RAIN, "YES")]
 
 
@@ -342,7 +345,7 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
             Forecast(MarketId("sim:nowhere"), usd("0.5")),
             Forecast(view.snapshot.shown[1].market.id, 7 * 10**6),
         )
-        wild = Bet(good, "YES", float("nan"))
+        wild = Bet(good, "YES", cast(int, float("nan")))
         return Decision(stated, (wild, a_bet("60", "YES", good)))
 
     stored = begun(record, a_cohort(["mad"]))
@@ -384,8 +387,8 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
 
 
 def test_an_answer_that_is_no_decision_is_a_failure(record: Record) -> None:
-    async def says_nothing(view: View, ask: Ask) -> None:
-        return None
+    async def says_nothing(view: View, ask: Ask) -> Decision:
+        return cast(Decision, None)
 
     stored = begun(record, a_cohort(["nil"]))
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"nil": says_nothing}), record), "nil")
@@ -468,8 +471,8 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
     round = record.rounds(stored.id)[0]
     ann = stored.entrant_ids["ann"]
     tokens = record.claim(round.id, [ann], "elsewhere/1/x", WEEK, lambda name: False)
-    for now in (NOW, NOW + timedelta(hours=5)):  # whatever the arena's clock says
-        waiting = play(stored, 1, replace(world, now=lambda now=now: now), record)
+    for hours in (0, 5):  # whatever the arena's clock says
+        waiting = play(stored, 1, replace(world, now=partial(NOW.__add__, timedelta(hours=hours))), record)
         assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
     record.renew_claims(round.id, tokens, timedelta())
     assert play(stored, 1, world, record).done
@@ -479,7 +482,7 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=5))
-    seen = []
+    seen: list[Any] = []
 
     async def thinks(view: View, ask: Ask) -> Decision:
         with record.engine.begin() as connection:
@@ -617,13 +620,16 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
         async def catalogue(self, at: datetime) -> list[Listing]:
             raise VenueError("unreachable", "little.example gave no answer", "try later")
 
+    def nobody_starts(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        raise AssertionError("all that play have started")
+
     down, up = Down(), LittleVenue()
     first, second = live(a_cohort(["ann"])), live(replace(a_cohort(["ann"]), number=2))
     begun(record, first)
     begun(record, second)
     world = a_world(up, {"ann": says("0.7")})
     world = replace(world, venue=lambda cohort: down if cohort.number == 1 else up)
-    plan = Plan(NOW - WEEK, WEEK, 5, 1, keep_deciding=5, freeze=lambda number, at: None)
+    plan = Plan(NOW - WEEK, WEEK, 5, 1, keep_deciding=5, freeze=nobody_starts)
     with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2

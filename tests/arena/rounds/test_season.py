@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.cohorts.schedule import Plan
+from arena.record.model.cohort import Cohort
 from arena.rounds.season import season_times
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
@@ -12,7 +13,7 @@ WEEK = timedelta(weeks=1)
 
 
 def a_plan(rounds: int = 5, count: int | None = 3, decide: timedelta = WEEK) -> Plan:
-    def freeze(number: int, at: datetime) -> None:
+    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("nobody starts in this test")
 
     return Plan(SUNDAY, decide, rounds, count, keep_deciding=5, freeze=freeze)

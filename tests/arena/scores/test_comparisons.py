@@ -9,8 +9,15 @@ from arena.errors import ArenaError
 from arena.record.model.columns import OPEN, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.scores.cache.leaderboards import COMPARISONS_FORM
-from arena.scores.comparisons import Comparisons, compare_agents, compare_two, gains, twin_families
-from arena.scores.leaderboard import EARLY_STAMP, REPLAY_STAMP, rank_agents, score_agents
+from arena.scores.comparisons import (
+    EARLY_STAMP,
+    Comparisons,
+    compare_agents,
+    compare_two,
+    gains,
+    twin_families,
+)
+from arena.scores.leaderboard import REPLAY_STAMP, rank_agents, score_agents
 from arena.scores.rules import skill
 from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
 

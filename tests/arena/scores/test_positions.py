@@ -8,6 +8,7 @@ import pytest
 
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import Connection
+from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import read_agent_scores
 from arena.scores.positions import (
@@ -15,7 +16,6 @@ from arena.scores.positions import (
     event_ties,
     merge_trades,
     read_account_trades,
-    read_newest_pages,
 )
 from arena.scores.rules.money.drawdown import drawdown
 from arena.scores.rules.money.event_exposure import event_exposure

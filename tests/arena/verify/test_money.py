@@ -238,7 +238,7 @@ def test_a_sale_of_other_shares_than_were_wished_for(sold: str, season: Season) 
     season.look(1, week(1), the_book(SUN, week(1)))
     bent = each_alone(season, a_sale(sold, market=SUN)) if sold == "100" else None
     wish = a_sale(fraction="0.4", market=SUN)
-    season.turn(1, "ann", decides(wish), **({"bent": bent} if bent else {}))
+    season.turn(1, "ann", decides(wish), bent=bent or (lambda turn: turn))
     assert [d.field for d in found(season)] == (["wanted"] if bent else [])
 
 

@@ -17,7 +17,7 @@ from arena.record.schema.tables import ENTRY
 from arena.record.write.turns import TurnUnderClaim
 from arena.verify import Difference, verify
 from portfolio.ledger import Account
-from portfolio.model import Entry, Fill, Holdings
+from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import (
     LEASE,
@@ -37,7 +37,7 @@ from tests.arena.full_record import (
 from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
 
 RULES = replace_cap(REALISTIC)
-YES = (SUN, "YES")
+YES: LotKey = (SUN, "YES")
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_the_wrong_cash_before_a_turn(season: Season) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["malformed", "out", "gone"])
-def test_a_verdict_that_the_turn_belies(verdict: str, season: Season) -> None:
+def test_a_verdict_that_the_turn_belies(verdict: Any, season: Season) -> None:
     bet = decides(a_bet(100), rain="0.4")
     season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, status=verdict)))
     assert ("turn", "verdict") in fields(season)
@@ -257,8 +257,8 @@ def close(season: Season, kind: str, cash: int | None, *, version: int = 1, keep
     """Close ann's lot of SUN by hand."""
     lot = season.record.holdings(1)["ann"].lots[YES]
     paid = lot.cost if cash is None else cash
-    size = {"shares": -(lot.shares - keep), "cost": -lot.cost}
-    write(season, at=week(1), kind=kind, ref=f"resolution:{version}", key=YES, cash=paid, **size)
+    shares, ref = -(lot.shares - keep), f"resolution:{version}"
+    write(season, at=week(1), kind=kind, ref=ref, key=YES, cash=paid, shares=shares, cost=-lot.cost)
 
 
 @pytest.mark.parametrize("payout", ["1", "0", "0.5"])
@@ -295,8 +295,7 @@ def test_a_payout_where_the_market_refunded(season: Season) -> None:
 def test_a_lot_that_is_settled_twice(season: Season) -> None:
     ended(season, "0")
     close(season, "settle", 0)
-    entry = {"at": week(1), "kind": "settle", "ref": "resolution:1", "key": YES}
-    write(season, **entry, cash=0, shares=0)
+    write(season, at=week(1), kind="settle", ref="resolution:1", key=YES, cash=0, shares=0)
     assert ("entry", "kind") in fields(season)
 
 
@@ -314,8 +313,8 @@ def test_a_correction_without_a_newer_version(season: Season) -> None:
     ended(season, "0")
     lot = season.record.holdings(1)["ann"].lots[YES]
     close(season, "settle", 0)
-    undone = {"cash": 0, "shares": lot.shares, "cost": lot.cost}
-    write(season, at=week(1), kind="reverse", ref="resolution:1", key=YES, **undone)
+    ref = "resolution:1"
+    write(season, at=week(1), kind="reverse", ref=ref, key=YES, cash=0, shares=lot.shares, cost=lot.cost)
     assert fields(season) == {("entry", "ref")}
 
 

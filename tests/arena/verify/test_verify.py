@@ -17,6 +17,7 @@ from arena.record.schema.database import connect, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
+from arena.verify.hashes import sha256_of
 from tests.arena.full_record import AT_WORK, build
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
@@ -229,7 +230,7 @@ def test_a_ledger_forged_whole_is_still_not_what_the_fills_say(copy: Path) -> No
             row["balance"] += 10**9
         if row["number"] == 2:
             row["cash"], row["cost"] = row["cash"] + 10**9, row["cost"] - 10**9
-        previous = package.seals.sha256_of(row)
+        previous = sha256_of(row)
         updates.append((row, previous, id))
     for row, sealed, id in updates:
         money = (row["balance"], row["cash"], row["cost"], row["previous"], sealed, id)

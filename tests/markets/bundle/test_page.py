@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from markets.bundle import check, read
-from markets.bundle.files import NAMES
+from markets.bundle.journal import NAMES
 from markets.bundle.rows import MORE_END_COLUMNS, MORE_PRICE_COLUMNS
 from markets.model import MarketId
 from tests.builders import usd

@@ -1,6 +1,6 @@
 """Kalshi over real HTTP, from records made by hand in its shape."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from markets.venue import VenueError
 from portfolio.model import Rejection
 from portfolio.quotes import check_spread
 from portfolio.rules import REALISTIC
-from tests.builders import NOW, usd
+from tests.builders import NOW, quote_of, usd
 from tests.venue_server.kalshi import (
     BOOK,
     ROOT,
@@ -385,7 +385,7 @@ def test_books_are_asked_for_by_the_hundred(server: VenueServer) -> None:
     wire = KalshiWire([an_event(*(a_market(name) for name in names))], books=dict.fromkeys(names, BOOK))
     answer = listings(server, wire, *(f"kalshi:{name}" for name in reversed(names)))
     assert [x.market.id for x in answer.said] == [f"kalshi:{name}" for name in reversed(names)]
-    assert all(len(x.quote.bids) == 3 for x in answer.said)
+    assert all(len(quote_of(x).bids) == 3 for x in answer.said)
     assert server.counts[f"{ROOT}/markets/orderbooks"] == 3
     asked = [asked.params["mve_filter"] for asked in server.log if asked.path == f"{ROOT}/markets"]
     assert asked == ["exclude"] * 5
@@ -398,7 +398,7 @@ def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueSer
     url = wire.serve(server)
     server.fail(f"{ROOT}/markets/orderbooks", instead, forever=True)
     answer = kalshi(url, lambda venue: venue.listings(NOW, [RAIN, OTHER]))
-    assert [len(x.quote.bids) for x in answer.said] == [3, 0]
+    assert [len(quote_of(x).bids) for x in answer.said] == [3, 0]
     assert answer.codes == [("RAIN-26-B", "no_book")]
 
 
@@ -541,6 +541,11 @@ def test_a_correction_is_read_as_it_now_stands(server: VenueServer) -> None:
 
 
 PATHS = {"catalogue": "/events", "listings": "/markets", "resolutions": "/markets"}
+ASK: dict[str, Callable[[VenueServer, KalshiWire], Answer[Any]]] = {
+    "catalogue": catalogue,
+    "listings": listings,
+    "resolutions": resolutions,
+}
 FAULTS = {
     "429": (status(429, retry_after="0"), "rate_limited"),
     "500": (status(500), "server_error"),
@@ -553,7 +558,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("question", PATHS)
 def test_trouble_that_passes_changes_nothing(server: VenueServer, question: str, fault: str) -> None:
-    ask = {"catalogue": catalogue, "listings": listings, "resolutions": resolutions}[question]
+    ask = ASK[question]
     wire = KalshiWire([an_event(a_market(), an_end("RAIN-26-B"))], books={"RAIN-26-A": BOOK})
     calm = ask(server, wire)
     server.fail(ROOT + PATHS[question], FAULTS[fault][0])
@@ -563,7 +568,7 @@ def test_trouble_that_passes_changes_nothing(server: VenueServer, question: str,
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("question", PATHS)
 def test_trouble_that_stays_is_no_answer(server: VenueServer, question: str, fault: str) -> None:
-    ask = {"catalogue": catalogue, "listings": listings, "resolutions": resolutions}[question]
+    ask = ASK[question]
     wrong, code = FAULTS[fault]
     server.fail(ROOT + PATHS[question], wrong, forever=True)
     with pytest.raises(VenueError) as raised:
@@ -574,7 +579,7 @@ def test_trouble_that_stays_is_no_answer(server: VenueServer, question: str, fau
 @pytest.mark.parametrize("page", [[], {}, {"events": None, "markets": {}}, 7, None])
 @pytest.mark.parametrize("question", PATHS)
 def test_a_page_without_its_list_is_no_answer(server: VenueServer, question: str, page: Any) -> None:
-    ask = {"catalogue": catalogue, "listings": listings, "resolutions": resolutions}[question]
+    ask = ASK[question]
     server.fail(ROOT + PATHS[question], reply(page), forever=True)
     with pytest.raises(VenueError) as raised:
         ask(server, KalshiWire())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from markets.model import Level, MarketId
-from tests.builders import usd
+from tests.builders import quote_of, usd
 from tests.venue_server.kalshi import KalshiWire
 from tests.venue_server.server import VenueServer, venue_server
 from tests.venue_server.visit import Answer, kalshi
@@ -78,11 +78,11 @@ def load(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
-def rows(answer: Answer[Any]) -> list[tuple[str, ...]]:
+def rows(answer: Answer[Any]) -> list[tuple[Any, ...]]:
     """The answer in the form of the tables above."""
     found = []
     for listing in answer.said:
-        quote = listing.quote
+        quote = quote_of(listing)
         prices = (quote.bid, quote.ask, quote.last, quote.volume)
         found.append((listing.market.id, *prices, listing.market.tick))
     return found
@@ -149,7 +149,7 @@ def test_a_deep_book_is_read_best_first(server: VenueServer, recorded: Path) -> 
     wire = KalshiWire(alone=[market], books={market["ticker"]: book})
     ids, at = [MarketId(f"kalshi:{market['ticker']}")], datetime(2026, 8, 9, 12, tzinfo=UTC)
     [listing] = kalshi(wire.serve(server), lambda venue: venue.listings(at, ids)).said
-    quote = listing.quote
+    quote = quote_of(listing)
     assert (quote.bid, quote.ask, quote.mid, quote.last) == tuple(
         usd(price) for price in ("0.53", "0.54", "0.535", "0.54")
     )
@@ -175,7 +175,7 @@ def test_a_book_with_one_side_and_the_fees_of_its_series(server: VenueServer, re
     ids, at = [MarketId("kalshi:KXBTCD-26JUL2502-T74299.99")], datetime(2026, 7, 25, 5, 30, tzinfo=UTC)
     answer = kalshi(wire.serve(server), lambda venue: venue.listings(at, ids))
     [listing] = answer.said
-    quote = listing.quote
+    quote = quote_of(listing)
     assert (quote.bid, quote.ask, quote.mid, quote.last, quote.bids) == (None, usd("0.01"), None, None, ())
     assert (len(quote.asks), quote.asks[0]) == (10, Level(usd("0.01"), usd(73_469)))
     assert (quote.asks[1], quote.asks[-1]) == (Level(usd("0.03"), usd(1)), Level(usd("0.59"), usd(1)))
@@ -202,7 +202,7 @@ def test_all_eighty_open_markets_of_the_table_have_a_price(server: VenueServer, 
     event = {"event_ticker": "KXFEDDECISION", "series_ticker": "KXFEDDECISION", "markets": records}
     answer = kalshi(KalshiWire([event]).serve(server), lambda venue: venue.catalogue(at))
     assert len(answer.said) == 80
-    assert sum(listing.quote.bid is None for listing in answer.said) == 37
+    assert sum(quote_of(listing).bid is None for listing in answer.said) == 37
     assert len({listing.market.event_id for listing in answer.said}) == 16
     assert answer.aside == []
 

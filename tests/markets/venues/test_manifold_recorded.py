@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from markets.model import MarketId
-from tests.builders import usd
+from tests.builders import quote_of, usd
 from tests.venue_server.manifold import ManifoldWire
 from tests.venue_server.server import VenueServer, venue_server
 from tests.venue_server.visit import Answer, manifold
@@ -90,7 +90,7 @@ def test_the_open_yes_no_markets_of_2022(server: VenueServer, recorded: Path) ->
     assert answer.aside == []
     by_name = {listing.market.id.removeprefix("manifold:"): listing for listing in answer.said}
     for name, (price, volume) in PRICES.items():
-        quote = by_name[name].quote
+        quote = quote_of(by_name[name])
         assert (quote.mid, quote.volume, quote.bid, quote.ask) == (usd(price), usd(volume), None, None)
     market = by_name["8gUQD1g6X4BuWZwT4CpZ"].market
     assert market.opens_at == datetime(2022, 10, 10, 19, 16, 47, 836_000, tzinfo=UTC)
@@ -102,7 +102,9 @@ def test_open_markets_of_2026(server: VenueServer, recorded: Path) -> None:
     markets = load(recorded / "pmskill-2026-08" / "manifold_search.json")
     at = datetime(2026, 8, 18, 3, tzinfo=UTC)
     answer = manifold(ManifoldWire(markets).serve(server), lambda venue: venue.catalogue(at))
-    assert [(x.market.id.removeprefix("manifold:"), x.quote.mid, x.quote.volume) for x in answer.said] == [
+    assert [
+        (x.market.id.removeprefix("manifold:"), quote_of(x).mid, quote_of(x).volume) for x in answer.said
+    ] == [
         ("hZsE0A09Sd", usd("0.029391"), usd("841.006407")),
         ("lqtROphAhp", usd("0.011657"), usd("1211.894332")),
         ("udAUupudlE", usd("0.081732"), usd("262.752109")),
@@ -125,9 +127,8 @@ def test_a_market_on_its_own_page(server: VenueServer, recorded: Path) -> None:
     ids, at = [MarketId("manifold:l6jsJPhOWSztXtzqhpU7")], datetime(2022, 10, 12, tzinfo=UTC)
     answer = manifold(ManifoldWire([raw]).serve(server), lambda venue: venue.listings(at, ids))
     [listing] = answer.said
-    assert (listing.market.question, listing.quote.mid) == ("test binary market", usd("0.504975"))
-    answer = manifold(
-        ManifoldWire(bets=raw["bets"]).serve(server), lambda venue: venue.history(ids[0], OCTOBER_2022, at)
-    )
-    assert answer.said[-1].mid == usd("0.504975")
-    assert answer.aside == []
+    assert (listing.market.question, quote_of(listing).mid) == ("test binary market", usd("0.504975"))
+    url = ManifoldWire(bets=raw["bets"]).serve(server)
+    bets = manifold(url, lambda venue: venue.history(ids[0], OCTOBER_2022, at))
+    assert bets.said[-1].mid == usd("0.504975")
+    assert bets.aside == []

@@ -12,8 +12,9 @@ from markets.venue import VenueError
 from markets.venues.polymarket import Settings, venue
 from portfolio.execute import execute
 from portfolio.rules import REALISTIC
-from tests.builders import NOW, a_bet, a_snapshot, an_account, usd
+from tests.builders import NOW, a_bet, a_snapshot, an_account, quote_of, usd
 from tests.builders import a_market as our_market
+from tests.serving import Reply
 from tests.venue_server.polymarket import (
     CLOB,
     GAMMA,
@@ -31,7 +32,6 @@ from tests.venue_server.server import (
     RESET,
     TRUNCATED,
     Asked,
-    Reply,
     VenueServer,
     status,
     venue_server,
@@ -465,7 +465,7 @@ def test_the_book_of_another_market_is_not_believed(server: VenueServer) -> None
     server.route(f"{CLOB}/books", [RAIN_BOOK | {"asset_id": token("1002")}])
     server.route(f"{CLOB}/book", RAIN_BOOK | {"asset_id": token("1002")})
     answer = polymarket(server.url, lambda venue: venue.listings(NOW, [RAIN]))
-    assert answer.said[0].quote.bids == ()
+    assert quote_of(answer.said[0]).bids == ()
     assert answer.codes == [("1001", "no_book")]
 
 
@@ -659,7 +659,7 @@ def test_the_past_of_a_closed_market_is_there_too(server: VenueServer) -> None:
 
 
 def test_its_settings_say_where_it_is_and_how_often_it_is_asked() -> None:
-    settings = Settings()
+    settings = Settings.model_validate({})
     assert settings.per_second == 5
     assert settings.url.startswith("https://gamma-api.")
     assert settings.book_url.startswith("https://clob.")
@@ -684,7 +684,13 @@ def test_a_name_that_spoils_the_question_for_all_is_found_and_told(server: Venue
 
 def test_where_no_comes_first_nobody_says_whose_the_best_prices_are(server: VenueServer) -> None:
     """The outcomes' own prices are sure."""
-    turned = {"outcomes": ("No", "Yes"), "outcomePrices": json.dumps(["0.8", "0.2"])}
-    found = catalogue(server, a_market(**turned, bestBid=0.79, bestAsk=0.81, lastTradePrice=0.8)).said[0]
+    turned = a_market(
+        outcomes=("No", "Yes"),
+        outcomePrices=json.dumps(["0.8", "0.2"]),
+        bestBid=0.79,
+        bestAsk=0.81,
+        lastTradePrice=0.8,
+    )
+    found = catalogue(server, turned).said[0]
     assert found.quote is not None
     assert (found.quote.mid, found.quote.bid, found.quote.ask) == (usd("0.2"), None, None)

@@ -10,7 +10,7 @@ import pytest
 
 from markets.model import Level, MarketId
 from markets.venues.wire.polymarket_resolutions import book_payout
-from tests.builders import usd
+from tests.builders import quote_of, usd
 from tests.venue_server import recorded
 from tests.venue_server.polymarket import PolymarketWire, polymarket
 from tests.venue_server.server import VenueServer, venue_server
@@ -124,13 +124,10 @@ def test_all_that_trades_is_in_the_catalogue_and_nothing_makes_no_sense(
 
 def test_pages_and_prices_are_as_the_table_says(server: VenueServer, wire: PolymarketWire) -> None:
     url = wire.serve(server)
-    found = {
-        name: listing
-        for at in (AUGUST, JULY)
-        for name, listing in by_name(polymarket(url, lambda venue, at=at: venue.catalogue(at))).items()
-    }
+    august = by_name(polymarket(url, lambda venue: venue.catalogue(AUGUST)))
+    found = august | by_name(polymarket(url, lambda venue: venue.catalogue(JULY)))
     for name, (bid, ask, mid, last, volume) in PRICES.items():
-        quote = found[name].quote
+        quote = quote_of(found[name])
         wanted = [usd(number) for number in (bid, ask, mid, last, volume)]
         assert [quote.bid, quote.ask, quote.mid, quote.last, quote.volume] == wanted, name
     for name, (event, question, category, opens, closes, numbers) in PAGES.items():
@@ -161,7 +158,7 @@ def test_the_two_real_books_are_best_first(
     asked = [MarketId("polymarket:2063134"), MarketId("polymarket:2774056")]
     answer = polymarket(wire.serve(server), lambda venue: venue.listings(JULY, asked))
     assert answer.aside == []
-    ethiopia, hormuz = (listing.quote for listing in answer.said)
+    ethiopia, hormuz = (quote_of(listing) for listing in answer.said)
 
     assert (len(ethiopia.bids), len(ethiopia.asks)) == (1, 62)
     assert ethiopia.bids[0] == Level(usd("0.001"), usd("10118.15"))

@@ -174,7 +174,7 @@ def test_what_is_dated_from_a_day_on_changes_nothing_until_that_day_is_over(tmp_
 
 def test_a_bundle_with_mistakes_or_another_one_than_was_frozen_is_refused(tmp_path: Path) -> None:
     content = read(a_bundle(tmp_path)).content
-    assert venue(Settings(path=tmp_path, content=content))
+    assert isinstance(venue(Settings(path=tmp_path, content=content)), RecordedVenue)
     a_bundle(tmp_path, prices=["v,a,2026-01-03,0.41"])
     with pytest.raises(VenueError) as caught:
         venue(Settings(path=tmp_path, content=content))

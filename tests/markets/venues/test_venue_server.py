@@ -43,7 +43,7 @@ def test_records_are_as_long_as_asked_for() -> None:
 
 def test_another_process_serves_the_same() -> None:
     async def count(url: str) -> int:
-        opened = venue(Settings(url=url, per_second=1e6))
+        opened = venue(Settings.model_validate({"url": url, "per_second": 1e6}))
         try:
             return len(await opened.catalogue(many.START))
         finally:

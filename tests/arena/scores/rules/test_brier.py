@@ -117,9 +117,9 @@ def test_scores_equal_a_slow_transcription_in_fractions(rows: list[tuple[int, in
         if outcome >= 0:
             own[market].append((Fraction(said, 10**6) - outcome) ** 2)
             prices[market].append((Fraction(price, 10**6) - outcome) ** 2)
-    said, price, outcome, market = ([row[k] for row in rows] for k in range(4))
-    columns = (np.array(said) / 10**6, outcome, np.array(price) / 10**6, market)
-    found = brier.score(columns[0], outcome, market), skill.score(*columns), skill_ratio.score(*columns)
+    forecasts, quotes, outcomes, markets = ([row[k] for row in rows] for k in range(4))
+    columns = (np.array(forecasts) / 10**6, outcomes, np.array(quotes) / 10**6, markets)
+    found = brier.score(columns[0], outcomes, markets), skill.score(*columns), skill_ratio.score(*columns)
     if not own:
         assert np.isnan(found).all()
         return

@@ -11,13 +11,13 @@ import pytest
 from markets.venue import VenueError
 from markets.venues.wire import http
 from markets.venues.wire.http import HttpClient
+from tests.serving import Reply
 from tests.venue_server.server import (
     CUT,
     DRIP,
     HTML,
     RESET,
     TRUNCATED,
-    Reply,
     VenueServer,
     reply,
     status,
@@ -75,7 +75,11 @@ def ask(
     """What a client is told, asked in an event loop of its own and closed again."""
 
     async def asked() -> Any:
-        options = {"per_second": 1e9, "timeout": 5.0, "sleep": Waits() if waits is None else waits}
+        options: dict[str, Any] = {
+            "per_second": 1e9,
+            "timeout": 5.0,
+            "sleep": Waits() if waits is None else waits,
+        }
         client = HttpClient(server.url, **(options | changes))
         try:
             return await question(client)

@@ -46,7 +46,7 @@ def test_a_value_is_averaged_within_markets_and_added_up_within_events(
     for market, values in within.items():
         total[event_of[market]] += sum(values) / len(values)
         count[event_of[market]] += 1
-    market = np.array([row[0] for row in rows], dtype=np.int64)
-    found = sum_by_event(np.array([row[1] / 1000 for row in rows]), market, np.array(event_of), 4)
+    markets = np.array([row[0] for row in rows], dtype=np.int64)
+    found = sum_by_event(np.array([row[1] / 1000 for row in rows]), markets, np.array(event_of), 4)
     assert found.total.tolist() == pytest.approx(total, abs=1e-12)
     assert found.count.tolist() == count

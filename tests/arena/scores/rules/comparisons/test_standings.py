@@ -27,8 +27,10 @@ def test_it_holds_what_its_parts_say() -> None:
 def test_agents_that_never_met_are_compared_by_way_of_the_market() -> None:
     """Over different rounds there is no common row, and yet the sharper one leads."""
     rows = [
-        (agent, market, instant + (agent == "hasty"), *rest)
-        for agent, market, instant, *rest in drawn(3, 120, {"sharp": 0.0, "hasty": 0.5}, rounds=1)
+        (agent, market, instant + (agent == "hasty"), forecast, price, outcome)
+        for agent, market, instant, forecast, price, outcome in drawn(
+            3, 120, {"sharp": 0.0, "hasty": 0.5}, rounds=1
+        )
     ]
     found = standings(season_of(rows))
     assert found.duels[0].reason == "no common rows"

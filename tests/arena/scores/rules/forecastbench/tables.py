@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from arena.scores.rules.forecastbench.panel import Panel, panel
 MARKETS = {"infer", "manifold", "metaculus", "polymarket"}
 
 
-def a_panel(forecasts: dict[str, list[float | None]], outcomes: list[float], **options: Any) -> Panel:
+def a_panel(forecasts: Mapping[str, Sequence[float | None]], outcomes: list[float], **options: Any) -> Panel:
     """A table from each forecaster's forecasts in turn, None for one left out; options are by question."""
     rows = [
         (name, f"q{place:03}", p, outcomes[place])

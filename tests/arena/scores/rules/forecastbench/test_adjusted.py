@@ -59,8 +59,12 @@ def test_a_fractional_outcome_shifts_by_what_always_half_scores_there() -> None:
 
 def test_hard_questions_are_no_disgrace() -> None:
     """`late` saw only the hard half: plain, it is worse than `steady`, adjusted it is better."""
-    steady, late = [0.9, 0.9, 0.4, 0.4], [None, None, 0.5, 0.5]
-    table = a_panel({"steady": steady, "late": late, "other": [0.8, 0.8, 0.3, 0.3]}, [1, 1, 1, 1])
+    said: dict[str, list[float | None]] = {
+        "steady": [0.9, 0.9, 0.4, 0.4],
+        "late": [None, None, 0.5, 0.5],
+        "other": [0.8, 0.8, 0.3, 0.3],
+    }
+    table = a_panel(said, [1, 1, 1, 1])
     plain, adjusted = np.nanmean(table.brier, axis=1), score(two_way(table))
     names = list(table.forecasters)
     better, worse = names.index("late"), names.index("steady")

@@ -4,6 +4,7 @@ Times are whole numbers, so every rule is a sum over units of time. Nothing here
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
@@ -68,7 +69,7 @@ class Told:
         others = self.others(one, at)
         return math.log2(one.chance / median(s.chance for s in others)) if others else 0.0
 
-    def averaged(self, one: Said, rule) -> float:
+    def averaged(self, one: Said, rule: Callable[[Said, float], float]) -> float:
         return sum(rule(one, at) for at in self.instants() if one.stands(at)) / (self.scheduled - self.opens)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_numbers_count_half() -> None:
 
 
 def test_when_all_withdraw_the_text_stops_and_the_site_goes_on() -> None:
-    said = binary(["a", "b", "a"], [0, 0, 3], [0.8, 0.4, 0.4], outcome=True, end=[2, 2, None])
+    said = binary(["a", "b", "a"], [0, 0, 3], [0.8, 0.4, 0.4], outcome=True, end=np.array([2, 2, np.nan]))
     said = rows_of(said, np.array([True, True, False]))
     assert peer.score(DAY, said).score == pytest.approx([ln(0.8, 0.4) / 2, ln(0.4, 0.8) / 2])
     assert peer.score(DAY, said, "metaculus").score == pytest.approx([ln(0.8, 0.4), ln(0.4, 0.8)])
@@ -162,7 +163,7 @@ def same(one: ForecastScores, other: ForecastScores) -> bool:
 
 
 @given(told(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_digit(case: Told, chance) -> None:
+def test_the_order_of_rows_changes_no_digit(case: Told, chance: Random) -> None:
     order = np.array(chance.sample(range(len(case.said)), len(case.said)), dtype=int)
     forecasts, mixed = case.forecasts, rows_of(case.forecasts, order)
     for rule in (peer.score, peer.spot):

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def slow_median(stood: list[Said]) -> float:
 
 
 @given(told(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_digit(case: Told, chance) -> None:
+def test_the_order_of_rows_changes_no_digit(case: Told, chance: Random) -> None:
     order = np.array(chance.sample(range(len(case.said)), len(case.said)), dtype=int)
     forecasts, mixed = case.forecasts, rows_of(case.forecasts, order)
     for mode in ("exact", "metaculus"):

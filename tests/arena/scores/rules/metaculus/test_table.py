@@ -3,6 +3,8 @@
 import math
 import re
 from dataclasses import astuple
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +65,7 @@ def test_who_was_alone_has_a_baseline_score_and_no_other() -> None:
 
 TWO = ["q", "q"], ["a", "b"], [0.5, 0.5], [1, 1]
 SAME = ["q", "q"], ["a", "a"], [0.5, 0.5], [1, 1]
-WRONG = {
+WRONG: dict[str, tuple[Any, ...]] = {
     "row 1: 1.5 is not a probability": (["q", "q"], ["a", "b"], [0.5, 1.5], [1, 1]),
     "row 1: outcome 0, but row 0 of the same question has 1": (*TWO[:3], [1, 0]),
     "row 1: a has forecast the same question at the same time in row 0": SAME,
@@ -90,7 +92,7 @@ rows = st.lists(
 
 
 @given(rows, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_digit(rows: list[tuple[str, str, int]], chance) -> None:
+def test_the_order_of_rows_changes_no_digit(rows: list[tuple[str, str, int]], chance: Random) -> None:
     def lines(rows: list[tuple[str, str, int]]) -> str:
         columns = [[row[k] for row in rows] for k in range(3)]
         return repr(score(columns[0], columns[1], np.array(columns[2]) / 100, [q == "q" for q in columns[0]]))

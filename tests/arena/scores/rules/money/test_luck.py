@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from arena.record.model.trades import EventTie, MarketEnd, Trade
+from arena.record.model.trades import EventTie, MarketEnd, State, Trade
 from arena.scores.rules.money.fair_draws import winnings
 from arena.scores.rules.money.luck import luck
 from markets.millionths import ONE
@@ -19,7 +19,7 @@ def bet(market: str, mid: float, shares: int = 100, yes: bool = True, cost: int 
     return Trade(market, yes, True, shares * ONE, round(shares * own * ONE) + cost, 0, round(mid * ONE))
 
 
-def won(event: str, paid: int, value: int = ONE, state: str = "settled") -> MarketEnd:
+def won(event: str, paid: int, value: int = ONE, state: State = "settled") -> MarketEnd:
     return MarketEnd(event, state, value, paid * ONE)
 
 

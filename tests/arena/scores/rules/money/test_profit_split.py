@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.trades import MarketEnd, Trade, market_profit
+from arena.record.model.trades import MarketEnd, State, Trade, market_profit
 from arena.scores.rules.money.profit_split import ProfitSplit, each, split_profit
 from markets.millionths import ONE
 
@@ -28,7 +28,7 @@ def sale(shares: int, price: float, mid: float, yes: bool = True, fee: int = 0) 
     return Trade("m", yes, False, shares * ONE, gross, fee, round(mid * ONE))
 
 
-def ended(value: float, shares: int, state: str = "settled") -> dict[str, MarketEnd]:
+def ended(value: float, shares: int, state: State = "settled") -> dict[str, MarketEnd]:
     return {"m": MarketEnd("e", state, round(value * ONE), round(shares * value * DOLLAR))}
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from arena.scores.rules.statements.coherence import coherence, dutch_book
+from arena.scores.rules.statements.coherence import Shape, coherence, dutch_book
 
 SHAPES = ["exhaustive", "exclusive", "nested"]
 tenths = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=2, max_size=6)
@@ -41,13 +41,13 @@ def by_program(p: list[float], shape: str) -> float:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
-def test_the_closed_form_is_the_solution_of_the_linear_program(shape: str, p: list[float]) -> None:
+def test_the_closed_form_is_the_solution_of_the_linear_program(shape: Shape, p: list[float]) -> None:
     assert dutch_book(p, shape).profit == pytest.approx(by_program(p, shape), abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
-def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]) -> None:
+def test_the_trades_make_that_profit_whatever_happens(shape: Shape, p: list[float]) -> None:
     found = dutch_book(p, shape)
     held = np.zeros(len(p))
     for deal in found.deals:
@@ -60,7 +60,7 @@ def test_the_trades_make_that_profit_whatever_happens(shape: str, p: list[float]
 
 @pytest.mark.parametrize("shape", SHAPES)
 @given(p=tenths)
-def test_coherent_probabilities_lose_nothing(shape: str, p: list[float]) -> None:
+def test_coherent_probabilities_lose_nothing(shape: Shape, p: list[float]) -> None:
     assume(sum(p) > 0)
     right = sorted(p, reverse=True) if shape == "nested" else [x / sum(p) for x in p]
     assert dutch_book(right, shape).profit == 0.0
