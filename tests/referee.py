@@ -133,8 +133,8 @@ def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any)
     """A belief with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
     end = NEWEST.get((market_id,))
     outcome = "open" if end is None else {ONE: "YES", 0: "NO"}.get(end.payout, "unscored")
-    brier, market = (None if outcome not in ("YES", "NO") or p is None or end is None else (p - end.payout / ONE) ** 2
-                     for p in (forecast, mid if mid is None else mid / ONE))
+    brier, market = (None if end is None or outcome == "unscored" or p is None
+                     else (p - end.payout / ONE) ** 2 for p in (forecast, mid if mid is None else mid / ONE))
     more |= {"market_id": market_id, "forecast": forecast, "mid": mid, "outcome": outcome}
     return Row(**more, brier=brier, brier_market=market)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
@@ -162,8 +162,8 @@ for key, fill in FILLS.items():
         for reading, belief in (("implied", implied), ("anchored", anchored)):
             found = scored(fill.market_id, belief, price=p, side=fill.side)
             beliefs[*key[:3], fill.market_id, reading, key[3]] = found
-right = {key: vars(belief) for key, belief in beliefs.items() if key[2] != PRICE}
-compare("score", by("scores", *TURN, "market_id", "reading", "fill"), right)
+stated = {key: vars(belief) for key, belief in beliefs.items() if key[2] != PRICE}
+compare("score", by("scores", *TURN, "market_id", "reading", "fill"), stated)
 
 def mean(values: Iterable[float | None]) -> Any:
     known = [value for value in values if value is not None]  # what has no score doesn't count

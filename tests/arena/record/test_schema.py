@@ -6,9 +6,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import CheckConstraint, Connection, inspect
-from sqlalchemy.dialects.postgresql.base import PGDialect
-from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy import CheckConstraint, Connection, inspect, make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.record.schema.database import (
@@ -68,7 +66,7 @@ def test_a_record_that_is_opened_again_stays_as_it_is(copy: Path) -> None:
 
 
 def test_postgresql_takes_the_tables() -> None:
-    dialect: Dialect = PGDialect()
+    dialect = make_url("postgresql://").get_dialect()()
     made = [str(CreateTable(table).compile(dialect=dialect)) for table in METADATA.sorted_tables]
     indexes = [index for table in METADATA.sorted_tables for index in table.indexes]
     made += [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
