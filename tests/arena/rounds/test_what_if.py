@@ -279,7 +279,7 @@ def test_it_says_what_was_changed(record: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("which", "message", "mend"),
+    ("which", "message", "hint"),
     [
         ({"cohort": 7}, "there is no cohort 7 here", "cohorts: 1"),
         ({"agent": "zed"}, "there is no agent 'zed' in cohort 1", "agents: ann, tom"),
