@@ -2,11 +2,8 @@
 
 The rule is that of the forecasting competition in whose way the arena simulates forecasting: nothing counts
 that was published after the end of the day before a market closes. A time that is not whole is read as
-the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites are no sources.
-
-The words of a question that an article about it is likely to have.
-
-Sources that may not be used: what they say is a forecast itself.
+the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites and markets are no
+sources: what they publish is a forecast itself. `keywords` are the words by which sources search.
 """
 
 import re
@@ -24,6 +21,13 @@ from agents.model import Article
 from agents.text import one_line, printable
 from markets.model import Market
 
+DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
+"""Why an article is dropped, in the order in which the reasons are looked for."""
+SITES = (
+    "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
+    "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
+)  # fmt: skip
+"""Forecasting sites and markets: what they publish is a forecast itself, or the price."""
 _PLAIN = """
 about above after again all and any are before below between both but can could does during each either
 ever every for from get had has have hit how into its last least less made make many more most much next
@@ -36,95 +40,13 @@ month months year years end start by
 PLAIN = frozenset(_PLAIN.split())
 """Words that any question may have."""
 SHORTEST = 3
-_WORD = re.compile(r"[^\W_]+")
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, as they stand.
-
-    >>> words("Will it rain in São Paulo?")
-    ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
-    """
-    return _WORD.findall(text)
-
-
-def letters(text: str) -> str:
-    """A name or title without anything that two people might write differently.
-
-    >>> letters("Good Judgment: Open")
-    'goodjudgmentopen'
-    """
-    return "".join(words(text)).casefold()
-
-
-def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once.
-
-    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
-    ('fed', 'cut', 'rates')
-    >>> keywords("Will rain fall on Lisbon in May?", 2)
-    ('lisbon', 'rain')
-    """
-    found = [word for word in words(question) if _tells(word)]
-    first = words(question)[:1]
-    named = [word for word in found if not word.islower() and [word] != first]
-    return tuple(dict.fromkeys(word.casefold() for word in (*named, *found)))[:most]
-
-
-def _tells(word: str) -> bool:
-    return len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
-
-
-SITES = (
-    "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
-    "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
-)  # fmt: skip
-"""Forecasting sites and markets: what they publish is a forecast itself, or the price."""
-
-_ADDRESS = re.compile(r"//[^/?#\s]+")
-
-
-def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
-    """Whether an article is from a forecasting site, or from one of those named beside them.
-
-    A name with a dot is a domain, with all below it; one without stands for every source whose name,
-    or a part of whose address, begins so. An address inside another one counts too.
-
-    >>> is_restricted("Good Judgment Open", ""), is_restricted("", "https://www.metaculus.com/questions/1/")
-    (True, True)
-    >>> is_restricted("", "https://archive.example/2026/https://manifold.markets/x")
-    True
-    >>> is_restricted("Example", "https://news.example.com/metaculus", ["example.org"])
-    False
-    """
-    hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
-    if "." in source and " " not in source.strip():
-        hosts.append(_host(source))
-    names = [letters(part) for host in hosts for part in (*host.split("."), *re.split("[.-]", host))]
-    return any(_is_at(site, hosts, [letters(source), *names]) for site in (*SITES, *more))
-
-
-def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
-    place, wanted = _host(site), letters(site)
-    if "." in place:
-        return any(f".{host}".endswith(f".{place}") for host in hosts)
-    return bool(wanted) and any(name.startswith(wanted) for name in names)
-
-
-def _host(address: str) -> str:
-    """The name of a host in an address, without user, port, a last dot and www."""
-    host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
-    return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
-
-
-DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
-"""Why an article is dropped, in the order in which the reasons are looked for."""
-
 ANYWHERE = timezone(timedelta(hours=-12))
 """Anywhere on Earth: where a day ends last."""
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
 """So many characters are kept of a source, an address and a title each."""
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
 _TIME = re.compile(
     r"(?:\d{4}-\d\d-\d\d|\d{8})[T ](?:[01]\d|2[0-3]):?[0-5]\d(?::?[0-5]\d(?:\.\d{1,6})?)?"
@@ -149,45 +71,6 @@ class GuardedArticles:
 
     articles: tuple[Article, ...]
     dropped: Mapping[DropReason, int]
-
-
-def cutoff(closes_at: datetime) -> datetime:
-    """The last instant that counts: 23:59:59 UTC of the day before a market closes.
-
-    >>> cutoff(datetime(2022, 3, 23, 10, 19, tzinfo=UTC)).isoformat()
-    '2022-03-22T23:59:59+00:00'
-    """
-    day = closes_at.astimezone(UTC).date()
-    before = day - timedelta(days=1) if day > date.min else day
-    return datetime.combine(before, LAST_SECOND, UTC)
-
-
-def dated(published: str) -> tuple[datetime, str] | None:
-    """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
-
-    >>> dated("2022-03-21")
-    (datetime.datetime(2022, 3, 22, 11, 59, 59, tzinfo=datetime.timezone.utc), '2022-03-21')
-    >>> dated("2022-03-21 14:30")
-    (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
-    >>> dated("20220321T143000Z")
-    (datetime.datetime(2022, 3, 21, 14, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30 UTC')
-    >>> dated("last Monday")
-    """
-    text = published.strip()
-    whole = _TIME.fullmatch(text)
-    try:
-        if _DAY.fullmatch(text):
-            day = date.fromisoformat(text)
-            return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
-        if whole is None:
-            return None
-        at = datetime.fromisoformat(text)
-        if at.tzinfo is None:
-            return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
-        at = at.astimezone(UTC)
-        return at, f"{at.date()} {at:%H:%M} UTC"
-    except (ValueError, OverflowError):
-        return None  # the 31st of February, or a day beyond the calendar
 
 
 def guard_articles(
@@ -256,3 +139,111 @@ def _keys(article: Article) -> list[tuple[str, str]]:
     address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
     said = letters(article.title) or letters(article.text)
     return [(kind, key) for kind, key in (("url", address), ("title", said)) if key]
+
+
+def cutoff(closes_at: datetime) -> datetime:
+    """The last instant that counts: 23:59:59 UTC of the day before a market closes.
+
+    >>> cutoff(datetime(2022, 3, 23, 10, 19, tzinfo=UTC)).isoformat()
+    '2022-03-22T23:59:59+00:00'
+    """
+    day = closes_at.astimezone(UTC).date()
+    before = day - timedelta(days=1) if day > date.min else day
+    return datetime.combine(before, LAST_SECOND, UTC)
+
+
+def dated(published: str) -> tuple[datetime, str] | None:
+    """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
+
+    >>> dated("2022-03-21")
+    (datetime.datetime(2022, 3, 22, 11, 59, 59, tzinfo=datetime.timezone.utc), '2022-03-21')
+    >>> dated("2022-03-21 14:30")
+    (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
+    >>> dated("20220321T143000Z")
+    (datetime.datetime(2022, 3, 21, 14, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30 UTC')
+    >>> dated("last Monday")
+    """
+    text = published.strip()
+    whole = _TIME.fullmatch(text)
+    try:
+        if _DAY.fullmatch(text):
+            day = date.fromisoformat(text)
+            return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
+        if whole is None:
+            return None
+        at = datetime.fromisoformat(text)
+        if at.tzinfo is None:
+            return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
+        at = at.astimezone(UTC)
+        return at, f"{at.date()} {at:%H:%M} UTC"
+    except (ValueError, OverflowError):
+        return None  # the 31st of February, or a day beyond the calendar
+
+
+def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
+    """Whether an article is from a forecasting site, or from one of those named beside them.
+
+    A name with a dot is a domain, with all below it; one without stands for every source whose name,
+    or a part of whose address, begins so. An address inside another one counts too.
+
+    >>> is_restricted("Good Judgment Open", ""), is_restricted("", "https://www.metaculus.com/questions/1/")
+    (True, True)
+    >>> is_restricted("", "https://archive.example/2026/https://manifold.markets/x")
+    True
+    >>> is_restricted("Example", "https://news.example.com/metaculus", ["example.org"])
+    False
+    """
+    hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
+    if "." in source and " " not in source.strip():
+        hosts.append(_host(source))
+    names = [letters(part) for host in hosts for part in (*host.split("."), *re.split("[.-]", host))]
+    return any(_is_at(site, hosts, [letters(source), *names]) for site in (*SITES, *more))
+
+
+def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
+    place, wanted = _host(site), letters(site)
+    if "." in place:
+        return any(f".{host}".endswith(f".{place}") for host in hosts)
+    return bool(wanted) and any(name.startswith(wanted) for name in names)
+
+
+def _host(address: str) -> str:
+    """The name of a host in an address, without user, port, a last dot and www."""
+    host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
+    return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
+
+
+def keywords(question: str, most: int) -> tuple[str, ...]:
+    """The telling words of a question, in small letters, names before others, each once.
+
+    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
+    ('fed', 'cut', 'rates')
+    >>> keywords("Will rain fall on Lisbon in May?", 2)
+    ('lisbon', 'rain')
+    """
+    found = [word for word in words(question) if _tells(word)]
+    first = words(question)[:1]
+    named = [word for word in found if not word.islower() and [word] != first]
+    return tuple(dict.fromkeys(word.casefold() for word in (*named, *found)))[:most]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, as they stand.
+
+    >>> words("Will it rain in São Paulo?")
+    ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
+    """
+    return _WORD.findall(text)
+
+
+def letters(text: str) -> str:
+    """A name or title without anything that two people might write differently.
+
+    >>> letters("Good Judgment: Open")
+    'goodjudgmentopen'
+    """
+    return "".join(words(text)).casefold()
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN

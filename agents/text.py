@@ -1,12 +1,9 @@
-"""Text from outside, made safe to store and to quote.
+"""Text from outside, made safe to store and to quote, without keys, and cut to a budget of tokens.
 
-Keys taken out of text before it is stored or shown.
-
-A budget of tokens for a prompt: long texts are cut to one common length, so that all of it fits.
-
-No tokenizer is asked, since every model has its own. A byte of plain letters and spaces is taken for a
-third of a token, any other byte (figures, signs, other scripts) for two thirds. A prompt full of real
-market texts has about a fifth fewer than that.
+Long texts of a prompt are cut to one common length, so that all of it fits. No tokenizer is asked, since
+every model has its own. A byte of plain letters and spaces is taken for a third of a token, any other byte
+(figures, signs, other scripts) for two thirds. A prompt full of real market texts has about a fifth fewer
+than that.
 """
 
 import json

@@ -1,9 +1,7 @@
-"""What a quote and a market say, as a hash: two that say the same have the same.
+"""Canonical JSON, one text for one value, and the SHA-256 over it that every hash in the record is.
 
-It is the SHA-256 of the canonical JSON of their fields. There are thousands of them in a catalogue, so their
-JSON is written here with their fields already in order; the tests hold it against `canonical`.
-
-One text for one value: the JSON that every hash in the record is taken over.
+Quotes and markets come by the thousand in a catalogue, so their JSON is written with the fields already in
+order; the tests hold it against `canonical`.
 """
 
 import hashlib
@@ -23,6 +21,68 @@ SIMPLE = frozenset((str, int, float, bool, type(None)))
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 )
+
+
+def canonical(value: Any) -> str:
+    """The value as JSON with sorted keys and no white space.
+
+    >>> canonical({"b": 1, "a": (2, None)})
+    '{"a":[2,null],"b":1}'
+    """
+    return canonical_bytes(plain_value(value))
+
+
+def canonical_bytes(value: Any) -> str:
+    """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
+    return _ENCODER.encode(value)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 over the canonical JSON of a value, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def sha256(value: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
+def quote_hash(quote: Quote) -> str:
+    """The hash of a quote's content without its time: a price that stays is one price."""
+    return _sha256(
+        {
+            "ask": quote.ask,
+            "asks": plain_value(quote.asks) if quote.asks else (),
+            "bid": quote.bid,
+            "bids": plain_value(quote.bids) if quote.bids else (),
+            "last": quote.last,
+            "market_id": quote.market_id,
+            "mid": quote.mid,
+            "volume": quote.volume,
+        }
+    )
+
+
+def market_hash(market: Market) -> str:
+    """The hash of all that a market's page said."""
+    return _sha256(
+        {
+            "category": market.category,
+            "closes_at": timestamp_text(market.closes_at),
+            "event_id": market.event_id,
+            "fee_rate": market.fee_rate,
+            "id": market.id,
+            "min_shares": market.min_shares,
+            "opens_at": timestamp_text(market.opens_at),
+            "question": market.question,
+            "rules": market.rules,
+            "tick": market.tick,
+        }
+    )
+
+
+def _sha256(said: Mapping[str, object]) -> str:
+    return hashlib.sha256(orjson.dumps(said)).hexdigest()
 
 
 def timestamp_text(at: datetime) -> str:
@@ -82,65 +142,3 @@ def _model(value: BaseModel) -> dict[str, Any]:
 
 def _unchanged(value: Any) -> Any:
     return value
-
-
-def canonical(value: Any) -> str:
-    """The value as JSON with sorted keys and no white space.
-
-    >>> canonical({"b": 1, "a": (2, None)})
-    '{"a":[2,null],"b":1}'
-    """
-    return canonical_bytes(plain_value(value))
-
-
-def canonical_bytes(value: Any) -> str:
-    """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
-    return _ENCODER.encode(value)
-
-
-def digest(value: Any) -> str:
-    """SHA-256 over the canonical JSON of a value, in hexadecimal."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
-
-
-def quote_hash(quote: Quote) -> str:
-    """The hash of a quote's content without its time: a price that stays is one price."""
-    return _sha256(
-        {
-            "ask": quote.ask,
-            "asks": plain_value(quote.asks) if quote.asks else (),
-            "bid": quote.bid,
-            "bids": plain_value(quote.bids) if quote.bids else (),
-            "last": quote.last,
-            "market_id": quote.market_id,
-            "mid": quote.mid,
-            "volume": quote.volume,
-        }
-    )
-
-
-def market_hash(market: Market) -> str:
-    """The hash of all that a market's page said."""
-    return _sha256(
-        {
-            "category": market.category,
-            "closes_at": timestamp_text(market.closes_at),
-            "event_id": market.event_id,
-            "fee_rate": market.fee_rate,
-            "id": market.id,
-            "min_shares": market.min_shares,
-            "opens_at": timestamp_text(market.opens_at),
-            "question": market.question,
-            "rules": market.rules,
-            "tick": market.tick,
-        }
-    )
-
-
-def _sha256(said: Mapping[str, object]) -> str:
-    return hashlib.sha256(orjson.dumps(said)).hexdigest()
-
-
-def sha256(value: str) -> str:
-    """SHA-256 of a text, in hexadecimal."""
-    return hashlib.sha256(value.encode()).hexdigest()

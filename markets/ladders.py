@@ -1,13 +1,13 @@
-"""Ladders: questions that differ only in a date or an amount are about one event.
+"""Which questions are about one event, and how the markets of an event hang together.
 
-A date counts where it is one for sure (a month with a day or a year, a year after "in" or "before"), an
-amount where something says that it is one (a currency, a unit, "more than", "or higher", "reach"). A number
-that may belong to a name stays: two events taken for one cost more than one event taken for two.
+Questions that differ only in a date or an amount are a ladder, which is one event. A date counts where it
+is one for sure (a month with a day or a year, a year after "in" or "before"), an amount where something
+says that it is one (a currency, a unit, "more than", "or higher", "reach"). A number that may belong to a
+name stays: two events taken for one cost more than one event taken for two.
 
-How the markets of an event hang together: outcomes that rule each other out, or rungs of a ladder.
-
-It is read from questions and rules, and only where they leave no doubt: whoever takes loose markets for a
-ladder calls honest probabilities a contradiction. All others are of no known shape.
+A family are outcomes that rule each other out, or the rungs of a ladder. It is read from questions and
+rules, and only where they leave no doubt: whoever takes loose markets for a ladder calls honest
+probabilities a contradiction. All others are of no known shape.
 """
 
 import re

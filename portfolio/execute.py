@@ -1,8 +1,7 @@
-"""What a decision brings: the bets and sales of one decision against one snapshot, under the rules.
+"""The bets and sales of one decision filled against one snapshot, under the rules, or rejected.
 
-What agents ask for, made sense of: each bet and sale becomes an order, or is refused.
-
-A trader is one entrant with its decision: what it has taken, it can't take again.
+Each bet and sale becomes an order if it makes sense. What a decision has taken of a book, it can't take
+again; other agents see the snapshot as it was.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,10 @@ from portfolio.matching import Offers, SnapshotOffers, match_levels, whole_level
 from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, LotKey, Rejection, Sale, Side
 from portfolio.money import LARGEST, dollars, number, percent
 from portfolio.rules import Rules
+
+T = TypeVar("T")
+BookSide = tuple[MarketId, bool]
+"""One side of a market's book: who buys YES and who sells NO take the asks, the others the bids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,115 +35,6 @@ class Order:
     def lot(self) -> LotKey:
         """The lot it is about."""
         return self.market_id, self.side
-
-
-def order_from_bet(
-    bet: Bet, known: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
-) -> Order | Rejection:
-    """The order behind a bet, if it is an amount on a side of a market that is on offer."""
-    if (bad := _reject_target(bet, known)) is not None:
-        return bad
-    if bet.market_id not in offered:
-        message = "the market is held but no longer on offer: it may only be sold"
-        return Rejection("not_offered", message, bet.market_id)
-    if (bet.market_id, "YES") in settled or (bet.market_id, "NO") in settled:
-        return Rejection("settled", "the market has ended and was settled", bet.market_id)
-    if not _whole_within(bet.amount, LARGEST):
-        message = f"a bet is an amount of dollars above $0.00, not {_figure_text(bet.amount, dollars)}"
-        return Rejection("bad_amount", message, bet.market_id)
-    return Order(bet.market_id, bet.side, "buy", bet.amount, bet.limit, _reason_text(bet.reason))
-
-
-def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Order | Rejection:
-    """The order behind a sale: so many shares, a fraction of the lot, or all of it."""
-    if (bad := _reject_target(sale, known)) is not None:
-        return bad
-    lot = lots.get((sale.market_id, sale.side))
-    if lot is None:
-        message = f"no {sale.side} shares of this market are held, so none can be sold"
-        return Rejection("not_held", message, sale.market_id)
-    shares = _shares_to_sell(sale, lot)
-    if isinstance(shares, str):
-        return Rejection("bad_shares", shares, sale.market_id)
-    return Order(sale.market_id, sale.side, "sell", shares, sale.limit, _reason_text(sale.reason))
-
-
-def merge_orders(orders: Iterable[Order]) -> list[Order]:
-    """One order a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
-    together: dict[LotKey, list[Order]] = {}
-    for order in orders:
-        together.setdefault(order.lot, []).append(order)
-    return [_join_orders(same) if len(same) > 1 else same[0] for same in together.values()]
-
-
-def _join_orders(orders: list[Order]) -> Order:
-    limits = [order.limit for order in orders if order.limit is not None]
-    tightest = min if orders[0].action == "buy" else max
-    return replace(
-        orders[0],
-        size=sum(order.size for order in orders),
-        limit=tightest(limits) if limits else None,
-        reason="; ".join(order.reason for order in orders if order.reason),
-    )
-
-
-def _reject_target(order: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
-    """What is wrong with where an order aims. An agent's words may hold anything, whatever the types say."""
-    if not _is_one_of(known, order.market_id):
-        return Rejection("unknown_market", f"no market here is named {_value_text(order.market_id)}")
-    if order.side not in ("YES", "NO"):
-        message = f"the side is {_value_text(order.side)}, which is neither YES nor NO"
-        return Rejection("unknown_side", message, order.market_id)
-    if order.limit is not None and not _whole_within(order.limit, ONE):
-        shown = _figure_text(order.limit, dollars)
-        message = f"a limit is a price above $0.00 and at most $1.00, not {shown}"
-        return Rejection("bad_limit", message, order.market_id)
-    return None
-
-
-def _shares_to_sell(sale: Sale, lot: Lot) -> int | str:
-    """How many shares a sale is of, or what is wrong with it."""
-    if sale.shares is not None and sale.fraction is not None:
-        return "a sale is a number of shares or a fraction of them, and this one is both"
-    if sale.shares is not None:
-        if _whole_within(sale.shares, LARGEST):
-            return sale.shares
-        return f"a sale is of a number of shares above 0, not {_figure_text(sale.shares, number)}"
-    if sale.fraction is None:
-        return lot.shares
-    if not _whole_within(sale.fraction, ONE):
-        return f"a fraction is above 0 and at most 1, not {_figure_text(sale.fraction, number)}"
-    part = f"{number(sale.fraction)} of {number(lot.shares)} shares"
-    return lot.shares * sale.fraction // ONE or f"{part} is less than the smallest part of one"
-
-
-def _reason_text(reason: object) -> str:
-    return reason if isinstance(reason, str) else _value_text(reason)
-
-
-def _figure_text(value: object, figure: Callable[[int], str]) -> str:
-    """A figure as an agent gave it, where it is one that can be written."""
-    if type(value) is not int:
-        return _value_text(value)
-    return figure(value) if abs(value) <= LARGEST else "one of that size"
-
-
-def _value_text(value: object) -> str:
-    """Whatever an agent wrote, short enough for a sentence."""
-    return repr(value[:80]) if isinstance(value, str) else f"a {type(value).__name__}"
-
-
-def _is_one_of(known: Collection[MarketId], market_id: object) -> bool:
-    return isinstance(market_id, str) and market_id in known
-
-
-def _whole_within(value: object, most: int) -> bool:
-    """Whether it is a number of millionths above 0: NaN, True and 0.5 are not."""
-    return type(value) is int and 0 < value <= most
-
-
-BookSide = tuple[MarketId, bool]
-"""One side of a market's book: who buys YES and who sells NO take the asks, the others the bids."""
 
 
 class Trader:
@@ -214,9 +108,6 @@ def _book_side(order: Order) -> BookSide:
 def _yes_price(price: int, side: Side) -> int:
     """The price of a YES share that goes with a price of the side's own share."""
     return price if side == "YES" else ONE - price
-
-
-T = TypeVar("T")
 
 
 def execute(
@@ -348,3 +239,108 @@ def _split_results(results: Iterable[T | Rejection]) -> tuple[list[T], list[Reje
         else:
             good.append(result)
     return good, bad
+
+
+def order_from_bet(
+    bet: Bet, known: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
+) -> Order | Rejection:
+    """The order behind a bet, if it is an amount on a side of a market that is on offer."""
+    if (bad := _reject_target(bet, known)) is not None:
+        return bad
+    if bet.market_id not in offered:
+        message = "the market is held but no longer on offer: it may only be sold"
+        return Rejection("not_offered", message, bet.market_id)
+    if (bet.market_id, "YES") in settled or (bet.market_id, "NO") in settled:
+        return Rejection("settled", "the market has ended and was settled", bet.market_id)
+    if not _whole_within(bet.amount, LARGEST):
+        message = f"a bet is an amount of dollars above $0.00, not {_figure_text(bet.amount, dollars)}"
+        return Rejection("bad_amount", message, bet.market_id)
+    return Order(bet.market_id, bet.side, "buy", bet.amount, bet.limit, _reason_text(bet.reason))
+
+
+def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Order | Rejection:
+    """The order behind a sale: so many shares, a fraction of the lot, or all of it."""
+    if (bad := _reject_target(sale, known)) is not None:
+        return bad
+    lot = lots.get((sale.market_id, sale.side))
+    if lot is None:
+        message = f"no {sale.side} shares of this market are held, so none can be sold"
+        return Rejection("not_held", message, sale.market_id)
+    shares = _shares_to_sell(sale, lot)
+    if isinstance(shares, str):
+        return Rejection("bad_shares", shares, sale.market_id)
+    return Order(sale.market_id, sale.side, "sell", shares, sale.limit, _reason_text(sale.reason))
+
+
+def merge_orders(orders: Iterable[Order]) -> list[Order]:
+    """One order a lot, in the order of the first of each: sizes add up, the tightest limit holds."""
+    together: dict[LotKey, list[Order]] = {}
+    for order in orders:
+        together.setdefault(order.lot, []).append(order)
+    return [_join_orders(same) if len(same) > 1 else same[0] for same in together.values()]
+
+
+def _join_orders(orders: list[Order]) -> Order:
+    limits = [order.limit for order in orders if order.limit is not None]
+    tightest = min if orders[0].action == "buy" else max
+    return replace(
+        orders[0],
+        size=sum(order.size for order in orders),
+        limit=tightest(limits) if limits else None,
+        reason="; ".join(order.reason for order in orders if order.reason),
+    )
+
+
+def _reject_target(order: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
+    """What is wrong with where an order aims. An agent's words may hold anything, whatever the types say."""
+    if not _is_one_of(known, order.market_id):
+        return Rejection("unknown_market", f"no market here is named {_value_text(order.market_id)}")
+    if order.side not in ("YES", "NO"):
+        message = f"the side is {_value_text(order.side)}, which is neither YES nor NO"
+        return Rejection("unknown_side", message, order.market_id)
+    if order.limit is not None and not _whole_within(order.limit, ONE):
+        shown = _figure_text(order.limit, dollars)
+        message = f"a limit is a price above $0.00 and at most $1.00, not {shown}"
+        return Rejection("bad_limit", message, order.market_id)
+    return None
+
+
+def _shares_to_sell(sale: Sale, lot: Lot) -> int | str:
+    """How many shares a sale is of, or what is wrong with it."""
+    if sale.shares is not None and sale.fraction is not None:
+        return "a sale is a number of shares or a fraction of them, and this one is both"
+    if sale.shares is not None:
+        if _whole_within(sale.shares, LARGEST):
+            return sale.shares
+        return f"a sale is of a number of shares above 0, not {_figure_text(sale.shares, number)}"
+    if sale.fraction is None:
+        return lot.shares
+    if not _whole_within(sale.fraction, ONE):
+        return f"a fraction is above 0 and at most 1, not {_figure_text(sale.fraction, number)}"
+    part = f"{number(sale.fraction)} of {number(lot.shares)} shares"
+    return lot.shares * sale.fraction // ONE or f"{part} is less than the smallest part of one"
+
+
+def _reason_text(reason: object) -> str:
+    return reason if isinstance(reason, str) else _value_text(reason)
+
+
+def _figure_text(value: object, figure: Callable[[int], str]) -> str:
+    """A figure as an agent gave it, where it is one that can be written."""
+    if type(value) is not int:
+        return _value_text(value)
+    return figure(value) if abs(value) <= LARGEST else "one of that size"
+
+
+def _value_text(value: object) -> str:
+    """Whatever an agent wrote, short enough for a sentence."""
+    return repr(value[:80]) if isinstance(value, str) else f"a {type(value).__name__}"
+
+
+def _is_one_of(known: Collection[MarketId], market_id: object) -> bool:
+    return isinstance(market_id, str) and market_id in known
+
+
+def _whole_within(value: object, most: int) -> bool:
+    """Whether it is a number of millionths above 0: NaN, True and 0.5 are not."""
+    return type(value) is int and 0 < value <= most

@@ -1,11 +1,9 @@
 """The ledger: entries are facts that are never changed, and what is held is their fold.
 
-What a fill and a ledger entry say, as a hash: the SHA-256 of the canonical JSON of their fields.
-
-There are very many of them, so their JSON is put together here field by field, as in `markets.hashes`, and
-so is that of orders; the tests hold it against `canonical`.
-
-An account while entries are added to it: each is checked against all before it, then applied.
+Each entry is checked against all before it, then applied, and names the hash of the one before. Hashes of
+fills and entries are the SHA-256 of the canonical JSON of their fields. There are very many of them, so
+their JSON is put together field by field, as in `markets.hashes`, and so is that of bets and sales; the
+tests hold it against `canonical`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,84 +20,12 @@ from portfolio.model import Bet, Entry, EntryKind, Fill, FillLevel, Holdings, Lo
 from portfolio.money import ceil_div, worth
 
 _entry_fields = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
-
-
-def entry_hash(entry: Entry) -> str:
-    """The hash that seals an entry: of all that it says, the hash of the one before it included."""
-    return hash_entry_fields(*_entry_fields(entry))
-
-
-def hash_entry_fields(
-    number: int,
-    at: datetime,
-    kind: str,
-    market_id: str,
-    side: str,
-    cash: int,
-    shares: int,
-    cost: int,
-    realised: int,
-    balance: int,
-    held: int,
-    ref: str,
-    previous: str,
-) -> str:
-    """The hash of an entry that says this, its fields in their order."""
-    return sha256(
-        f'{{"at":"{timestamp_text(at)}","balance":{balance},"cash":{cash},"cost":{cost},"held":{held},'
-        f'"kind":{text(kind)},"market_id":{text(market_id)},"number":{number},"previous":{text(previous)},'
-        f'"realised":{realised},"ref":{text(ref)},"shares":{shares},"side":{text(side)}}}'
-    )
-
-
-def fill_hash(fill: Fill) -> str:
-    """The hash of a fill, all of its levels included."""
-    levels = ",".join(map(_level_text, fill.levels))
-    return sha256(
-        f'{{"action":{text(fill.action)},"amount":{fill.amount},"base":{fill.base},"fee":{fill.fee},'
-        f'"fee_rate":{fill.fee_rate},"left":{text(fill.left)},"levels":[{levels}],'
-        f'"market_id":{text(fill.market_id)},"quote_at":"{timestamp_text(fill.quote_at)}",'
-        f'"quote_hash":{text(fill.quote_hash)},"reason":{text(fill.reason)},"shares":{fill.shares},'
-        f'"side":{text(fill.side)},"wanted":{fill.wanted}}}'
-    )
-
-
-def _level_text(level: FillLevel) -> str:
-    return f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
-
-
-def bet_json(bet: Bet) -> str:
-    """The canonical JSON of a bet."""
-    return (
-        f'{{"amount":{bet.amount},"limit":{_integer_text(bet.limit)},"market_id":{text(bet.market_id)},'
-        f'"reason":{text(bet.reason)},"side":{text(bet.side)}}}'
-    )
-
-
-def sale_json(sale: Sale) -> str:
-    """The canonical JSON of a sale."""
-    return (
-        f'{{"fraction":{_integer_text(sale.fraction)},"limit":{_integer_text(sale.limit)},'
-        f'"market_id":{text(sale.market_id)},"reason":{text(sale.reason)},'
-        f'"shares":{_integer_text(sale.shares)},"side":{text(sale.side)}}}'
-    )
-
-
-def _integer_text(number: int | None) -> str:
-    return "null" if number is None else str(number)
-
-
 ENDING_KINDS = ("settle", "refund")
 NO_LOT = Lot(0, 0)
 
 
 class LedgerError(ValueError):
     """An entry that can't follow the entries before it."""
-
-
-def lot_key(entry: Entry) -> LotKey:
-    """The lot that an entry is about."""
-    return cast(LotKey, (entry.market_id, entry.side))
 
 
 class Account:
@@ -177,78 +103,6 @@ class Account:
         if entry.balance != self.cash + entry.cash:
             return "has a balance that is not the sum of the cash"
         return ""
-
-
-def _balance_fault(entry: Entry, lot: Lot) -> str:
-    """How an entry's sums don't add up, or leave less than nothing."""
-    paid_in = entry.cash if entry.kind == "deposit" else 0
-    if entry.cash + entry.cost - entry.realised != paid_in:
-        return "makes or loses money out of nothing"
-    if entry.held != lot.shares:
-        return "has a holding that is not the sum of the shares"
-    if lot.shares < 0 or lot.cost < 0:
-        return "gives away what is not held"
-    if lot.shares == 0 and lot.cost:
-        return "leaves a cost without shares"
-    if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
-        return "spends cash that is not there"
-    return ""
-
-
-def _kind_fault(entry: Entry, lot: Lot, before: Settlement | None) -> str:
-    """How cash, shares and cost move as they don't in an entry of this kind."""
-    fits = _FITS.get(entry.kind)
-    if fits is None or not fits(entry, lot, before):
-        return f"is not a {entry.kind}"
-    return ""
-
-
-def _is_deposit(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares == entry.cost == 0
-
-
-def _is_buy(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
-    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
-
-
-def _is_sell(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares < 0
-
-
-def _is_reverse(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
-    undone = None if before is None else (-before.cash, before.shares, before.cost)
-    return (entry.cash, entry.shares, entry.cost) == undone
-
-
-def _is_settle(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
-
-
-def _is_refund(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
-    return _is_settle(entry, lot, before) and entry.realised == 0
-
-
-_FITS: Mapping[str, Callable[[Entry, Lot, Settlement | None], bool]] = {
-    "deposit": _is_deposit,
-    "buy": _is_buy,
-    "sell": _is_sell,
-    "reverse": _is_reverse,
-    "settle": _is_settle,
-    "refund": _is_refund,
-}
-
-
-def _ledger_error(entry: Entry, how: str) -> LedgerError:
-    return LedgerError(f"entry {entry.number} ({entry.kind} {entry.ref}) {how}")
-
-
-def resolution_version(entry: Entry) -> int:
-    """The version of the resolution that an entry settles by; 0 if it names none."""
-    version = entry.ref.removeprefix("resolution:")
-    return int(version) if version.isdecimal() else 0
-
-
-__all__ = ["LedgerError", "fold", "newest_resolutions", "open_account", "post", "settle", "settle_resolved"]
 
 
 def open_account(bankroll: int, at: datetime) -> Entry:
@@ -342,3 +196,142 @@ def _settle_lot(account: Account, key: LotKey, resolution: Resolution, at: datet
         paid = worth(lot.shares, resolution.payout if key[1] == "YES" else ONE - resolution.payout)
         entries.append(account.write(at, "settle", ref, key, cash=paid, **closed))
     return entries
+
+
+def lot_key(entry: Entry) -> LotKey:
+    """The lot that an entry is about."""
+    return cast(LotKey, (entry.market_id, entry.side))
+
+
+def resolution_version(entry: Entry) -> int:
+    """The version of the resolution that an entry settles by; 0 if it names none."""
+    version = entry.ref.removeprefix("resolution:")
+    return int(version) if version.isdecimal() else 0
+
+
+def _balance_fault(entry: Entry, lot: Lot) -> str:
+    """How an entry's sums don't add up, or leave less than nothing."""
+    paid_in = entry.cash if entry.kind == "deposit" else 0
+    if entry.cash + entry.cost - entry.realised != paid_in:
+        return "makes or loses money out of nothing"
+    if entry.held != lot.shares:
+        return "has a holding that is not the sum of the shares"
+    if lot.shares < 0 or lot.cost < 0:
+        return "gives away what is not held"
+    if lot.shares == 0 and lot.cost:
+        return "leaves a cost without shares"
+    if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
+        return "spends cash that is not there"
+    return ""
+
+
+def _kind_fault(entry: Entry, lot: Lot, before: Settlement | None) -> str:
+    """How cash, shares and cost move as they don't in an entry of this kind."""
+    fits = _FITS.get(entry.kind)
+    if fits is None or not fits(entry, lot, before):
+        return f"is not a {entry.kind}"
+    return ""
+
+
+def _is_deposit(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares == entry.cost == 0
+
+
+def _is_buy(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
+    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
+
+
+def _is_sell(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0
+
+
+def _is_reverse(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
+    undone = None if before is None else (-before.cash, before.shares, before.cost)
+    return (entry.cash, entry.shares, entry.cost) == undone
+
+
+def _is_settle(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
+    return entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
+
+
+def _is_refund(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
+    return _is_settle(entry, lot, before) and entry.realised == 0
+
+
+_FITS: Mapping[str, Callable[[Entry, Lot, Settlement | None], bool]] = {
+    "deposit": _is_deposit,
+    "buy": _is_buy,
+    "sell": _is_sell,
+    "reverse": _is_reverse,
+    "settle": _is_settle,
+    "refund": _is_refund,
+}
+
+
+def _ledger_error(entry: Entry, how: str) -> LedgerError:
+    return LedgerError(f"entry {entry.number} ({entry.kind} {entry.ref}) {how}")
+
+
+def entry_hash(entry: Entry) -> str:
+    """The hash that seals an entry: of all that it says, the hash of the one before it included."""
+    return hash_entry_fields(*_entry_fields(entry))
+
+
+def hash_entry_fields(
+    number: int,
+    at: datetime,
+    kind: str,
+    market_id: str,
+    side: str,
+    cash: int,
+    shares: int,
+    cost: int,
+    realised: int,
+    balance: int,
+    held: int,
+    ref: str,
+    previous: str,
+) -> str:
+    """The hash of an entry that says this, its fields in their order."""
+    return sha256(
+        f'{{"at":"{timestamp_text(at)}","balance":{balance},"cash":{cash},"cost":{cost},"held":{held},'
+        f'"kind":{text(kind)},"market_id":{text(market_id)},"number":{number},"previous":{text(previous)},'
+        f'"realised":{realised},"ref":{text(ref)},"shares":{shares},"side":{text(side)}}}'
+    )
+
+
+def fill_hash(fill: Fill) -> str:
+    """The hash of a fill, all of its levels included."""
+    levels = ",".join(map(_level_text, fill.levels))
+    return sha256(
+        f'{{"action":{text(fill.action)},"amount":{fill.amount},"base":{fill.base},"fee":{fill.fee},'
+        f'"fee_rate":{fill.fee_rate},"left":{text(fill.left)},"levels":[{levels}],'
+        f'"market_id":{text(fill.market_id)},"quote_at":"{timestamp_text(fill.quote_at)}",'
+        f'"quote_hash":{text(fill.quote_hash)},"reason":{text(fill.reason)},"shares":{fill.shares},'
+        f'"side":{text(fill.side)},"wanted":{fill.wanted}}}'
+    )
+
+
+def _level_text(level: FillLevel) -> str:
+    return f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
+
+
+def bet_json(bet: Bet) -> str:
+    """The canonical JSON of a bet."""
+    return (
+        f'{{"amount":{bet.amount},"limit":{_integer_text(bet.limit)},"market_id":{text(bet.market_id)},'
+        f'"reason":{text(bet.reason)},"side":{text(bet.side)}}}'
+    )
+
+
+def sale_json(sale: Sale) -> str:
+    """The canonical JSON of a sale."""
+    return (
+        f'{{"fraction":{_integer_text(sale.fraction)},"limit":{_integer_text(sale.limit)},'
+        f'"market_id":{text(sale.market_id)},"reason":{text(sale.reason)},'
+        f'"shares":{_integer_text(sale.shares)},"side":{text(sale.side)}}}'
+    )
+
+
+def _integer_text(number: int | None) -> str:
+    return "null" if number is None else str(number)

@@ -1,12 +1,8 @@
 """All lots of many accounts valued at once, to the same millionth as `portfolio.value.mark` one by one.
 
-Each snapshot costs one table of prices and a few passes over the columns of lots. A price outside 0 and 1,
-which no share has, is calculated with in Python's own integers, so that nothing can leave 64 bits.
-
-The lots of many accounts as columns, built once and valued at as many snapshots as wanted.
-
-Whole numbers stay whole numbers: where a sum might leave 64 bits, the columns hold Python's own integers,
-which is slower and as right.
+The lots stand in columns, built once and valued at as many snapshots as wanted. Each snapshot costs one
+table of prices and a few passes over the columns. Whole numbers stay whole numbers: where a sum might leave
+64 bits, or a price is not from 0 to 1, the columns hold Python's own integers, which is slower and as right.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +21,10 @@ from portfolio.model import Holdings, Lot, LotKey, Mark
 from portfolio.value import price_of, quotes_of
 
 Column = NDArray[Any]
+Name = TypeVar("Name")
+Quotes = Mapping[MarketId, Quote | None]
 SHARES_OF: Callable[[Lot], int] = attrgetter("shares")
 COST_OF: Callable[[Lot], int] = attrgetter("cost")
-
 BLOCK = 1 << 15
 """Lots valued in one pass: few enough to stay in the processor's cache."""
 SAFE = 1 << 62
@@ -53,55 +50,6 @@ class PositionColumns:
     holders: Column
     paid: Column
     wide: bool
-
-
-def position_columns(accounts: Iterable[Holdings]) -> PositionColumns:
-    """The lots of accounts in columns, to be valued at as many snapshots as wanted."""
-    held = [account.lots for account in accounts]
-    lots = [lot for account in held for lot in account.values()]
-    keys = tuple(dict.fromkeys(chain.from_iterable(held)))
-    place = dict(zip(keys, range(len(keys)), strict=True))
-    slot = np.fromiter(map(place.__getitem__, chain.from_iterable(held)), np.intp, len(lots))
-    shares, cost, wide = _sizes(held, lots)
-    counts = np.fromiter(map(len, held), np.intp, len(held))
-    holders = np.flatnonzero(counts)
-    starts = (np.cumsum(counts) - counts)[holders]
-    runs = _runs(starts, len(lots))
-    first = np.searchsorted(runs, starts)
-    paid = by_account(np.add, cost, starts, holders, len(held))
-    return PositionColumns(keys, slot, shares, cost, runs, first, holders, paid, wide)
-
-
-def by_account(ufunc: np.ufunc, column: Column, first: Column, holders: Column, accounts: int) -> Column:
-    """A column brought together account by account; 0 for who holds nothing."""
-    found = np.zeros(accounts, column.dtype)
-    if len(holders):
-        found[holders] = ufunc.reduceat(column, first)
-    return found
-
-
-def _runs(starts: Column, lots: int) -> Column:
-    """The first lots of accounts and of blocks, in order."""
-    begins = np.zeros(lots, np.bool_)
-    begins[starts] = begins[::BLOCK] = True
-    return np.flatnonzero(begins)
-
-
-def _sizes(held: Sequence[Mapping[LotKey, Lot]], lots: Sequence[Lot]) -> tuple[Column, Column, bool]:
-    """The shares and costs of all lots, in 64 bits if no account can leave them; and whether wide."""
-    most = max((_size(SHARES_OF, each.values()) + _size(COST_OF, each.values()) for each in held), default=0)
-    kind = np.int64 if most < SAFE else np.object_
-    shares = np.fromiter(map(SHARES_OF, lots), kind, len(lots))
-    cost = np.fromiter(map(COST_OF, lots), kind, len(lots))
-    return shares, cost, most < SAFE and bool(np.abs(shares).max(initial=0) > SAFE // ONE)
-
-
-def _size(figure: Callable[[Lot], int], lots: Iterable[Lot]) -> int:
-    return sum(map(abs, map(figure, lots)))
-
-
-Name = TypeVar("Name")
-Quotes = Mapping[MarketId, Quote | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,3 +163,48 @@ def _price_column(prices: list[int]) -> Column:
     """Prices in 64 bits if each is one of a share: from 0 to 1."""
     fits = not prices or (min(prices) >= 0 and max(prices) <= ONE)
     return np.array(prices, np.int64 if fits else np.object_)
+
+
+def position_columns(accounts: Iterable[Holdings]) -> PositionColumns:
+    """The lots of accounts in columns, to be valued at as many snapshots as wanted."""
+    held = [account.lots for account in accounts]
+    lots = [lot for account in held for lot in account.values()]
+    keys = tuple(dict.fromkeys(chain.from_iterable(held)))
+    place = dict(zip(keys, range(len(keys)), strict=True))
+    slot = np.fromiter(map(place.__getitem__, chain.from_iterable(held)), np.intp, len(lots))
+    shares, cost, wide = _sizes(held, lots)
+    counts = np.fromiter(map(len, held), np.intp, len(held))
+    holders = np.flatnonzero(counts)
+    starts = (np.cumsum(counts) - counts)[holders]
+    runs = _runs(starts, len(lots))
+    first = np.searchsorted(runs, starts)
+    paid = by_account(np.add, cost, starts, holders, len(held))
+    return PositionColumns(keys, slot, shares, cost, runs, first, holders, paid, wide)
+
+
+def by_account(ufunc: np.ufunc, column: Column, first: Column, holders: Column, accounts: int) -> Column:
+    """A column brought together account by account; 0 for who holds nothing."""
+    found = np.zeros(accounts, column.dtype)
+    if len(holders):
+        found[holders] = ufunc.reduceat(column, first)
+    return found
+
+
+def _runs(starts: Column, lots: int) -> Column:
+    """The first lots of accounts and of blocks, in order."""
+    begins = np.zeros(lots, np.bool_)
+    begins[starts] = begins[::BLOCK] = True
+    return np.flatnonzero(begins)
+
+
+def _sizes(held: Sequence[Mapping[LotKey, Lot]], lots: Sequence[Lot]) -> tuple[Column, Column, bool]:
+    """The shares and costs of all lots, in 64 bits if no account can leave them; and whether wide."""
+    most = max((_size(SHARES_OF, each.values()) + _size(COST_OF, each.values()) for each in held), default=0)
+    kind = np.int64 if most < SAFE else np.object_
+    shares = np.fromiter(map(SHARES_OF, lots), kind, len(lots))
+    cost = np.fromiter(map(COST_OF, lots), kind, len(lots))
+    return shares, cost, most < SAFE and bool(np.abs(shares).max(initial=0) > SAFE // ONE)
+
+
+def _size(figure: Callable[[Lot], int], lots: Iterable[Lot]) -> int:
+    return sum(map(abs, map(figure, lots)))

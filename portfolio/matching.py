@@ -1,8 +1,7 @@
-"""What is on offer to one side of a market: checked, best first, as far as the rules let anyone reach.
+"""What a snapshot offers to an order, and the order matched against it: the same for every fill rule.
 
-One order against what is on offer: levels walked best first, the same for every fill rule.
-
-All entrants of a round share what a snapshot offers.
+Offers are checked, best first, as far as the rules let anyone reach. `SnapshotOffers` holds them for all
+agents of a round.
 """
 
 from bisect import bisect_right
@@ -51,6 +50,106 @@ class Offers:
         which = "next" if self.levels else "best"
         end = "the limit is" if self.limited else "the rules go to"
         return f"the {which} price is {dollars(self.beyond)}, and {end} {dollars(self.reach)}"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderMatch:
+    """What was bought or sold, level by level, and in words what was left and why.
+
+    `amount` is all that was paid, or all that was received: fees are in it. So for each level.
+    """
+
+    shares: int
+    amount: int
+    fee: int
+    levels: tuple[FillLevel, ...]
+    left: str = ""
+
+
+class SnapshotOffers:
+    """What a snapshot offers under the rules, worked out once for each thing that is asked for.
+
+    Nobody takes anything from it: every entrant trades on the same prices.
+    """
+
+    def __init__(self, snapshot: Snapshot, rules: Rules):
+        self.at, self.rules = snapshot.seen_at, rules
+        self.offered = {listing.market.id for listing in snapshot.shown}
+        # The first of two listings of a market counts, and what is shown comes before what is held.
+        self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}
+        self._offers: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
+        self._hashes: dict[MarketId, str] = {}
+
+    def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
+        """What may be traded at on a side of a market, or why nothing may."""
+        key = market_id, side, action
+        if key not in self._offers:
+            listing = self.listings[market_id]
+            self._offers[key] = check_time(listing, self.at, self.rules) or find_offers(
+                action, side, listing, self.rules
+            )
+        return self._offers[key]
+
+    def quote_hash(self, market_id: MarketId) -> str:
+        """The hash of the quote that a fill in this market is done on."""
+        if market_id not in self._hashes:
+            quote = self.listings[market_id].quote
+            self._hashes[market_id] = "" if quote is None else quote_hash(quote)
+        return self._hashes[market_id]
+
+
+@lru_cache(maxsize=4)
+def offers_at_snapshot(snapshot: Snapshot, rules: Rules) -> SnapshotOffers:
+    """What a snapshot offers under the rules, made once for all agents that work out what to bet there."""
+    return SnapshotOffers(snapshot, rules)
+
+
+def match_listing(
+    action: Action, size: int, side: Side, listing: Listing, rules: Rules, limit: int | None = None
+) -> OrderMatch | Rejection:
+    """Buy for `size` dollars, or sell `size` shares, as far as prices and the limit allow."""
+    found = find_offers(action, side, listing, rules)
+    return found if isinstance(found, Rejection) else match_levels(size, found, limit)
+
+
+def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderMatch | Rejection:
+    """Take `size` (dollars on a buy, shares on a sale) from the best levels on."""
+    near = within_limit(offered, limit)
+    # Whole levels as far as they go, then a part of the next one.
+    count = bisect_right(near.totals, size)
+    rest = size - (near.totals[count - 1] if count else 0)
+    levels, more = [*near.levels[:count]], len(near.levels) > count
+    if rest and more and (part := _partial_level(rest, near.levels[count].price, near)).shares:
+        levels.append(part)
+        rest = 0
+    left = _unmatched_text(rest, near, "too little to buy more" if more else near.end) if rest else ""
+    shares, paid = sum(level.shares for level in levels), sum(level.amount for level in levels)
+    filled = OrderMatch(shares, paid, sum(level.fee for level in levels), tuple(levels), left)
+    return _reject_too_little(filled, near) or filled
+
+
+def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
+    """What is got of a level that is more than enough: on a buy all of the money is paid."""
+    if near.action == "sell":
+        return sold_level(size, price, near.rate)
+    shares = affordable(size, price, near.rate)
+    return FillLevel(price, shares, size, fee(shares, price, near.rate))
+
+
+def _unmatched_text(rest: int, near: Offers, why: str) -> str:
+    if near.action == "buy":
+        return f"{dollars(rest)} was not spent: {why}"
+    return f"{number(rest)} shares were not sold: {why}"
+
+
+def _reject_too_little(filled: OrderMatch, near: Offers) -> Rejection | None:
+    market = near.market
+    if filled.shares == 0:
+        return reject("unfilled", filled.left, market)
+    if filled.shares < market.min_shares:
+        shares, least = number(filled.shares), number(market.min_shares)
+        return reject("under_min_shares", f"{shares} shares are under the market's least of {least}", market)
+    return None
 
 
 def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> Offers | Rejection:
@@ -123,103 +222,3 @@ def _sort_levels(action: Action, levels: Sequence[Level]) -> Sequence[Level]:
     for level in levels:
         at[level.price] = at.get(level.price, 0) + level.shares
     return [Level(price, at[price]) for price in sorted(at, reverse=not buys)]
-
-
-@dataclass(frozen=True, slots=True)
-class OrderMatch:
-    """What was bought or sold, level by level, and in words what was left and why.
-
-    `amount` is all that was paid, or all that was received: fees are in it. So for each level.
-    """
-
-    shares: int
-    amount: int
-    fee: int
-    levels: tuple[FillLevel, ...]
-    left: str = ""
-
-
-def match_listing(
-    action: Action, size: int, side: Side, listing: Listing, rules: Rules, limit: int | None = None
-) -> OrderMatch | Rejection:
-    """Buy for `size` dollars, or sell `size` shares, as far as prices and the limit allow."""
-    found = find_offers(action, side, listing, rules)
-    return found if isinstance(found, Rejection) else match_levels(size, found, limit)
-
-
-def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderMatch | Rejection:
-    """Take `size` (dollars on a buy, shares on a sale) from the best levels on."""
-    near = within_limit(offered, limit)
-    # Whole levels as far as they go, then a part of the next one.
-    count = bisect_right(near.totals, size)
-    rest = size - (near.totals[count - 1] if count else 0)
-    levels, more = [*near.levels[:count]], len(near.levels) > count
-    if rest and more and (part := _partial_level(rest, near.levels[count].price, near)).shares:
-        levels.append(part)
-        rest = 0
-    left = _unmatched_text(rest, near, "too little to buy more" if more else near.end) if rest else ""
-    shares, paid = sum(level.shares for level in levels), sum(level.amount for level in levels)
-    filled = OrderMatch(shares, paid, sum(level.fee for level in levels), tuple(levels), left)
-    return _reject_too_little(filled, near) or filled
-
-
-def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
-    """What is got of a level that is more than enough: on a buy all of the money is paid."""
-    if near.action == "sell":
-        return sold_level(size, price, near.rate)
-    shares = affordable(size, price, near.rate)
-    return FillLevel(price, shares, size, fee(shares, price, near.rate))
-
-
-def _unmatched_text(rest: int, near: Offers, why: str) -> str:
-    if near.action == "buy":
-        return f"{dollars(rest)} was not spent: {why}"
-    return f"{number(rest)} shares were not sold: {why}"
-
-
-def _reject_too_little(filled: OrderMatch, near: Offers) -> Rejection | None:
-    market = near.market
-    if filled.shares == 0:
-        return reject("unfilled", filled.left, market)
-    if filled.shares < market.min_shares:
-        shares, least = number(filled.shares), number(market.min_shares)
-        return reject("under_min_shares", f"{shares} shares are under the market's least of {least}", market)
-    return None
-
-
-class SnapshotOffers:
-    """What a snapshot offers under the rules, worked out once for each thing that is asked for.
-
-    Nobody takes anything from it: every entrant trades on the same prices.
-    """
-
-    def __init__(self, snapshot: Snapshot, rules: Rules):
-        self.at, self.rules = snapshot.seen_at, rules
-        self.offered = {listing.market.id for listing in snapshot.shown}
-        # The first of two listings of a market counts, and what is shown comes before what is held.
-        self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}
-        self._offers: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
-        self._hashes: dict[MarketId, str] = {}
-
-    def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
-        """What may be traded at on a side of a market, or why nothing may."""
-        key = market_id, side, action
-        if key not in self._offers:
-            listing = self.listings[market_id]
-            self._offers[key] = check_time(listing, self.at, self.rules) or find_offers(
-                action, side, listing, self.rules
-            )
-        return self._offers[key]
-
-    def quote_hash(self, market_id: MarketId) -> str:
-        """The hash of the quote that a fill in this market is done on."""
-        if market_id not in self._hashes:
-            quote = self.listings[market_id].quote
-            self._hashes[market_id] = "" if quote is None else quote_hash(quote)
-        return self._hashes[market_id]
-
-
-@lru_cache(maxsize=4)
-def offers_at_snapshot(snapshot: Snapshot, rules: Rules) -> SnapshotOffers:
-    """What a snapshot offers under the rules, made once for all agents that work out what to bet there."""
-    return SnapshotOffers(snapshot, rules)

@@ -1,6 +1,7 @@
-"""A quote from either side: a NO share is the mirror image of a YES share.
+"""A quote from either side, and why a price may not be traded on.
 
-When a price may not be traded on: missing, late, stale, impossible, too wide, at odds with itself.
+A NO share is the mirror image of a YES share. A price may be missing, late, stale, impossible, too wide, or
+at odds with itself.
 """
 
 from dataclasses import replace

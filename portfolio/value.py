@@ -1,8 +1,8 @@
-"""What holdings are worth at a snapshot: at the mid for the curve, at the bid for who must sell.
+"""What holdings are worth at a snapshot, and what each lot has earned.
 
-This is the loop, lot by lot. `portfolio.marks` values many accounts at once, to the same millionth.
-
-Profit by lot, by market, and in all: what went in, what came out, and what is still held.
+Value is at the mid for the curve, liquidation at the bid for who must sell. This is the loop, lot by lot;
+`portfolio.marks` values many accounts at once, to the same millionth. Profit is by lot, by market, and in
+all: what went in, what came out, and what is still held.
 """
 
 from collections import defaultdict

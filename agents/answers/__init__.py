@@ -1,1 +1,1 @@
-"""Answers."""
+"""From what a model or a file says to a decision: read, combined, and checked."""

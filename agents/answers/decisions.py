@@ -1,11 +1,8 @@
-"""One probability out of several, in whole numbers alone: exact, and the same on every machine.
+"""Decisions combined and checked: several probabilities or answers become one, and nothing unsound is kept.
 
-Probabilities are millionths. A result is rounded to the nearest millionth, a half upwards. No root is
-ever taken: a millionth is compared with it by raising both to the same power.
-
-One decision from several answers: of samples of one question, of parts of it, of its two stages.
-
-What an agent decided, held against what it was shown: anyone's code may have made it.
+Probabilities are combined in whole numbers alone, so a result is the same on every machine: millionths,
+rounded to the nearest, a half upwards. No root is ever taken: a millionth is compared with it by raising
+both to the same power. An agent is anyone's code, so its decision is checked against what it was shown.
 """
 
 from bisect import bisect_left, bisect_right

@@ -1,12 +1,10 @@
-"""The one JSON object in a model's answer, whatever is wrapped around it, and nothing guessed.
+"""The JSON of an answer: its schema, for providers that hold a model to one, and the one object in its text.
 
-Numbers stay as they were written, so that no digit is lost before their meaning is known.
-
-The JSON schema of an answer, for providers that hold a model to one.
-
-It is strict: every key is required and no other is allowed, and what may be left out elsewhere may be
-null here. Thoughts come before forecasts, and reasons before probabilities, since a model writes in
-that order. `parse` takes whatever the schema lets through, and judges what it means.
+The text is taken with whatever is wrapped around it, and nothing is guessed; numbers stay as they were
+written, so that no digit is lost before their meaning is known. The schema is strict: every key is
+required, no other is allowed, and what may be left out elsewhere may be null. Thoughts come before
+forecasts and reasons before probabilities, since a model writes in that order. `parse` takes whatever the
+schema lets through, and judges what it means.
 """
 
 import json

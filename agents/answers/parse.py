@@ -1,7 +1,4 @@
-"""From a model's answer to a decision: tolerant of wrapping, strict on meaning.
-
-What a number or a side in an answer means, exactly; or why it means nothing.
-"""
+"""From a model's answer to a decision: tolerant of wrapping, strict on what a number or a side means."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,11 +14,14 @@ from markets.millionths import ONE, millionths
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale, Side
 
+MOST_ITEMS = 1_000
+MOST_REASON = 500
 MOST_AMOUNT = 1_000_000_000
 _LONGEST = 40
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _EXACT = Context(prec=2 * _LONGEST, rounding=ROUND_DOWN)
+_Item = TypeVar("_Item", Forecast, Bet, Sale)
 
 
 class MeaninglessItem(ValueError):
@@ -30,107 +30,6 @@ class MeaninglessItem(ValueError):
     def __init__(self, code: str, message: str):
         super().__init__(message)
         self.code = code
-
-
-def parse_probability(value: object) -> int:
-    """A probability in millionths; a percentage only where it says so.
-
-    >>> parse_probability("0.4"), parse_probability("40%")
-    (400000, 400000)
-    >>> parse_probability("40")
-    Traceback (most recent call last):
-    agents.answers.parse.MeaninglessItem: the probability 40 is not between 0 and 1
-    """
-    p = _parse_share(value, "probability")
-    if not 0 <= p <= 1:
-        raise MeaninglessItem(
-            "probability", f"the probability {one_line(str(value), 40)} is not between 0 and 1"
-        )
-    return millionths(p)
-
-
-def parse_fraction(value: object) -> int:
-    """A part of a position in millionths, above 0 and at most the whole."""
-    if isinstance(value, str) and value.strip().lower() == "all":
-        return ONE
-    part = _parse_share(value, "fraction")
-    if not (0 < part <= 1 and millionths(part) > 0):
-        raise MeaninglessItem(
-            "fraction", f"the fraction {one_line(str(value), 40)} is not above 0 and up to 1"
-        )
-    return millionths(part)
-
-
-def parse_amount(value: object) -> int:
-    """Dollars in millionths, never more than was written.
-
-    >>> parse_amount("$1,250.5")
-    1250500000
-    """
-    dollars = _parse_dollars(value, "amount")
-    if not 0 < dollars <= MOST_AMOUNT or (exact := int(_EXACT.multiply(dollars, Decimal(ONE)))) == 0:
-        shown = one_line(str(value), 40)
-        raise MeaninglessItem(
-            "amount", f"the amount {shown} is not above 0 and at most {MOST_AMOUNT:,} dollars"
-        )
-    return exact
-
-
-def parse_limit(value: object) -> int | None:
-    """The price of a share in millionths; none where none is given."""
-    if value is None:
-        return None
-    price = _parse_dollars(value, "limit")
-    if not (0 < price < 1 and 0 < millionths(price) < ONE):
-        raise MeaninglessItem("limit", f"the limit {one_line(str(value), 40)} is not between 0 and 1")
-    return millionths(price)
-
-
-def parse_side(value: object) -> Side:
-    """YES or NO, in whatever letters.
-
-    >>> parse_side(" yes ")
-    'YES'
-    """
-    match (
-        value.strip().lower() if isinstance(value, str) else value
-    ):  # upper() makes more of "yeſ" than it says
-        case "yes":
-            return "YES"
-        case "no":
-            return "NO"
-    raise MeaninglessItem("side", f'the side "{one_line(str(value), 40)}" is neither YES nor NO')
-
-
-def _parse_share(value: object, name: str) -> Decimal:
-    """A number from 0 to 1, which may be written as a percentage."""
-    if isinstance(value, str) and (text := value.strip()).endswith("%"):
-        return _EXACT.divide(_parse_number(text[:-1], name), Decimal(100))
-    return _parse_number(value, name)
-
-
-def _parse_dollars(value: object, name: str) -> Decimal:
-    return _parse_number(value.strip().removeprefix("$") if isinstance(value, str) else value, name)
-
-
-def _parse_number(value: object, name: str) -> Decimal:
-    """A finite number from its text, which has nothing else in it."""
-    if not isinstance(value, str):
-        kind = {bool: "true or false", type(None): "missing"}.get(type(value), "not a number")
-        raise MeaninglessItem(name, f"the {name} is {kind}")
-    text = value.strip()
-    if len(text) > _LONGEST:
-        raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is longer than {_LONGEST} characters')
-    if _PLAIN.fullmatch(text):
-        return Decimal(text)
-    if _GROUPED.fullmatch(text):
-        return Decimal(text.replace(",", ""))
-    raise MeaninglessItem(name, f'the {name} "{one_line(value, 40)}" is not a number')
-
-
-MOST_ITEMS = 1_000
-MOST_REASON = 500
-_Item = TypeVar("_Item", Forecast, Bet, Sale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,3 +172,99 @@ def _reject_unasked(lists: Mapping[str, list[Any]], stage: Stage) -> list[Reject
     else:
         code, words = "not_asked", f"{count} bets or sales came where only probabilities were asked for"
     return [Rejection(code, words)] if count else []
+
+
+def parse_probability(value: object) -> int:
+    """A probability in millionths; a percentage only where it says so.
+
+    >>> parse_probability("0.4"), parse_probability("40%")
+    (400000, 400000)
+    >>> parse_probability("40")
+    Traceback (most recent call last):
+    agents.answers.parse.MeaninglessItem: the probability 40 is not between 0 and 1
+    """
+    p = _parse_share(value, "probability")
+    if not 0 <= p <= 1:
+        raise MeaninglessItem(
+            "probability", f"the probability {one_line(str(value), 40)} is not between 0 and 1"
+        )
+    return millionths(p)
+
+
+def parse_fraction(value: object) -> int:
+    """A part of a position in millionths, above 0 and at most the whole."""
+    if isinstance(value, str) and value.strip().lower() == "all":
+        return ONE
+    part = _parse_share(value, "fraction")
+    if not (0 < part <= 1 and millionths(part) > 0):
+        raise MeaninglessItem(
+            "fraction", f"the fraction {one_line(str(value), 40)} is not above 0 and up to 1"
+        )
+    return millionths(part)
+
+
+def parse_amount(value: object) -> int:
+    """Dollars in millionths, never more than was written.
+
+    >>> parse_amount("$1,250.5")
+    1250500000
+    """
+    dollars = _parse_dollars(value, "amount")
+    if not 0 < dollars <= MOST_AMOUNT or (exact := int(_EXACT.multiply(dollars, Decimal(ONE)))) == 0:
+        shown = one_line(str(value), 40)
+        raise MeaninglessItem(
+            "amount", f"the amount {shown} is not above 0 and at most {MOST_AMOUNT:,} dollars"
+        )
+    return exact
+
+
+def parse_limit(value: object) -> int | None:
+    """The price of a share in millionths; none where none is given."""
+    if value is None:
+        return None
+    price = _parse_dollars(value, "limit")
+    if not (0 < price < 1 and 0 < millionths(price) < ONE):
+        raise MeaninglessItem("limit", f"the limit {one_line(str(value), 40)} is not between 0 and 1")
+    return millionths(price)
+
+
+def parse_side(value: object) -> Side:
+    """YES or NO, in whatever letters.
+
+    >>> parse_side(" yes ")
+    'YES'
+    """
+    match (
+        value.strip().lower() if isinstance(value, str) else value
+    ):  # upper() makes more of "yeſ" than it says
+        case "yes":
+            return "YES"
+        case "no":
+            return "NO"
+    raise MeaninglessItem("side", f'the side "{one_line(str(value), 40)}" is neither YES nor NO')
+
+
+def _parse_share(value: object, name: str) -> Decimal:
+    """A number from 0 to 1, which may be written as a percentage."""
+    if isinstance(value, str) and (text := value.strip()).endswith("%"):
+        return _EXACT.divide(_parse_number(text[:-1], name), Decimal(100))
+    return _parse_number(value, name)
+
+
+def _parse_dollars(value: object, name: str) -> Decimal:
+    return _parse_number(value.strip().removeprefix("$") if isinstance(value, str) else value, name)
+
+
+def _parse_number(value: object, name: str) -> Decimal:
+    """A finite number from its text, which has nothing else in it."""
+    if not isinstance(value, str):
+        kind = {bool: "true or false", type(None): "missing"}.get(type(value), "not a number")
+        raise MeaninglessItem(name, f"the {name} is {kind}")
+    text = value.strip()
+    if len(text) > _LONGEST:
+        raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is longer than {_LONGEST} characters')
+    if _PLAIN.fullmatch(text):
+        return Decimal(text)
+    if _GROUPED.fullmatch(text):
+        return Decimal(text.replace(",", ""))
+    raise MeaninglessItem(name, f'the {name} "{one_line(value, 40)}" is not a number')

@@ -1,8 +1,7 @@
 """The demo's models: a pure function of a model's name, the messages and a seed.
 
-What a demo model takes in: the markets, prices, evidence and account that its prompt tells of.
-
-How the demo's models come to believe what they do: one weighs the evidence, the others less well.
+A model reads the markets, prices, evidence and account that its prompt tells of, forms a belief on each
+market (one model weighs the evidence, the others do so less well) and bets on it.
 """
 
 import json

@@ -26,23 +26,11 @@ from pydantic import Field
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Agent, Ask, Decision, Forecast, Given, Message, ModelSettings, Prompt, Stage, View
-from agents.prompts.prompt import PromptPart, TooLong, render
+from agents.prompts.prompt import PromptPart, render
+from agents.text import TooLong
 from markets.model import MarketId
 
 Result = TypeVar("Result")
-
-
-async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """What all of them return, in their order. Where one raises, the others are stopped, and it is raised."""
-    tasks = [asyncio.ensure_future(each) for each in coroutines]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 BLIND = "blind"
 MOST_SHOWN = 20_000
 """Characters of an unusable answer that are shown again."""
@@ -168,3 +156,14 @@ def _again(prompt: Prompt, reply: str, fault: UnusableAnswer) -> Prompt:
     )
     answered = Message("assistant", reply[:MOST_SHOWN].strip() or "(nothing)")
     return replace(prompt, messages=(*prompt.messages, answered, Message("user", words)))
+
+
+async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """What all of them return, in their order. Where one raises, the others are stopped, and it is raised."""
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

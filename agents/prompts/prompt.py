@@ -1,9 +1,4 @@
-"""From what an agent sees to what its model is asked: a template filled in, and nothing else.
-
-The sentences of a prompt that depend on the rules, on the part that is asked, and on what was cut.
-
-What a prompt's template can name: the round, the account and the markets, in words and figures.
-"""
+"""What a model is asked: a template filled in with what the agent may see, cut to its budget of tokens."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
-from agents.prompts.template import BadTemplate, compile_template
-from agents.text import TooLong, cut_text, fit_messages, one_line, quoted_lines
+from agents.prompts.template import compile_template
+from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.model import Lot, Side
@@ -34,77 +29,6 @@ class PromptPart:
     committed: int = 0
 
 
-def minute_text(at: datetime) -> str:
-    """A time as prompts write it: 2026-01-04 12:00 UTC."""
-    return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
-
-
-def market_list(ids: Sequence[str]) -> str:
-    """How many markets are asked about, and which.
-
-    >>> market_list(["m1", "m2", "m3"]), market_list(["m1", "m3"]), market_list([])
-    ('3 of them, m1 to m3', '2 of them: m1, m3', 'there are none')
-    """
-    if not ids:
-        return "there are none"
-    first, last = int(ids[0][1:]), int(ids[-1][1:])
-    if last - first + 1 == len(ids):
-        return f"{len(ids)} of them, {ids[0]} to {ids[-1]}"
-    return f"{len(ids)} of them: {', '.join(ids)}"
-
-
-def part_line(part: PromptPart | None, on_offer: int) -> str:
-    """That a question is only a part of one, where it is."""
-    if part is None or part.parts == 1:
-        return ""
-    return (
-        f"Part {part.number} of {part.parts}: of the {on_offer} markets on offer, this part is about "
-        f"{len(part.markets)}. You are asked about the others separately."
-    )
-
-
-def cut_line(longest: int | None) -> str:
-    """That texts were cut, where they were."""
-    if longest is None:
-        return ""
-    return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
-
-
-def is_base_fixed(rules: Rules) -> bool:
-    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
-    return rules.base == "start" or rules.cap == "decision"
-
-
-def most_to_bet(cash: int, committed: int, rules: Rules) -> int:
-    """The most that can still be bet at once."""
-    left = max(cash - committed, 0)
-    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
-    return max(min(cap - committed if rules.cap == "decision" else cap, left), 0)
-
-
-def prices_line(rules: Rules, prices: bool) -> str:
-    """At which prices orders are filled, and which markets take none."""
-    refused = (
-        f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
-        "is taken."
-    )
-    if not prices:
-        return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
-    if rules.fill == "mid":
-        return f"You buy and sell at the YES price shown, whatever the size. {refused}"
-    return (
-        "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
-        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {refused}"
-    )
-
-
-def fee_line(rules: Rules) -> str:
-    """What is charged."""
-    if rules.fee == "none":
-        return "There are no fees."
-    return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."
-
-
 @dataclass(frozen=True, slots=True)
 class PromptContext:
     """What a question lets its reader see of a view. Texts longer than `longest` are cut."""
@@ -115,6 +39,39 @@ class PromptContext:
     part: PromptPart | None = None
     evidence: bool = True
     longest: int | None = None
+
+
+def render(
+    text: str,
+    view: View,
+    *,
+    prices: bool = True,
+    stage: Stage = "final",
+    before: Sequence[Forecast] = (),
+    system: str | None = None,
+    part: PromptPart | None = None,
+    tokens: int | None = None,
+) -> Prompt:
+    """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
+
+    A template has a block `user` and, if it wants one, a block `system`; one without blocks is
+    the user's message as it stands. A `system` template takes the place of that block. With a `part`
+    only its markets are asked about. Long texts are cut evenly until all fits in so many `tokens`.
+    Raises `BadTemplate`, and `TooLong` where nothing is left to cut.
+    """
+    user = compile_template(text)
+    head = user if system is None else compile_template(system)
+    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names)
+
+    def messages(longest: int | None) -> tuple[Message, ...]:
+        known = prompt_facts(replace(sight, longest=longest))
+        opening = head.filled("system", known) if system is not None or "system" in user.blocks else ""
+        asked = Message("user", user.filled("user", known))
+        return (Message("system", opening), asked) if opening else (asked,)
+
+    texts = () if tokens is None else tuple(long_texts(sight))
+    bets = user.answer == "decision" and stage != "blind"
+    return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)
 
 
 def short_ids(listings: Iterable[Listing]) -> dict[MarketId, str]:
@@ -232,9 +189,6 @@ def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
     }
 
 
-_figure_text = lru_cache(maxsize=4096)(number)  # prices repeat
-
-
 def _price_facts(quote: Quote | None) -> str:
     """A quote in words; sides that nobody offers are said to be missing."""
     if quote is None or quote.mid is None:
@@ -257,37 +211,75 @@ def _position_facts(
     }
 
 
-__all__ = ["BadTemplate", "PromptPart", "TooLong", "render", "short_ids"]
+def minute_text(at: datetime) -> str:
+    """A time as prompts write it: 2026-01-04 12:00 UTC."""
+    return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
 
 
-def render(
-    text: str,
-    view: View,
-    *,
-    prices: bool = True,
-    stage: Stage = "final",
-    before: Sequence[Forecast] = (),
-    system: str | None = None,
-    part: PromptPart | None = None,
-    tokens: int | None = None,
-) -> Prompt:
-    """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
+def market_list(ids: Sequence[str]) -> str:
+    """How many markets are asked about, and which.
 
-    A template has a block `user` and, if it wants one, a block `system`; one without blocks is
-    the user's message as it stands. A `system` template takes the place of that block. With a `part`
-    only its markets are asked about. Long texts are cut evenly until all fits in so many `tokens`.
-    Raises `BadTemplate`, and `TooLong` where nothing is left to cut.
+    >>> market_list(["m1", "m2", "m3"]), market_list(["m1", "m3"]), market_list([])
+    ('3 of them, m1 to m3', '2 of them: m1, m3', 'there are none')
     """
-    user = compile_template(text)
-    head = user if system is None else compile_template(system)
-    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names)
+    if not ids:
+        return "there are none"
+    first, last = int(ids[0][1:]), int(ids[-1][1:])
+    if last - first + 1 == len(ids):
+        return f"{len(ids)} of them, {ids[0]} to {ids[-1]}"
+    return f"{len(ids)} of them: {', '.join(ids)}"
 
-    def messages(longest: int | None) -> tuple[Message, ...]:
-        known = prompt_facts(replace(sight, longest=longest))
-        opening = head.filled("system", known) if system is not None or "system" in user.blocks else ""
-        asked = Message("user", user.filled("user", known))
-        return (Message("system", opening), asked) if opening else (asked,)
 
-    texts = () if tokens is None else tuple(long_texts(sight))
-    bets = user.answer == "decision" and stage != "blind"
-    return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)
+def part_line(part: PromptPart | None, on_offer: int) -> str:
+    """That a question is only a part of one, where it is."""
+    if part is None or part.parts == 1:
+        return ""
+    return (
+        f"Part {part.number} of {part.parts}: of the {on_offer} markets on offer, this part is about "
+        f"{len(part.markets)}. You are asked about the others separately."
+    )
+
+
+def cut_line(longest: int | None) -> str:
+    """That texts were cut, where they were."""
+    if longest is None:
+        return ""
+    return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
+
+
+def is_base_fixed(rules: Rules) -> bool:
+    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
+    return rules.base == "start" or rules.cap == "decision"
+
+
+def most_to_bet(cash: int, committed: int, rules: Rules) -> int:
+    """The most that can still be bet at once."""
+    left = max(cash - committed, 0)
+    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
+    return max(min(cap - committed if rules.cap == "decision" else cap, left), 0)
+
+
+def prices_line(rules: Rules, prices: bool) -> str:
+    """At which prices orders are filled, and which markets take none."""
+    refused = (
+        f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
+        "is taken."
+    )
+    if not prices:
+        return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
+    if rules.fill == "mid":
+        return f"You buy and sell at the YES price shown, whatever the size. {refused}"
+    return (
+        "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
+        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {refused}"
+    )
+
+
+def fee_line(rules: Rules) -> str:
+    """What is charged."""
+    if rules.fee == "none":
+        return "There are no fees."
+    return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."
+
+
+_figure_text = lru_cache(maxsize=4096)(number)  # prices repeat

@@ -1,7 +1,4 @@
-"""Adding to a bundle what was seen: only what is new, and only what reads back as the same.
-
-Lines of a bundle's files, each tried by reading it back: it must say just what was meant.
-"""
+"""Adding to a bundle what was seen: only what is new, and only what reads back as it was meant."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,71 +20,6 @@ from markets.venue import QuarantinedRecord, Report, VenueError, ignore_report
 
 Row = dict[str, object]
 T = TypeVar("T")
-
-
-def page_line(market: Market, at: datetime) -> Row:
-    """The line of `markets.jsonl` for a market's page as it read at an instant."""
-    venue, _, own = market.id.partition(":")
-    row: Row = {
-        "venue": venue,
-        "id": own,
-        "question": market.question,
-        "rules": market.rules,
-        "category": market.category,
-        "event": market.event_id,
-        "open": timestamp_text(market.opens_at),
-        "close": timestamp_text(market.closes_at),
-        "seen": timestamp_text(at),
-        "tick": str(decimal(market.tick)),
-        "fee_rate": str(decimal(market.fee_rate)),
-        "min_shares": str(decimal(market.min_shares)),
-    }
-    return _reads_back(row, rows.page(row).market, market)
-
-
-def price_line(quote: Quote) -> Row:
-    """The row of `prices.csv` for a quote."""
-    venue, _, own = quote.market_id.partition(":")
-    row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
-    prices = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
-    row |= {name: "" if value is None else str(decimal(value)) for name, value in prices.items()}
-    row["volume"] = str(decimal(quote.volume))
-    made = rows.quote(row)
-    booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
-    return _reads_back(row, booked, quote)
-
-
-def book_line(quote: Quote) -> Row:
-    """The line of `books.jsonl` for a quote that has a book."""
-    venue, _, own = quote.market_id.partition(":")
-    sides = {"bids": _levels(quote.bids), "asks": _levels(quote.asks)}
-    return {"venue": venue, "id": own, "at": timestamp_text(quote.at), **sides}
-
-
-def _levels(levels: Iterable[Level]) -> list[list[str]]:
-    return [[str(decimal(level.price)), str(decimal(level.shares))] for level in levels]
-
-
-def end_line(end: Resolution) -> Row:
-    """The row of `resolutions.csv` for how a market ended. Its source is kept on one line."""
-    end = replace(end, source=" ".join(end.source.split()))
-    payout = rows.REFUND if end.payout is None else str(decimal(end.payout))
-    row: Row = {
-        "market": end.market_id,
-        "version": str(end.version),
-        "known_at": timestamp_text(end.known_at),
-        "payout": payout,
-        "source": end.source,
-    }
-    return _reads_back(row, rows.end(row), end)
-
-
-def _reads_back(row: Row, read_back: T, meant: T) -> Row:
-    if read_back != meant:
-        raise BadBundleValue(shown_value(row), "what reads back as the same")
-    return row
-
-
 TABLES = {
     PRICES: rows.PRICE_COLUMNS + rows.MORE_PRICE_COLUMNS,
     ENDS: rows.END_COLUMNS + rows.MORE_END_COLUMNS,
@@ -216,3 +148,66 @@ def _quarantine(
 ) -> QuarantinedRecord:
     venue, _, own = market.partition(":")
     return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is not in the recording")
+
+
+def page_line(market: Market, at: datetime) -> Row:
+    """The line of `markets.jsonl` for a market's page as it read at an instant."""
+    venue, _, own = market.id.partition(":")
+    row: Row = {
+        "venue": venue,
+        "id": own,
+        "question": market.question,
+        "rules": market.rules,
+        "category": market.category,
+        "event": market.event_id,
+        "open": timestamp_text(market.opens_at),
+        "close": timestamp_text(market.closes_at),
+        "seen": timestamp_text(at),
+        "tick": str(decimal(market.tick)),
+        "fee_rate": str(decimal(market.fee_rate)),
+        "min_shares": str(decimal(market.min_shares)),
+    }
+    return _reads_back(row, rows.page(row).market, market)
+
+
+def price_line(quote: Quote) -> Row:
+    """The row of `prices.csv` for a quote."""
+    venue, _, own = quote.market_id.partition(":")
+    row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
+    prices = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
+    row |= {name: "" if value is None else str(decimal(value)) for name, value in prices.items()}
+    row["volume"] = str(decimal(quote.volume))
+    made = rows.quote(row)
+    booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
+    return _reads_back(row, booked, quote)
+
+
+def book_line(quote: Quote) -> Row:
+    """The line of `books.jsonl` for a quote that has a book."""
+    venue, _, own = quote.market_id.partition(":")
+    sides = {"bids": _levels(quote.bids), "asks": _levels(quote.asks)}
+    return {"venue": venue, "id": own, "at": timestamp_text(quote.at), **sides}
+
+
+def _levels(levels: Iterable[Level]) -> list[list[str]]:
+    return [[str(decimal(level.price)), str(decimal(level.shares))] for level in levels]
+
+
+def end_line(end: Resolution) -> Row:
+    """The row of `resolutions.csv` for how a market ended. Its source is kept on one line."""
+    end = replace(end, source=" ".join(end.source.split()))
+    payout = rows.REFUND if end.payout is None else str(decimal(end.payout))
+    row: Row = {
+        "market": end.market_id,
+        "version": str(end.version),
+        "known_at": timestamp_text(end.known_at),
+        "payout": payout,
+        "source": end.source,
+    }
+    return _reads_back(row, rows.end(row), end)
+
+
+def _reads_back(row: Row, read_back: T, meant: T) -> Row:
+    if read_back != meant:
+        raise BadBundleValue(shown_value(row), "what reads back as the same")
+    return row

@@ -1,7 +1,4 @@
-"""What the markets of an event ask, and by which rules.
-
-The words of the simulated world: invented places, firms and people, and what is asked of them.
-"""
+"""What the markets of an event ask, and by which rules: of invented places, firms and people."""
 
 import random
 from collections.abc import Callable
@@ -20,7 +17,6 @@ _FIRST_HALF = ("Ambel", "Bresk", "Carm", "Dresk", "Emmer", "Fesk", "Gorm", "Hask
 _SECOND_HALF = ("aby", "adottir", "ek", "eling", "ersk", "ingway", "olt", "ovar", "ster", "und")
 _TRADES = ("Freight", "Foods", "Instruments", "Motors", "Optics", "Power", "Rail", "Robotics",
            "Shipping", "Steel", "Telecom", "Textiles")  # fmt: skip
-
 TOPICS: dict[str, tuple[str, ...]] = {
     "politics": (
         "{person} still be mayor of {place}",
@@ -90,37 +86,9 @@ THRESHOLDS = {
 }
 """What can be passed step by step, the first step and how far it is to the next."""
 JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
-
-
-def town(rng: random.Random) -> str:
-    """A place."""
-    return pick(rng, _HEADS) + pick(rng, _TAILS)
-
-
-def surname(rng: random.Random) -> str:
-    """What a person or a firm is called."""
-    return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
-
-
-def given(rng: random.Random) -> str:
-    """A person's first name."""
-    return pick(rng, _GIVEN)
-
-
-def firm(rng: random.Random) -> str:
-    """A firm by its name and its trade."""
-    return f"{surname(rng)} {pick(rng, _TRADES)}"
-
-
-def pick(rng: random.Random, items: tuple[str, ...]) -> str:
-    """One of them."""
-    return items[draw_below(rng, len(items))]
-
-
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip
 _ALONE = " Of the {count} that are listed, exactly one comes true."
-
 Texts = list[tuple[str, str]]
 """Questions, each with its rules."""
 
@@ -177,3 +145,28 @@ def _rules(judge: str, closes_at: datetime) -> str:
         f"as reported by {judge}; otherwise NO does. Where the report leaves it open, each side is paid "
         f"half; if there is no report, the market is cancelled and stakes go back."
     )
+
+
+def town(rng: random.Random) -> str:
+    """A place."""
+    return pick(rng, _HEADS) + pick(rng, _TAILS)
+
+
+def surname(rng: random.Random) -> str:
+    """What a person or a firm is called."""
+    return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
+
+
+def given(rng: random.Random) -> str:
+    """A person's first name."""
+    return pick(rng, _GIVEN)
+
+
+def firm(rng: random.Random) -> str:
+    """A firm by its name and its trade."""
+    return f"{surname(rng)} {pick(rng, _TRADES)}"
+
+
+def pick(rng: random.Random, items: tuple[str, ...]) -> str:
+    """One of them."""
+    return items[draw_below(rng, len(items))]

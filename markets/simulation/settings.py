@@ -1,7 +1,4 @@
-"""What shapes a simulated season, and where its chance comes from.
-
-When the whole venue is out.
-"""
+"""What shapes a simulated season, where its chance comes from, and when the whole venue is out."""
 
 import random
 from collections.abc import Callable

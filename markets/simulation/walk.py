@@ -1,18 +1,16 @@
-"""How the truth about the markets of an event moves from day to day, and what is seen of it.
+"""How the truth about the markets of an event moves from day to day, and what evidence says of it.
 
-Dated evidence: one line a piece, from sources that are close to the truth or far off it.
+The markets of an event hang together loosely, as exclusive outcomes, or as rungs of a ladder. A score is
+what a market's probability is made of: mostly log-odds; for exclusive outcomes the logarithms of their
+weights, which say something only together.
 
-The grammar of a line, which is all that an agent gets to see:
+Evidence is dated, one line a piece, from sources that are close to the truth or far off it. The grammar of
+a line, which is all that an agent gets to see:
 
     - DATE: SOURCE puts the chance at N%.
 
 DATE is year-month-day, SOURCE one of the names below, N a whole number from 1 to 99. It is a look
 at the truth of that day, and can be read from the next midnight (UTC) on.
-
-How the markets of an event hang together: loosely, as exclusive outcomes, or as rungs of a ladder.
-
-A score is what a market's probability is made of. Most scores are log-odds; those of exclusive outcomes are
-the logarithms of their weights, so they say something only together.
 """
 
 import random
@@ -28,6 +26,9 @@ from markets.simulation.settings import Chance, Family, Settings, draw_below
 INTRODUCTION = (
     "What has been said so far. A careful panel is usually close, an analyst less so, a rumour often far off:"
 )
+LEAD = 3
+"""Days that a walk begins before its market opens, so that a first panel can have met."""
+_ROOT_3 = 1.7320508075688772
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,69 +43,7 @@ class EvidenceSource:
 PANEL = EvidenceSource("a careful panel", noise=0.25, share=0.4)
 ANALYST = EvidenceSource("an analyst", noise=0.7, share=0.3)
 RUMOUR = EvidenceSource("a rumour", noise=1.6, share=0.3)
-
-
-def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
-    """Who speaks up on a day, if anyone does."""
-    draw = rng.random()
-    for source in (PANEL, ANALYST, RUMOUR):
-        draw -= rate * source.share
-        if draw < 0:
-            return source
-    return None
-
-
-def evidence_line(source: EvidenceSource, day: date, truth: float, rng: random.Random) -> str:
-    """What the source says about a market whose true log-odds are `truth`."""
-    p = probability(truth + source.noise * bell(rng))
-    percent = min(max((p + 5_000) // 10_000, 1), 99)
-    return f"- {day.isoformat()}: {source.name} puts the chance at {percent}%."
-
-
 Scores = tuple[float, ...]
-
-
-def ladder_rungs(event: SimulatedEvent, settings: Settings, chance: Chance) -> Scores:
-    """What each threshold of a ladder takes off the log-odds, as far above the middle as below."""
-    rng = chance(f"{chance_key(event.id)}/rungs", date.min)
-    heights = [0.0]
-    for _ in range(event.markets - 1):
-        heights.append(heights[-1] + settings.own_start * (0.4 + rng.random()))
-    return tuple(height - heights[-1] / 2 for height in heights)
-
-
-def scores(family: Family, shared: float, own: Sequence[float], heights: Sequence[float]) -> Scores:
-    """The true scores of an event's markets, from what they share and what each has of its own.
-
-    A ladder moves as one, by its first market. What exclusive outcomes share would move none of them.
-    """
-    if family == "exclusive":
-        return tuple(own)
-    if family == "ladder":
-        return tuple(shared + own[0] - height for height in heights)
-    return tuple(shared + part for part in own)
-
-
-def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequence[float]) -> Scores:
-    """The scores as prices take them: less far apart, and with errors. A ladder's prices err together."""
-    if family == "ladder":
-        errors = [errors[0]] * len(true)
-    return tuple(shrink * score + error for score, error in zip(true, errors, strict=True))
-
-
-def chance_of(family: Family, found: Scores, place: int) -> int:
-    """The probability behind the scores for one of the markets, in millionths."""
-    return split(found)[place] if family == "exclusive" else probability(found[place])
-
-
-def odds_of(family: Family, found: Scores, place: int) -> float:
-    """The log-odds behind the scores for one of the markets."""
-    return log_odds(chance_of(family, found, place)) if family == "exclusive" else found[place]
-
-
-LEAD = 3
-"""Days that a walk begins before its market opens, so that a first panel can have met."""
-_ROOT_3 = 1.7320508075688772
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +159,58 @@ def _say(
     eve = event.opens_at.date() - timedelta(1)
     source = PANEL if day == eve else draw_source(rng, settings.evidence_rate)
     return None if source is None else evidence_line(source, day, odds_of(event.family, true, place), rng)
+
+
+def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
+    """Who speaks up on a day, if anyone does."""
+    draw = rng.random()
+    for source in (PANEL, ANALYST, RUMOUR):
+        draw -= rate * source.share
+        if draw < 0:
+            return source
+    return None
+
+
+def evidence_line(source: EvidenceSource, day: date, truth: float, rng: random.Random) -> str:
+    """What the source says about a market whose true log-odds are `truth`."""
+    p = probability(truth + source.noise * bell(rng))
+    percent = min(max((p + 5_000) // 10_000, 1), 99)
+    return f"- {day.isoformat()}: {source.name} puts the chance at {percent}%."
+
+
+def ladder_rungs(event: SimulatedEvent, settings: Settings, chance: Chance) -> Scores:
+    """What each threshold of a ladder takes off the log-odds, as far above the middle as below."""
+    rng = chance(f"{chance_key(event.id)}/rungs", date.min)
+    heights = [0.0]
+    for _ in range(event.markets - 1):
+        heights.append(heights[-1] + settings.own_start * (0.4 + rng.random()))
+    return tuple(height - heights[-1] / 2 for height in heights)
+
+
+def scores(family: Family, shared: float, own: Sequence[float], heights: Sequence[float]) -> Scores:
+    """The true scores of an event's markets, from what they share and what each has of its own.
+
+    A ladder moves as one, by its first market. What exclusive outcomes share would move none of them.
+    """
+    if family == "exclusive":
+        return tuple(own)
+    if family == "ladder":
+        return tuple(shared + own[0] - height for height in heights)
+    return tuple(shared + part for part in own)
+
+
+def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequence[float]) -> Scores:
+    """The scores as prices take them: less far apart, and with errors. A ladder's prices err together."""
+    if family == "ladder":
+        errors = [errors[0]] * len(true)
+    return tuple(shrink * score + error for score, error in zip(true, errors, strict=True))
+
+
+def chance_of(family: Family, found: Scores, place: int) -> int:
+    """The probability behind the scores for one of the markets, in millionths."""
+    return split(found)[place] if family == "exclusive" else probability(found[place])
+
+
+def odds_of(family: Family, found: Scores, place: int) -> float:
+    """The log-odds behind the scores for one of the markets."""
+    return log_odds(chance_of(family, found, place)) if family == "exclusive" else found[place]

@@ -1,10 +1,7 @@
-"""A whole season, and what of it may be seen at an instant.
+"""A whole simulated season, and what of it may be seen at an instant: pages, quotes and resolutions.
 
-How the markets of an event end, and from when on which version of that is known.
-
-Events and markets with their days, each worked out when it is first asked for and not before.
-
-The price of a simulated market on a day: a small book on ticks of a cent.
+The days of an event are worked out when they are first asked for and not before. A quote is a small book
+on ticks of a cent.
 """
 
 import random
@@ -22,9 +19,149 @@ from markets.simulation.walk import INTRODUCTION, WalkDay, first_day, walk
 HOURS = (0, 1, 3, 6, 12, 30)
 """How long after the close an end is known, unless it is late."""
 CENT = ONE // 100
-
+TICK = ONE // 100
+_DOLLARS = (400, 700, 1_000)
+"""What a level holds in a market of middling depth, in dollars, best level first."""
 EventResolutions = tuple[tuple[Resolution, ...], ...]
 """For each market of an event every version of how it ends."""
+
+
+@dataclass(slots=True)
+class EventStory:
+    """An event as it unfolds."""
+
+    event: SimulatedEvent
+    settings: Settings
+    chance: Chance
+    _days: list[WalkDay] = field(default_factory=list)
+    _walk: Iterator[WalkDay] | None = None
+    _ends: EventResolutions | None = None
+
+    def until(self, day: date) -> list[WalkDay]:
+        """All days up to one; the first of them whatever was asked for."""
+        wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
+        if self._walk is None:
+            self._walk = walk(self.event, self.settings, self.chance)
+        while len(self._days) < max(wanted, 1):
+            self._days.append(next(self._walk))
+        return self._days[: max(wanted, 1)]
+
+    def ends(self) -> EventResolutions:
+        """For each market every version of how it ends."""
+        if self._ends is None:
+            last = self.until(self.event.closes_at.date())[-1]
+            truths = [last.truth(place) for place in range(self.event.markets)]
+            self._ends = draw_resolutions(self.event, truths, self.settings, self.chance)
+        return self._ends
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedMarket:
+    """A market and its place in its event. `market.rules` holds no evidence yet."""
+
+    market: Market
+    story: EventStory
+    place: int
+
+    def day(self, at: datetime) -> WalkDay:
+        """The day of the walk that an instant falls on; its first or last one outside of it."""
+        return self.story.until(at.astimezone(UTC).date())[-1]
+
+    def said(self, today: date) -> Iterator[str]:
+        """What was said of the market before a day."""
+        for day in self.story.until(today):
+            said = day.said[self.place]
+            if day.date < today and said is not None:
+                yield said
+
+    def resolutions(self, at: datetime) -> list[Resolution]:
+        """Every version of how the market ended that is known by then."""
+        if at < self.market.closes_at:
+            return []
+        return [end for end in self.story.ends()[self.place] if end.known_at <= at]
+
+
+SimulatedWorld = dict[MarketId, SimulatedMarket]
+"""All markets of a season, in the order in which they are listed."""
+
+
+def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
+    """Every market of the season, its days yet to be worked out."""
+    lives: SimulatedWorld = {}
+    for event in plan_events(settings, chance):
+        story = EventStory(event, settings, chance)
+        for place, market in enumerate(_markets(event, settings, chance)):
+            lives[market.id] = SimulatedMarket(market, story, place)
+    return lives
+
+
+def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
+    """The market as its page reads at an instant, with the evidence of the days before."""
+    today = min(at, life.market.closes_at).astimezone(UTC).date()
+    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.said(today)))
+    page = replace(life.market, rules=rules)
+    if _has_no_quote(life, today, settings, chance):
+        return Listing(page, None)
+    return Listing(page, draw_quote(life, at, settings, chance))
+
+
+def _has_no_quote(life: SimulatedMarket, day: date, settings: Settings, chance: Chance) -> bool:
+    """Whether nobody says a price for a market on a day."""
+    rate = settings.unquoted_rate
+    return rate > 0 and chance(f"{chance_key(life.market.id)}/unquoted", day).random() < rate
+
+
+def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[Market]:
+    rng = chance(f"{chance_key(event.id)}/words", event.opens_at.date())
+    category, texts = questions(rng, event.markets, event.closes_at, event.family)
+    return [
+        Market(
+            id=market,
+            event_id=event.id,
+            question=question,
+            rules=rules,
+            category=category,
+            opens_at=event.opens_at,
+            closes_at=event.closes_at,
+            tick=TICK,
+            fee_rate=settings.fee_rate,
+        )
+        for market, (question, rules) in zip(event.market_ids, texts, strict=True)
+    ]
+
+
+def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Quote:
+    """Bid, ask and book at an instant; after the close, those that stood last."""
+    market = life.market
+    at = min(at, market.closes_at)
+    day = life.day(at)
+    rng = chance(f"{chance_key(market.id)}/book", day.date)
+    width = 1 + draw_below(rng, settings.spread)
+    bid = min(max(day.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
+    ask = bid + width
+    depth = 0.5 + 1.5 * rng.random()
+    return Quote(
+        market.id,
+        at,
+        bid=bid * TICK,
+        ask=ask * TICK,
+        mid=(bid + ask) * TICK // 2,
+        last=(bid, ask)[draw_below(rng, 2)] * TICK,
+        volume=day.traded[life.place],
+        bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _level_prices(bid, -1)),
+        asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _level_prices(ask, +1)),
+    )
+
+
+def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
+    """Places and prices of the levels from the best one on, as far as a price may go."""
+    return [(n, best + n * step) for n in range(len(_DOLLARS)) if 0 < best + n * step < 100]
+
+
+def _shares(cents: int, place: int, depth: float, rng: random.Random) -> int:
+    """Whole shares, for about the level's dollars at what the one who takes them pays for each."""
+    dollars = _DOLLARS[place] * depth * (0.6 + 0.8 * rng.random())
+    return max(int(dollars * 100 / cents), 1) * ONE
 
 
 def draw_resolutions(
@@ -108,146 +245,3 @@ def _versions(
     yield Resolution(market, 1, known_at, wrong, "simulator")
     later = known_at + timedelta(days=1 + draw_below(rng, settings.corrected_days))
     yield Resolution(market, 2, later, payout, "simulator")
-
-
-@dataclass(slots=True)
-class EventStory:
-    """An event as it unfolds."""
-
-    event: SimulatedEvent
-    settings: Settings
-    chance: Chance
-    _days: list[WalkDay] = field(default_factory=list)
-    _walk: Iterator[WalkDay] | None = None
-    _ends: EventResolutions | None = None
-
-    def until(self, day: date) -> list[WalkDay]:
-        """All days up to one; the first of them whatever was asked for."""
-        wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
-        if self._walk is None:
-            self._walk = walk(self.event, self.settings, self.chance)
-        while len(self._days) < max(wanted, 1):
-            self._days.append(next(self._walk))
-        return self._days[: max(wanted, 1)]
-
-    def ends(self) -> EventResolutions:
-        """For each market every version of how it ends."""
-        if self._ends is None:
-            last = self.until(self.event.closes_at.date())[-1]
-            truths = [last.truth(place) for place in range(self.event.markets)]
-            self._ends = draw_resolutions(self.event, truths, self.settings, self.chance)
-        return self._ends
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedMarket:
-    """A market and its place in its event. `market.rules` holds no evidence yet."""
-
-    market: Market
-    story: EventStory
-    place: int
-
-    def day(self, at: datetime) -> WalkDay:
-        """The day of the walk that an instant falls on; its first or last one outside of it."""
-        return self.story.until(at.astimezone(UTC).date())[-1]
-
-    def said(self, today: date) -> Iterator[str]:
-        """What was said of the market before a day."""
-        for day in self.story.until(today):
-            said = day.said[self.place]
-            if day.date < today and said is not None:
-                yield said
-
-    def resolutions(self, at: datetime) -> list[Resolution]:
-        """Every version of how the market ended that is known by then."""
-        if at < self.market.closes_at:
-            return []
-        return [end for end in self.story.ends()[self.place] if end.known_at <= at]
-
-
-TICK = ONE // 100
-_DOLLARS = (400, 700, 1_000)
-"""What a level holds in a market of middling depth, in dollars, best level first."""
-
-
-def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Quote:
-    """Bid, ask and book at an instant; after the close, those that stood last."""
-    market = life.market
-    at = min(at, market.closes_at)
-    day = life.day(at)
-    rng = chance(f"{chance_key(market.id)}/book", day.date)
-    width = 1 + draw_below(rng, settings.spread)
-    bid = min(max(day.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
-    ask = bid + width
-    depth = 0.5 + 1.5 * rng.random()
-    return Quote(
-        market.id,
-        at,
-        bid=bid * TICK,
-        ask=ask * TICK,
-        mid=(bid + ask) * TICK // 2,
-        last=(bid, ask)[draw_below(rng, 2)] * TICK,
-        volume=day.traded[life.place],
-        bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _level_prices(bid, -1)),
-        asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _level_prices(ask, +1)),
-    )
-
-
-def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
-    """Places and prices of the levels from the best one on, as far as a price may go."""
-    return [(n, best + n * step) for n in range(len(_DOLLARS)) if 0 < best + n * step < 100]
-
-
-def _shares(cents: int, place: int, depth: float, rng: random.Random) -> int:
-    """Whole shares, for about the level's dollars at what the one who takes them pays for each."""
-    dollars = _DOLLARS[place] * depth * (0.6 + 0.8 * rng.random())
-    return max(int(dollars * 100 / cents), 1) * ONE
-
-
-SimulatedWorld = dict[MarketId, SimulatedMarket]
-"""All markets of a season, in the order in which they are listed."""
-
-
-def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
-    """Every market of the season, its days yet to be worked out."""
-    lives: SimulatedWorld = {}
-    for event in plan_events(settings, chance):
-        story = EventStory(event, settings, chance)
-        for place, market in enumerate(_markets(event, settings, chance)):
-            lives[market.id] = SimulatedMarket(market, story, place)
-    return lives
-
-
-def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
-    """The market as its page reads at an instant, with the evidence of the days before."""
-    today = min(at, life.market.closes_at).astimezone(UTC).date()
-    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.said(today)))
-    page = replace(life.market, rules=rules)
-    if _has_no_quote(life, today, settings, chance):
-        return Listing(page, None)
-    return Listing(page, draw_quote(life, at, settings, chance))
-
-
-def _has_no_quote(life: SimulatedMarket, day: date, settings: Settings, chance: Chance) -> bool:
-    """Whether nobody says a price for a market on a day."""
-    rate = settings.unquoted_rate
-    return rate > 0 and chance(f"{chance_key(life.market.id)}/unquoted", day).random() < rate
-
-
-def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[Market]:
-    rng = chance(f"{chance_key(event.id)}/words", event.opens_at.date())
-    category, texts = questions(rng, event.markets, event.closes_at, event.family)
-    return [
-        Market(
-            id=market,
-            event_id=event.id,
-            question=question,
-            rules=rules,
-            category=category,
-            opens_at=event.opens_at,
-            closes_at=event.closes_at,
-            tick=TICK,
-            fee_rate=settings.fee_rate,
-        )
-        for market, (question, rules) in zip(event.market_ids, texts, strict=True)
-    ]

@@ -1,7 +1,7 @@
 """At which prices an order is filled: one rule a file, found by its file name.
 
 A rule is one function, `levels`. Limits, fees, minimum sizes and rounding are the same for all of
-them and live in `portfolio/matching.py` and `portfolio/matching.py`.
+them and live in `portfolio/matching.py`.
 """
 
 from collections.abc import Sequence

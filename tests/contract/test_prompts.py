@@ -12,9 +12,9 @@ from agents.answers.parse import parse_answer
 from agents.demo.models import MODELS, answer
 from agents.model import Decision, Message, Prompt, View
 from agents.prompts.dry_run import template_fault
-from agents.prompts.prompt import PromptContext, PromptPart, TooLong, prompt_facts, render
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.registry import HOME, prompt_text
-from agents.text import tokens_of
+from agents.text import TooLong, tokens_of
 from markets.model import MarketId
 from markets.registry import names
 from portfolio.execute import execute

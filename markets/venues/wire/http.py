@@ -1,7 +1,4 @@
-"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong.
-
-How long to wait before asking a web service again.
-"""
+"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong."""
 
 import asyncio
 import json
@@ -18,48 +15,11 @@ import orjson
 
 from markets.venue import VenueError
 
-LONGEST_WAIT = 120.0
-"""Seconds. A service that wants to be left alone for longer is asked another time."""
-
-
-def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait.
-
-    >>> 0.375 <= backoff(1, random.Random("a")) <= 0.625
-    True
-    """
-    return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a service asks to be left alone for; None where it doesn't say so.
-
-    A date is read against the service's own `date`, so that nobody's clock need be right.
-
-    >>> retry_after({"retry-after": "7"})
-    7.0
-    >>> then, now = "Sun, 04 Jan 2026 12:00:09 GMT", "Sun, 04 Jan 2026 12:00:00 GMT"
-    >>> retry_after({"retry-after": then, "date": now})
-    9.0
-    """
-    asked = headers.get("retry-after", "").strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked[:9])
-    then, now = _header_date(asked), _header_date(headers.get("date", ""))
-    return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
-
-
-def _header_date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
 MOST_BYTES = 64 * 2**20
 """A page is no longer than this, unpacked."""
 CONNECTIONS = 8
+LONGEST_WAIT = 120.0
+"""Seconds. A service that wants to be left alone for longer is asked another time."""
 RETRIED_CODES = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
 """What may be better the next time."""
 HINTS = {
@@ -73,7 +33,6 @@ HINTS = {
     "not_json": "check the venue's url in the config: something else may have answered in its place",
     "too_large": "check the venue's url in the config; no page of a venue is that long",
 }
-
 Parameter = str | int | Sequence[str] | None
 
 
@@ -225,3 +184,38 @@ def _parse_json(body: bytearray) -> Any:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number in JSON")
+
+
+def backoff(attempt: int, rng: random.Random) -> float:
+    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait.
+
+    >>> 0.375 <= backoff(1, random.Random("a")) <= 0.625
+    True
+    """
+    return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a service asks to be left alone for; None where it doesn't say so.
+
+    A date is read against the service's own `date`, so that nobody's clock need be right.
+
+    >>> retry_after({"retry-after": "7"})
+    7.0
+    >>> then, now = "Sun, 04 Jan 2026 12:00:09 GMT", "Sun, 04 Jan 2026 12:00:00 GMT"
+    >>> retry_after({"retry-after": then, "date": now})
+    9.0
+    """
+    asked = headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:9])
+    then, now = _header_date(asked), _header_date(headers.get("date", ""))
+    return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
+
+
+def _header_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,12 +1,9 @@
-"""What the markets of one of Kalshi's events have in common, and the fees of its series.
-
-Kalshi's records, and what they are to us. All pure: the asking is in `markets/venues/kalshi.py`.
+"""Kalshi's records, and what they are to us. All pure: `markets/venues/wire/kalshi_requests.py` asks.
 
 Prices count only as `*_dollars` text and sizes only as `*_fp` text; whole cents are a thing of the past.
-
-Kalshi's order book holds bids only, on YES and on NO: a bid for NO is an offer of YES.
-
-How Kalshi's markets end: paid once their result is final, in dollars.
+What all markets of an event have in common stands in its record, fees in that of its series. The order
+book holds bids only, on YES and on NO: a bid for NO is an offer of YES. A market has ended once its result
+is final and has a value in dollars.
 """
 
 from datetime import datetime

@@ -1,6 +1,6 @@
 """What Kalshi is asked, and how: in batches where it has them, one by one where it hasn't.
 
-What Kalshi's prices were: candles of an hour or a day, each with the last prices of its time.
+Past prices come as candles of an hour or a day, each with the last prices of its time.
 """
 
 from collections.abc import Sequence

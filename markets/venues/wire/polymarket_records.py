@@ -1,8 +1,7 @@
-"""How Polymarket's Gamma writes things: numbers as text, lists as text, outcomes in any order.
+"""Polymarket's records of markets as Gamma sends them, and what they are to us. All pure.
 
-Gamma's records of Polymarket's markets, and what they are to us: their pages.
-
-All pure: the asking is in `markets/venues/wire/polymarket_requests.py`.
+Gamma writes numbers as text, lists as text, and outcomes in any order;
+`markets/venues/wire/polymarket_requests.py` asks.
 """
 
 import json

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import agents
 from agents.model import View
-from agents.prompts.prompt import BadTemplate, PromptContext, PromptPart, prompt_facts, render, short_ids
-from agents.prompts.template import compile_template
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render, short_ids
+from agents.prompts.template import BadTemplate, compile_template
 from markets.model import MarketId
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.agents.minds import THREE, a_lot, a_view, an_article, stated

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import agents
 from agents.model import Message, View
-from agents.prompts.prompt import PromptContext, PromptPart, TooLong, prompt_facts, render
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.prompts.template import compile_template
-from agents.text import MARK, cut_text, tokens_of
+from agents.text import MARK, TooLong, cut_text, tokens_of
 from markets.model import MarketId
 from tests.agents.minds import THREE, a_view, an_article
 from tests.builders import a_listing
