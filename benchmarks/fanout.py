@@ -27,7 +27,7 @@ from agents.model import Ask, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.record.model.reservation import Payer
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_calls, read_rounds
 from arena.record.record import Record
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player
@@ -99,10 +99,10 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
 
 def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[tuple[Ask, Prompt]]:
     """Every entrant's way to its model, as in a round, and the question of its turn with another seed."""
-    [round] = record.rounds(stored.id)
+    [round] = record.read(read_rounds, stored.id)
     for entrant in stored.cohort.entrants:
         key = stored.entrant_ids[entrant.name]
-        [before] = record.calls(round.id, [key])[key]
+        [before] = record.read(read_calls, round.id, [key])[key]
         mind = world.mind(stored.cohort, entrant)
         ask = ask_of_player(mind, Payer(round.id, key), entrant.name, [before], world, record)
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
@@ -193,7 +193,7 @@ def what_was_asked(database: Path) -> tuple[list[dict[str, str]], dict[str, Any]
 
     record = Record.open(str(database))
     try:
-        call = record.calls(1, [1])[1][0]
+        call = record.read(read_calls, 1, [1])[1][0]
     finally:
         record.close()
     messages = [{"role": message.role, "content": message.content} for message in call.prompt.messages]

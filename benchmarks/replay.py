@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import Config, load
+from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.rounds.replay import arrange_replay, open_recording, play_replay
 from arena.rounds.wiring import open_world
@@ -70,7 +71,7 @@ def ours(folder: Path, database: Path) -> Counter[str]:
     record = Record.open(str(database))
     try:
         asyncio.run(played())
-        return Counter(record.counts())
+        return Counter(record.read(count_facts))
     finally:
         record.close()
 

@@ -81,7 +81,7 @@ def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: flo
 def keep(record: Record, turns: workload.Decided) -> None:
     """Each turn in a transaction of its own."""
     for turn in turns:
-        record.keep_turns(1, (1, 1), [turn], "bench")
+        record.add_turns(1, (1, 1), [turn], "bench")
 
 
 def rows_by_turn(path: Path) -> Written:

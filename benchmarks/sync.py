@@ -26,7 +26,7 @@ from orjson import loads
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.sync import SyncResult, VenueSource
+from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.model import Listing
@@ -193,7 +193,7 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
 
 def synced(record: Record, url: str, at: datetime) -> SyncResult:
     """The whole catalogue into a record."""
-    return record.keep_catalogue(VenueSource("polymarket", "live"), catalogue(url, at), at)
+    return record.write(add_catalogue, VenueSource("polymarket", "live"), catalogue(url, at), at)
 
 
 def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from agents.model import Decision
 from arena.record.model.cohort import Cohort, Entrant, Turn
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.cohorts import add_cohort, add_snapshot
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.rounds.round import mark_cohort
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
@@ -90,10 +92,12 @@ def opened(path: Path) -> Arena:
         entrants=tuple(Entrant(place, f"agent{place}", "constant", {}) for place in range(AGENTS)),
     )
     record = Record.open(str(path))
-    record.add_cohort(cohort, {}, {x.name: open_account(cohort.bankroll, START) for x in cohort.entrants})
+    record.write(
+        add_cohort, cohort, {}, {x.name: open_account(cohort.bankroll, START) for x in cohort.entrants}
+    )
     stored = record.cohorts()[0]
     for step in range(SNAPSHOTS + 1):
-        record.keep_snapshot(stored.id, 1, snapshot(step), 1 if step == 0 else None)
+        record.write(add_snapshot, stored.id, 1, snapshot(step), 1 if step == 0 else None)
     return Arena(record, stored)
 
 
@@ -110,12 +114,12 @@ def bet(arena: Arena) -> None:
 def decided(arena: Arena) -> Decided:
     """What every agent does in the first round."""
     record, stored = arena.record, arena.stored
-    round = record.rounds(stored.id)[0]
+    round = record.read(read_rounds, stored.id)[0]
     found = record.snapshot(stored.id, round.at)
     assert found is not None
     offers, accounts = SnapshotOffers(found[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
-    tokens = record.claim(round.id, [*keys.values()], "bench", HOUR, lambda _: False)
+    tokens = record.write(claim_turns, round.id, [*keys.values()], "bench", HOUR, lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]
@@ -131,7 +135,7 @@ def decided(arena: Arena) -> Decided:
 def keep(arena: Arena, turns: Decided) -> None:
     """Write turns into the record, a transaction each."""
     for turn in turns:
-        arena.record.keep_turns(1, (1, 1), [turn], "bench")
+        arena.record.add_turns(1, (1, 1), [turn], "bench")
 
 
 def mark(arena: Arena) -> None:
@@ -144,10 +148,10 @@ def end(arena: Arena) -> None:
     """All markets end, and every lot is paid for in one transaction."""
     at = START + (SNAPSHOTS + 1) * HOUR
     record, stored = arena.record, arena.stored
-    record.keep_resolutions([Resolution(market, 1, at, paid) for market, paid in payouts().items()], at)
-    ends = record.resolutions(IDS, at)
+    record.write(add_resolutions, [Resolution(market, 1, at, paid) for market, paid in payouts().items()], at)
+    ends = record.read(read_resolutions, IDS, at)
     accounts = record.holdings(stored.id)
-    record.keep_entries({stored.entrant_ids[name]: settle(a, ends, at) for name, a in accounts.items()})
+    record.add_entries({stored.entrant_ids[name]: settle(a, ends, at) for name, a in accounts.items()})
 
 
 def plain_opened(path: Path) -> sqlite3.Connection:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 
 from agents.model import Ask, Call, CallError, Prompt
@@ -19,11 +20,12 @@ from arena.record.model.reservation import (
     ProviderBusy,
     Reservation,
     ReservationAnswer,
-    ReservationBook,
     ReservationRequest,
     ReservationTerms,
     provider_pause,
 )
+from arena.record.record import Record
+from arena.record.write.reservations import renew_reservations, reserve
 
 
 class TakenOver(Exception):
@@ -32,14 +34,14 @@ class TakenOver(Exception):
 
 @dataclass
 class CallReservations:
-    """Where every call is reserved: in the `book` that all processes share; without one, here alone.
+    """Where every call is reserved: in the `record` that all processes share; without one, here alone.
 
     Who waits for the same money waits in line, and only the first looks whether there is some.
     """
 
     budget: Budget = field(default_factory=Budget)
     gate: RateLimiter = field(default_factory=RateLimiter)
-    book: ReservationBook | None = None
+    record: Record | None = None
     calls: RunningCalls = field(default_factory=RunningCalls)
     under_way: dict[int, Reservation] = field(default_factory=dict)
     lines: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
@@ -52,20 +54,20 @@ class CallReservations:
 
     def renew(self) -> None:
         """The calls under way go on."""
-        if self.book is not None and self.under_way:
-            self.book.renew_places(list(self.under_way), LEASE_LENGTH)
+        if self.record is not None and self.under_way:
+            self.record.write_unfenced(renew_reservations, list(self.under_way), LEASE_LENGTH)
 
     async def place(
         self, asked: Callable[[], ReservationRequest], lane: ProviderLimit
     ) -> Reservation | ProviderBusy | CallRefused | None:
         """A place for a call; where the money is held for others under way, they are waited for."""
-        if self.book is None:
+        if self.record is None:
             return None
         wish = asked()
-        answer = self._ask(self.book, wish)
+        answer = self._ask(self.record, wish)
         while isinstance(answer, BudgetHeld):
             async with self.lines[wish.payer.purse(answer.scope)]:
-                answer = await self._first_in_line(self.book, wish, answer)
+                answer = await self._first_in_line(self.record, wish, answer)
         if isinstance(answer, Reservation):
             self.gate.found(lane, answer.free)
         elif isinstance(answer, ProviderBusy):
@@ -73,10 +75,10 @@ class CallReservations:
         return answer
 
     async def _first_in_line(
-        self, book: ReservationBook, wish: ReservationRequest, short: BudgetHeld
+        self, record: Record, wish: ReservationRequest, short: BudgetHeld
     ) -> ReservationAnswer:
         longest = FIRST_LOOK
-        while (answer := self._ask(book, wish)) == short:
+        while (answer := self._ask(record, wish)) == short:
             self.ended.clear()
             longest = min(LONGEST_LOOK, 2 * longest)
             with suppress(TimeoutError):
@@ -84,21 +86,23 @@ class CallReservations:
                     await self.ended.wait()
         return answer
 
-    def _ask(self, book: ReservationBook, wish: ReservationRequest) -> ReservationAnswer:
+    def _ask(self, record: Record, wish: ReservationRequest) -> ReservationAnswer:
         with raise_past_agent():
-            return book.reserve(wish, self.terms)
+            return record.write_unfenced(reserve, wish, self.terms)
 
     @contextmanager
     def making(self, place: Reservation | None) -> Iterator[None]:
         """While a call is made, its place is renewed; if it breaks, nobody knows whether it must be paid."""
-        if self.book is None or place is None:
+        if self.record is None or place is None:
             yield
             return
         self.under_way[place.id] = place
         try:
             yield
         except Exception:
-            self.book.lose(place)
+            self.record.write_unfenced(
+                renew_reservations, [place.id], timedelta()
+            )  # it goes on counting as spent
             raise
         finally:
             del self.under_way[place.id]

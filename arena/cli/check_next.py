@@ -36,6 +36,7 @@ class RecordSoFar:
 
 def read_begun(database: str) -> RecordSoFar:
     """That of the record at an address; nothing where there is none yet. Nothing is written."""
+    from arena.record.queries.cohorts import read_newest_time
     from arena.record.schema.database import NoRecord, connect
 
     try:
@@ -48,7 +49,7 @@ def read_begun(database: str) -> RecordSoFar:
 
     record = Record(engine)
     try:
-        return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.newest_time())
+        return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.read(read_newest_time))
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
     finally:

@@ -34,12 +34,13 @@ def end(
     Next: arena cohorts list
     """
     from arena.clock import now
+    from arena.record.write.cohorts import stop_cohort
 
     with chosen_cohort(options(context, config, database).record(), number) as (record, stored):
         fresh = stored.stopped_at is None
         if fresh:
             _ask(f"Cohort {number} will decide no more, for good. End it?", yes, as_json)
-            record.stop_cohort(stored.id, now())
+            record.write_unfenced(stop_cohort, stored.id, now())
     _tell(number, "stopped", fresh, f"Cohort {number} decides no more", f"{program()} cohorts list", as_json)
 
 
@@ -59,12 +60,13 @@ def pause(
     Next: arena cohorts resume 3
     """
     from arena.clock import now
+    from arena.record.write.cohorts import pause_cohort
 
     with chosen_cohort(options(context, config, database).record(), number) as (record, stored):
         _must_not_be_stopped(stored)
         fresh = stored.paused_at is None
         if fresh:
-            record.pause_cohort(stored.id, now())
+            record.write_unfenced(pause_cohort, stored.id, now())
     words = f"Cohort {number} decides nothing for now"
     _tell(number, "paused", fresh, words, f"{program()} cohorts resume {number}", as_json)
 
@@ -82,11 +84,13 @@ def resume(
 
     Next: arena cohorts list
     """
+    from arena.record.write.cohorts import pause_cohort
+
     with chosen_cohort(options(context, config, database).record(), number) as (record, stored):
         _must_not_be_stopped(stored)
         fresh = stored.paused_at is not None
         if fresh:
-            record.pause_cohort(stored.id, None)
+            record.write_unfenced(pause_cohort, stored.id, None)
     words = f"Cohort {number} decides again"
     _tell(number, "resumed", fresh, words, f"{program()} cohorts list", as_json)
 

@@ -67,6 +67,7 @@ def begin(config: "Config", wanted: datetime | None) -> "Cohort":
     """Start it in the record, at the wanted time or as soon as can be."""
     from arena.clock import now
     from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.record.queries.cohorts import read_newest_time
     from arena.record.record import Record
     from arena.rounds.season import begin_cohort as start_cohort
     from arena.rounds.season import check_manual_start, manual_start_time, plan_as_begun
@@ -74,8 +75,8 @@ def begin(config: "Config", wanted: datetime | None) -> "Cohort":
     live, clock = stamp_of(config) == "live", now()
     record = Record.open(config.database)
     try:
-        plan = plan_as_begun(plan_of(config, clock, record.began()), record)
-        known, looked = record.cohorts(), record.newest_time()
+        plan = plan_as_begun(plan_of(config, clock, record.first_scheduled_start()), record)
+        known, looked = record.cohorts(), record.read(read_newest_time)
         at = wanted or manual_start_time(plan, known, looked, live, clock)
         check_manual_start(at, known, looked, live, clock)
         return start_cohort(at, plan, record)

@@ -41,7 +41,7 @@ def prune(
     from arena.clock import now
     from arena.record.record import Record
     from arena.record.schema.database import connect, reading
-    from arena.record.write.listings import plan_pruning
+    from arena.record.write.listings import plan_pruning, prune_quotes
 
     at, address = now(), options(context, config, database).record()
     edge = at - age(older_than)
@@ -57,7 +57,7 @@ def prune(
     if done:
         record = Record.open(address)
         try:
-            plan = record.prune(edge, at)
+            plan = record.write(prune_quotes, edge, at)
         finally:
             record.close()
     if as_json:

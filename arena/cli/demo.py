@@ -99,7 +99,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     async def season() -> None:
         async with open_world(config, record) as world:
             with progress("Playing the season", None) as moved:
-                plan = plan_of(config, world.now(), record.began())
+                plan = plan_of(config, world.now(), record.first_scheduled_start())
                 await play_season(plan, world, record, rounds, moved)
 
     started = timer()
@@ -118,15 +118,18 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
 def outcome(record: "Record") -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
     from arena.record.hashes import state_hash
+    from arena.record.queries.cohorts import count_facts, read_newest_time
     from arena.record.schema.database import reading
     from arena.scores.cache.refresh import refresh_leaderboards
 
-    at = record.newest_time()
+    at = record.read(read_newest_time)
     with progress("Working out the boards") as moved:
         if at is not None:
             refresh_leaderboards(record, at, moved)
     with reading(record.engine) as connection:
-        return {"state_hash": state_hash(connection)} | record.counts() | read_leaderboard(connection)
+        return (
+            {"state_hash": state_hash(connection)} | record.read(count_facts) | read_leaderboard(connection)
+        )
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -78,6 +78,7 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
 
     from arena.cli.demo import outcome
     from arena.clock import timer
+    from arena.record.queries.cohorts import count_facts
     from arena.record.record import Record
     from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
     from arena.rounds.wiring import open_dispatch, open_world
@@ -96,7 +97,7 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
     record = Record.open(address)
     try:
         check_same_replay(record, season, address)
-        before = record.counts()["turns"]
+        before = record.read(count_facts)["turns"]
         asyncio.run(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before

@@ -87,7 +87,11 @@ def play(
 
     record = Record.open(config.database)
     try:
-        plan, live, began = plan_of(config, now(), record.began()), stamp_of(config) == "live", now()
+        plan, live, began = (
+            plan_of(config, now(), record.first_scheduled_start()),
+            stamp_of(config) == "live",
+            now(),
+        )
         at = wanted or next_decision_time(plan, record, live, began)
         check_decision_time(at, plan, record, live, began)
         reports = asyncio.run(one(at))

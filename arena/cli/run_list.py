@@ -42,14 +42,20 @@ def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
     """What the config and the record say is to come. Nothing is written, and a record need not be there."""
     from arena.cohorts.freeze import plan_of, stamp_of
     from arena.operations.due import DueSituation, upcoming_work
+    from arena.record.queries.progress import read_progress
     from arena.record.record import Record
     from arena.record.schema.database import NoRecord, connect
+    from arena.record.write.operations import read_jobs
 
     now, live = clock.now(), stamp_of(config) == "live"
     try:
         record = Record(connect(config.database, read_only=True))
         try:
-            began, courses, states = record.began(), record.courses(), record.jobs()
+            began, courses, states = (
+                record.first_scheduled_start(),
+                record.read(read_progress, record.line_ups),
+                record.read(read_jobs),
+            )
         finally:
             record.close()
     except NoRecord:

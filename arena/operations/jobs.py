@@ -18,12 +18,13 @@ from arena.operations.due import Due
 from arena.record.files.backup import Backup
 from arena.record.files.backup import backup as make_backup
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, has_marks, read_followed_markets, read_newest_time
 from arena.record.queries.progress import CohortProgress
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only
+from arena.record.write.listings import add_quotes, prune_quotes
 from arena.record.write.operations import LeaseLost
-from arena.record.write.sync import VenueSource
+from arena.record.write.sync import VenueSource, last_synced_at
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
 from arena.rounds.sync import sync_resolutions, sync_venue
@@ -56,7 +57,7 @@ class JobContext:
 
 async def catalogue(site: JobContext, at: datetime) -> str:
     """Read all that the config's venue has on offer, without asking how markets ended."""
-    when, last = site.when(site.source, at), site.record.synced_at(site.source)
+    when, last = site.when(site.source, at), site.record.read(last_synced_at, site.source)
     if last is not None and last >= when:
         return "read already"
     site.asides.clear()
@@ -67,12 +68,13 @@ async def catalogue(site: JobContext, at: datetime) -> str:
 
 async def quotes(site: JobContext, at: datetime) -> str:
     """Read the prices of all markets that were shown or are held, and of which no end is known."""
-    asked = site.record.followed(at)
+    asked = site.record.read(read_followed_markets, at)
     known = set(asked)
 
     async def look(source: VenueSource, venue: Venue) -> int:
         told = await venue.listings(site.when(source, at), asked)
-        return site.record.keep_quotes([listing for listing in told if listing.market.id in known])
+        known_listings = [listing for listing in told if listing.market.id in known]
+        return len(site.record.write(add_quotes, known_listings).fresh)
 
     fresh = await _at_every_venue(site, at, look) if asked else 0
     return f"{count_text(len(asked), 'market')}, {count_text(fresh, 'new price')}"
@@ -121,7 +123,7 @@ async def scores(site: JobContext, at: datetime) -> str:
 async def retention(site: JobContext, at: datetime) -> str:
     """Let quotes go that are older than the config keeps them, and that nothing stands on."""
     edge = at - timedelta(seconds=site.config.run.keep_quotes)
-    thinned = await asyncio.to_thread(site.record.prune, edge, at)
+    thinned = await asyncio.to_thread(site.record.write, prune_quotes, edge, at)
     return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
 
@@ -171,10 +173,10 @@ def open_venues(site: JobContext) -> list[tuple[VenueSource, Venue]]:
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
     """Whether a cohort was not yet looked at, and marked, at that time or later."""
-    looked = record.newest_time(stored.id)
+    looked = record.read(read_newest_time, stored.id)
     if looked is None or looked < at:
         return stored.cohort.starts_at < at
-    return looked == at and not record.has_marks(stored.id, at)
+    return looked == at and not record.read(has_marks, stored.id, at)
 
 
 async def _at_every_venue(
@@ -190,7 +192,7 @@ async def _at_every_venue(
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
             faults.append((source.venue, error))
         finally:
-            site.record.keep_asides(site.world.asides, at)
+            site.record.quarantine(site.world.asides, at)
             site.world.asides.clear()
     if faults:
         raise Unanswered(faults)
@@ -254,7 +256,7 @@ def _may_be_over(course: CohortProgress) -> bool:
 
 def _start_step(at: datetime, config: Config, site: JobContext) -> StepOutcome:
     """Start the cohort of a time."""
-    begin_due_cohort(at, plan_of(config, site.world.now(), site.record.began()), site.record)
+    begin_due_cohort(at, plan_of(config, site.world.now(), site.record.first_scheduled_start()), site.record)
     number = site.record.cohorts()[-1].cohort.number
     return StepOutcome(f"cohort {number} has started", data={"cohort": number})
 

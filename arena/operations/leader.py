@@ -9,7 +9,7 @@ from arena.clock import sleep_unless_stopped, timer
 from arena.errors import ArenaError
 from arena.record.model.lease import is_gone
 from arena.record.record import Record
-from arena.record.write.operations import LeaseLost
+from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
 
 LEADER_LEASE = "scheduler"
 LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
@@ -30,7 +30,7 @@ async def wait_to_lead(
     told, well = False, True
     while not stop.is_set():
         try:
-            token, well = record.take_lease(LEADER_LEASE, holder, LEASE, is_gone), True
+            token, well = record.write_unfenced(take_lease, LEADER_LEASE, holder, LEASE, is_gone), True
         except ArenaError as error:
             if well:
                 troubled(error)
@@ -48,7 +48,7 @@ async def wait_to_lead(
 async def work_as_leader(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
     """Work for as long as the duty is held, which is let go of in the end. False if it was lost."""
     working = asyncio.ensure_future(work(record.fenced(LEADER_LEASE, token)))
-    beating = asyncio.create_task(renew_lease(record, token))
+    beating = asyncio.create_task(keep_lease(record, token))
     try:
         await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -62,16 +62,16 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
             task.cancel()
         await asyncio.gather(working, beating, return_exceptions=True)
         with suppress(ArenaError):  # a record that is away: the duty runs out by itself
-            record.release_lease(LEADER_LEASE, token)
+            record.write_unfenced(release_lease, LEADER_LEASE, token)
 
 
-async def renew_lease(record: Record, token: int) -> None:
+async def keep_lease(record: Record, token: int) -> None:
     """Renew the duty until it is lost: another has it, or the record could not be reached for too long."""
     renewed, never = timer(), asyncio.Event()
     while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)
         try:
-            if not record.renew_lease(LEADER_LEASE, token, LEASE):
+            if not record.write_unfenced(renew_lease, LEADER_LEASE, token, LEASE):
                 return
             renewed = timer()
         except Exception:  # noqa: BLE001, S112 - a database that is away for a moment is asked again

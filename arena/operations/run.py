@@ -30,8 +30,9 @@ from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_l
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.record.model.cohort import REHEARSAL, JobState
 from arena.record.model.lease import holder_name, is_gone
+from arena.record.queries.progress import read_progress
 from arena.record.record import Record
-from arena.record.write.operations import LeaseLost
+from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
 from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
 from arena.rounds.wiring import open_dispatch, open_world
@@ -99,7 +100,7 @@ async def _take(run: Run, me: str) -> int | None:
         waits = partial(_say, run, "standby", f"{words}; standing by")
         troubled = partial(_trouble, run, "the record")
         return await wait_to_lead(run.record, me, run.stop.asked, waits, troubled)
-    token = run.record.take_lease(LEADER_LEASE, me, LEASE, is_gone)
+    token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
         raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)
     return token
@@ -110,7 +111,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
     clock = run.open_clock()
     run.board.now = clock.now()
     if isinstance(clock, PretendedClock):
-        record.keep_job(JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
+        record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
@@ -146,7 +147,7 @@ async def _go_on(shift: LeaderRun) -> None:
 async def run_step(shift: LeaderRun) -> bool:
     """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
     run, now = shift.run, shift.clock.now()
-    states = {**shift.site.record.jobs(), **run.unwritten}
+    states = {**shift.site.record.read(read_jobs), **run.unwritten}
     todo = due_work(_situation(shift, states, now))
     waiting = due_tasks(todo, configured_jobs(run.config.run), states, now)
     _show(run, todo, states, now)
@@ -165,12 +166,12 @@ async def run_step(shift: LeaderRun) -> bool:
 def _situation(shift: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
     """All that decides on what is due of the cohorts. Those that are over end first."""
     run, record = shift.run, shift.site.record
-    config, courses = run.config, record.courses()
+    config, courses = run.config, record.read(read_progress, record.line_ups)
     if ended := end_cohorts(courses, run.looks, config.cohorts.keep_deciding, record):
-        courses = record.courses()
+        courses = record.read(read_progress, record.line_ups)
     for number in ended:
         _say(run, "ended", f"cohort {number} has ended", cohort=number)
-    plan, live = plan_of(config, now, record.began()), stamp_of(config) == "live"
+    plan, live = plan_of(config, now, record.first_scheduled_start()), stamp_of(config) == "live"
     return DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
 
 
@@ -260,7 +261,7 @@ async def _done(piece: DueTask, todo: DueWork, shift: LeaderRun) -> StepOutcome:
 def _note(state: JobState, shift: LeaderRun) -> None:
     """Keep how a job goes; where the record takes no note it is remembered, so that nothing is hurried."""
     try:
-        shift.site.record.keep_job(state)
+        shift.site.record.write(put_job, state)
         shift.run.unwritten.pop(state.name, None)
     except LeaseLost:
         raise

@@ -1,11 +1,12 @@
-"""A record that a turn can be played on without a trace: it is read, and what would be written is not."""
+"""A record on which a turn can be played without a trace: it is read, and what would be written is not."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any, Concatenate
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from agents.model import Article, Call
 from arena.record.model.reservation import (
@@ -17,119 +18,116 @@ from arena.record.model.reservation import (
     check_budget,
     midnight,
 )
-from arena.record.record import Record
+from arena.record.queries.cohorts import read_calls, read_prompts
+from arena.record.record import P, Record, T
 from arena.record.schema.database import NoRecord, connect, open_read_only, upgrade
-from arena.record.write.evidence import GatheredEvidence
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import add_snapshot
+from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
+from arena.record.write.quarantine import quarantine_records
+from arena.record.write.reservations import read_spent, renew_reservations, reserve
+from arena.record.write.turns import claim_turns
 from markets.model import MarketId, Snapshot
-from markets.venue import QuarantinedRecord
 from portfolio.model import Holdings
 
 __all__ = ["DryRunRecord", "Engine", "open_or_empty"]
 
 LASTING_SCOPES: tuple[Scope, ...] = ("day", "arena")
-"""The limits for which it counts what the record says was spent; for the others a rehearsal stands alone."""
+"""The limits for which it counts what the record says was spent; for the others a dry run stands alone."""
 
 
 @dataclass(frozen=True)
 class DryRunRecord(Record):
-    """The record as one entrant finds it, and what would have come to it since, kept only while it is tried.
+    """The record as one entrant finds it, and what would have come to it since, kept only for the dry run.
 
-    `owned` is what the entrants own, `texts` the prompts that are not in the record yet; `made` are the
-    calls, `looks` the snapshots and `news` the evidence that were new. `held` is what
-    calls under way may cost.
+    What a turn asks and writes has stand-ins here; nothing else can be written, since the database is only
+    read. `owned` is what the entrants own, `texts` the prompts that are not in the record yet. `calls`,
+    `snapshots` and `evidence` are new, and `reserved` is what calls under way may cost.
     """
 
     owned: Mapping[str, Holdings] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    made: list[Call] = field(default_factory=list)
-    held: dict[int, int] = field(default_factory=dict)
-    looks: list[Snapshot] = field(default_factory=list)
-    news: list[GatheredEvidence] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    reserved: dict[int, int] = field(default_factory=dict)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    evidence: list[GatheredEvidence] = field(default_factory=list)
+    stand_ins: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Say what stands in for what."""
+
+        def replace(real: Callable[Concatenate[Connection, ...], T], stand_in: Callable[..., T]) -> None:
+            self.stand_ins[real] = stand_in
+
+        replace(read_prompts, self._read_prompts)
+        replace(read_calls, lambda *_: {})  # no answer is known yet: the model shall be asked
+        replace(read_evidence, self._read_evidence)
+        replace(read_spent, self._read_spent)
+        replace(claim_turns, lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0))
+        replace(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
+        replace(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))
+        replace(add_call, self._add_call)
+        replace(quarantine_records, lambda *_: None)
+        replace(reserve, self._reserve)
+        replace(renew_reservations, lambda *_: None)  # nobody else waits for them
+
+    def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a query answers here, else in the record."""
+        if query not in self.stand_ins:
+            return super().read(query, *args, **kwargs)
+        answer: T = self.stand_ins[query](*args, **kwargs)
+        return answer
+
+    def write(self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Remember a change for as long as the dry run takes."""
+        answer: T = self.stand_ins[change](*args, **kwargs)
+        return answer
+
+    write_unfenced = write
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """The accounts that were given."""
         return dict(self.owned)
 
-    def prompts(self, hashes: Collection[str]) -> dict[str, str]:
-        """Prompt texts by hash, those of the record too."""
-        return super().prompts(hashes) | {key: self.texts[key] for key in hashes if key in self.texts}
-
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """The snapshot that was taken here, else that of the record."""
-        return (0, self.looks[-1]) if self.looks else super().snapshot(cohort_id, at)
+        return (0, self.snapshots[-1]) if self.snapshots else super().snapshot(cohort_id, at)
 
-    def keep_snapshot(
-        self, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
-    ) -> None:
-        """Remember a snapshot."""
-        self.looks.append(snapshot)
+    def _read_prompts(self, hashes: Collection[str]) -> dict[str, str]:
+        texts = {key: self.texts[key] for key in hashes if key in self.texts}
+        return super().read(read_prompts, hashes) | texts
 
-    def evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
-        """The evidence that was gathered here, else that of the record."""
-        if not self.news:
-            return super().evidence(round_id)
-        return {market: tuple(articles) for market, articles in self.news[-1].articles.items()}
+    def _read_evidence(self, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
+        if not self.evidence:
+            return super().read(read_evidence, round_id)
+        return {market: tuple(articles) for market, articles in self.evidence[-1].articles.items()}
 
-    def keep_evidence(self, round_id: int, place: tuple[int, int], gathered: GatheredEvidence) -> None:
-        """Remember evidence."""
-        self.news.append(gathered)
-
-    def claim(
-        self,
-        round_id: int,
-        entrant_ids: Sequence[int],
-        holder: str,
-        length: timedelta,
-        is_gone: Callable[[str], bool],
-    ) -> dict[int, int]:
-        """Every turn can be played here, whoever plays it in earnest."""
-        return dict.fromkeys(entrant_ids, 0)
-
-    def calls(self, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
-        """No answer is known yet: the model shall be asked."""
-        return {}
-
-    def reserve(self, wish: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
+    def _reserve(self, request: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
         """A place for a call, of which the record learns nothing: others don't know that it is taken."""
-        limits, payer = terms.budget.limits, wish.payer
-        today = midnight(wish.made_at)
-        spent = self.spent(payer.round_id, payer.entrant_id, today, limits)
-        verdict = check_budget(
-            terms.budget, wish.worst, spent, dict.fromkeys(limits, sum(self.held.values()))
-        )
-        if verdict is not None:
-            return verdict
-        id = len(self.made) + len(self.held)
-        self.held[id] = wish.worst or 0
-        return Reservation(id, wish.provider, terms.per_provider, terms.per_provider, narrow=False)
+        limits, payer = terms.budget.limits, request.payer
+        spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
+        reserved = dict.fromkeys(limits, sum(self.reserved.values()))
+        refusal = check_budget(terms.budget, request.worst, spent, reserved)
+        if refusal is not None:
+            return refusal
+        id = len(self.calls) + len(self.reserved)
+        self.reserved[id] = request.worst or 0
+        return Reservation(id, request.provider, terms.per_provider, terms.per_provider, narrow=False)
 
-    def renew_places(self, places: Collection[int], length: timedelta) -> None:
-        """Nobody else waits for them."""
-
-    def keep_call(
-        self,
-        round_id: int,
-        entrant_id: int,
-        attempt: int,
-        call: Call,
-        made_at: datetime,
-        place: Reservation | None = None,
+    def _add_call(
+        self, _round: int, _entrant: int, _attempt: int, call: Call, _at: datetime, place: Reservation | None
     ) -> None:
-        """Remember one attempt."""
-        self.made.append(call)
+        self.calls.append(call)
         if place is not None:
-            del self.held[place.id]
+            del self.reserved[place.id]
 
-    def keep_asides(self, asides: Sequence[QuarantinedRecord], at: datetime) -> None:
-        """Forget what a venue sent in vain."""
-
-    def spent(
+    def _read_spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
         """What was spent here, for the day and the arena on top of what the record holds."""
-        here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.made)
+        here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.calls)
         lasting = [scope for scope in scopes if scope in LASTING_SCOPES]
-        before = super().spent(round_id, entrant_id, since, lasting) if lasting else {}
+        before = super().read(read_spent, round_id, entrant_id, since, lasting) if lasting else {}
         return {scope: here + before.get(scope, 0) for scope in scopes}
 
 

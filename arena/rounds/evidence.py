@@ -12,7 +12,7 @@ from agents.text import one_line
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
-from arena.record.write.evidence import GatheredEvidence
+from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered
 from arena.rounds.world import SearchResults, World
 from markets.hashes import canonical
 from markets.model import Market, MarketId
@@ -31,15 +31,17 @@ async def gather_evidence(
     that it has no answer on go without, and that is kept with what was set aside.
     """
     cohort = stored.cohort
-    if cohort.evidence == NO_EVIDENCE or record.is_gathered(round.id):
+    if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, round.id):
         return ()
     found = record.snapshot(stored.id, round.at)
     if found is None:
         raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
     markets = [listing.market for listing in found[1]]
     answers, failed = await _asked(cohort, markets, round.at, world)
-    record.keep_evidence(round.id, (cohort.number, round.number), _shown(cohort, markets, round.at, answers))
-    record.keep_asides([*world.asides, *failed], round.at)
+    record.write(
+        add_evidence, round.id, (cohort.number, round.number), _shown(cohort, markets, round.at, answers)
+    )
+    record.quarantine([*world.asides, *failed], round.at)
     world.asides.clear()
     silent = sum(market.id not in answers for market in markets)
     return (f"no evidence on {silent} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()

@@ -29,6 +29,7 @@ from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import track_cohort, venue_error
@@ -209,7 +210,7 @@ async def play_replay(
 ) -> None:
     """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
     decisions, later = replay.times()
-    newest = record.newest_time() or decisions[0]
+    newest = record.read(read_newest_time) or decisions[0]
     with gc_seldom():
         for number, at in enumerate((*decisions, *later), 1):
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
@@ -232,7 +233,9 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
     for stored in record.cohorts():
         cohort = stored.cohort
         planned = replay.plan.freeze(cohort.number, cohort.starts_at)[0]
-        if record.began() != replay.plan.first or cohort != replace(planned, config_hash=cohort.config_hash):
+        if record.first_scheduled_start() != replay.plan.first or cohort != replace(
+            planned, config_hash=cohort.config_hash
+        ):
             message = f"{address} already holds another season"
             raise ArenaError("not_empty", message, "name another record with --database, or remove this one")
 

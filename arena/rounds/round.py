@@ -12,8 +12,24 @@ from arena.error_text import error_text
 from arena.errors import ArenaError
 from arena.record.model.cohort import RoundReport, Turn
 from arena.record.model.lease import LEASE_LENGTH
-from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    StoredRound,
+    has_marks,
+    read_newest_time,
+    read_quotes,
+    read_refused_entrants,
+    read_resolutions,
+    read_rounds,
+    read_taken_at,
+    read_turn_statuses,
+    read_unresolved_markets,
+)
+from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
+from arena.record.write.cohorts import add_snapshot, put_marks
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.turns import claim_turns
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import World
@@ -61,7 +77,7 @@ async def venue_answer(
         world.asides.append(QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error)))
         return []
     finally:
-        record.keep_asides(world.asides, at)
+        record.quarantine(world.asides, at)
         world.asides.clear()
 
 
@@ -78,12 +94,12 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
     at = stored.cohort.decides_at(number)
     await finish_earlier_rounds(stored, at, world, record)
-    if record.taken(stored.id, at) is None:
+    if record.read(read_taken_at, stored.id, at) is None:
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
-        record.keep_snapshot(stored.id, stored.cohort.number, snapshot, number)
-    round = next(round for round in record.rounds(stored.id) if round.number == number)
-    newer, seen_at = record.newest_time(stored.id), record.seen_at(stored.id, at) or at
+        record.write(add_snapshot, stored.id, stored.cohort.number, snapshot, number)
+    round = next(round for round in record.read(read_rounds, stored.id) if round.number == number)
+    newer, seen_at = record.read(read_newest_time, stored.id), record.read(read_taken_at, stored.id, at) or at
     late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather_evidence(stored, round, world, record)
     turns = [] if round.done else await finish_round(stored, round, world, record, late)
@@ -92,7 +108,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
 
 async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     """A round that has begun is over: who has not played in it fails, and everyone is marked."""
-    round = next(round for round in record.rounds(stored.id) if round.number == number)
+    round = next(round for round in record.read(read_rounds, stored.id) if round.number == number)
     turns = [] if round.done else await finish_round(stored, round, world, record, late=True)
     return round_report(stored, round, turns, record)
 
@@ -102,7 +118,7 @@ def round_report(
 ) -> RoundReport:
     """What was done in a round now, and what is still to be."""
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
-    refused = record.refused(round.id, "budget") if failed else ()
+    refused = record.read(read_refused_entrants, round.id, "budget") if failed else ()
     return RoundReport(
         stored.cohort.number,
         round.number,
@@ -110,7 +126,7 @@ def round_report(
         tuple(turns),
         failed=failed,
         stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),
-        waiting=unfinished_turns(stored, record.verdicts(round.id)),
+        waiting=unfinished_turns(stored, record.read(read_turn_statuses, round.id)),
         trouble=trouble,
     )
 
@@ -118,12 +134,16 @@ def round_report(
 async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Settle and mark a cohort that decides nothing at this time."""
     await finish_earlier_rounds(stored, at, world, record)
-    if record.taken(stored.id, at) is None:
+    if record.read(read_taken_at, stored.id, at) is None:
         await settle_cohort(stored, at, world, record, decides=False)
-        record.keep_snapshot(
-            stored.id, stored.cohort.number, await take_snapshot(stored, at, world, record), None
+        record.write(
+            add_snapshot,
+            stored.id,
+            stored.cohort.number,
+            await take_snapshot(stored, at, world, record),
+            None,
         )
-    if not record.has_marks(stored.id, at):
+    if not record.read(has_marks, stored.id, at):
         mark_cohort(stored, at, record)
 
 
@@ -132,23 +152,23 @@ async def finish_round(
 ) -> list[Turn]:
     """Play what is missing and mark. The round is over once no turn may be tried again."""
     turns = [turn async for turn in play_turns(stored, round, world, record, late)]
-    verdicts = record.verdicts(round.id)
+    verdicts = record.read(read_turn_statuses, round.id)
     if not unfinished_turns(stored, verdicts):
         failed = unfinished_turns(stored, verdicts, {"failed"})
         over = late or not failed
         if over and failed:  # whoever still tries one of them comes too late
             keys = [stored.entrant_ids[name] for name in failed]
-            record.claim(round.id, keys, world.holder, LEASE_LENGTH, lambda _: True)
+            record.write(claim_turns, round.id, keys, world.holder, LEASE_LENGTH, lambda _: True)
         mark_cohort(stored, round.at, record, round.id if over else None)
     return turns
 
 
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Rounds before this time are over: nobody decides on prices that are history."""
-    for round in record.rounds(stored.id):
+    for round in record.read(read_rounds, stored.id):
         if not round.done and round.at < at:
             await finish_round(stored, round, world, record, late=True)
-            if waiting := unfinished_turns(stored, record.verdicts(round.id)):
+            if waiting := unfinished_turns(stored, record.read(read_turn_statuses, round.id)):
                 raise busy_error(stored.cohort.number, round.number, waiting)
 
 
@@ -166,15 +186,15 @@ async def settle_cohort(
     accounts = record.holdings(stored.id)
     settled = {market for account in accounts.values() for market, _ in account.settled}
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
-    asked = sorted(settled.union(record.may_resolve(at - CORRECTED_WITHIN)))
+    asked = sorted(settled.union(record.read(read_unresolved_markets, at - CORRECTED_WITHIN)))
     question = world.venue(stored.cohort).resolutions(at, asked)
     told = await venue_answer(question, stored, at, world, record, decides)
-    record.keep_resolutions(told, at, live=stored.cohort.stamp == "live")
-    ends = newest_resolutions(record.resolutions(sorted(concerned), at), at)
+    record.write(add_resolutions, told, at, live=stored.cohort.stamp == "live")
+    ends = newest_resolutions(record.read(read_resolutions, sorted(concerned), at), at)
     paid = {
         stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
     }
-    record.keep_entries({entrant: entries for entrant, entries in paid.items() if entries})
+    record.add_entries({entrant: entries for entrant, entries in paid.items() if entries})
 
 
 async def take_snapshot(
@@ -190,7 +210,7 @@ async def take_snapshot(
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
         catalogue = await offers_at(stored, at, world, record)
-        ended = {x.market_id for x in record.resolutions([x.market.id for x in catalogue], at)}
+        ended = {x.market_id for x in record.read(read_resolutions, [x.market.id for x in catalogue], at)}
         still_open = [listing for listing in catalogue if listing.market.id not in ended]
         drawn = [x.market.id for x in draw(still_open, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
@@ -198,7 +218,10 @@ async def take_snapshot(
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
     fresh = {x.market.id: x for x in await venue_answer(asked, stored, at, world, record, number is not None)}
     missing = [market for market in held if market not in fresh or not fresh[market].has_price]
-    known = {x.market.id: x for x in record.last_listings(missing, max(world.now(), at) if live else at)}
+    known = {
+        x.market.id: x
+        for x in record.read(read_listings_as_of, missing, max(world.now(), at) if live else at)
+    }
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,
@@ -233,10 +256,10 @@ def _latest_listings(fresh: Listing | None, known: Listing | None) -> Listing:
 
 def mark_cohort(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
     """Mark every entrant's holdings of this time at the snapshot of this time; with it a round is over."""
-    found = record.quotes(stored.id, at)
+    found = record.read(read_quotes, stored.id, at)
     if found is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
     snapshot_id, seen_at, quotes = found
     age, accounts = stored.cohort.rules.quote_age, record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
-    record.keep_marks(snapshot_id, mark_at(held, at, quotes, age, seen_at), over)
+    record.write(put_marks, snapshot_id, mark_at(held, at, quotes, age, seen_at), over)

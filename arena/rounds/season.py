@@ -22,10 +22,20 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, RoundReport
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
-from arena.record.queries.cohorts import StoredCohort, StoredRound, read_cohorts
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    StoredRound,
+    has_marks,
+    read_cohorts,
+    read_newest_time,
+    read_rounds,
+    read_taken_at,
+    read_turn_statuses,
+)
 from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.record import Record
+from arena.record.write.cohorts import add_cohort, end_cohort
 from arena.rounds.round import VenueUnavailable, busy_error, play_round, track_cohort
 from arena.rounds.turns import is_late, unfinished_turns
 from arena.rounds.world import World
@@ -49,7 +59,7 @@ async def play_season(
     """
     times = season_times(plan_as_begun(plan, record), most)
     tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
-    newest = record.newest_time() or times[0]
+    newest = record.read(read_newest_time) or times[0]
     with gc_seldom():
         for number, at in enumerate((*times, *tail), 1):
             if number > len(times) and not open_cohorts(record):
@@ -115,14 +125,14 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
 def due_round_number(stored: StoredCohort, at: datetime, record: Record) -> int | None:
     """The number of the round that a cohort decides at that time; None when it was only tracked then."""
     number = round_number_at(stored.cohort, at)
-    if number is None or record.taken(stored.id, at) is None:
+    if number is None or record.read(read_taken_at, stored.id, at) is None:
         return number
-    return number if any(round.number == number for round in record.rounds(stored.id)) else None
+    return number if any(round.number == number for round in record.read(read_rounds, stored.id)) else None
 
 
 def is_missed(stored: StoredCohort, at: datetime, world: World, record: Record) -> bool:
     """Whether a live cohort's round was not begun in time: then the cohort is only tracked at that time."""
-    return is_late(stored.cohort, at, world.now()) and record.taken(stored.id, at) is None
+    return is_late(stored.cohort, at, world.now()) and record.read(read_taken_at, stored.id, at) is None
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
@@ -137,7 +147,7 @@ def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
     planned, texts = plan.freeze(len(record.cohorts()) + 1, at)
     cohort = replace(planned, by_hand=plan.starting(at) is None)
     deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
-    record.add_cohort(cohort, texts, deposits)
+    record.write(add_cohort, cohort, texts, deposits)
     return cohort
 
 
@@ -147,15 +157,18 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     One of `newest_numbers` may still decide, also after a pause, unless it was stopped. A round that was
     never begun is past once the cohort was looked at, at its time or later, without it.
     """
-    if not all(round.done for round in record.rounds(stored.id)):
+    if not all(round.done for round in record.read(read_rounds, stored.id)):
         return False
     if newest and stored.stopped_at is None:
-        last, looked = stored.cohort.decides_at(stored.cohort.rounds), record.newest_time(stored.id)
+        last, looked = (
+            stored.cohort.decides_at(stored.cohort.rounds),
+            record.read(read_newest_time, stored.id),
+        )
         if last > at or looked is None or looked < last:
             return False
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
-    record.end_cohort(stored.id, at)
+    record.write(end_cohort, stored.id, at)
     return True
 
 
@@ -169,7 +182,7 @@ MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 
 def next_decision_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime:
     """The time to play when none is named: what was broken off, else what comes next, else what is due."""
-    newest, plan = record.newest_time(), plan_as_begun(plan, record)
+    newest, plan = record.read(read_newest_time), plan_as_begun(plan, record)
     if newest is not None and any(
         is_interrupted_at(newest, stored, record) for stored in open_cohorts(record)
     ):
@@ -200,19 +213,19 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
     """Whether the newest time was broken off for a cohort; one that only has failed turns left was not."""
     if stored.cohort.starts_at > newest:
         return False
-    if not record.has_marks(stored.id, newest):
+    if not record.read(has_marks, stored.id, newest):
         return True
-    round = next((round for round in record.rounds(stored.id) if round.at == newest), None)
+    round = next((round for round in record.read(read_rounds, stored.id) if round.at == newest), None)
     halted = stored.paused_at is not None or stored.stopped_at is not None
     if round is None or round.done or halted:
         return False
-    verdicts = record.verdicts(round.id)
+    verdicts = record.read(read_turn_statuses, round.id)
     return not unfinished_turns(stored, verdicts, {"failed"}) or bool(unfinished_turns(stored, verdicts))
 
 
 def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
-    newest, cohorts, plan = record.newest_time(), record.cohorts(), plan_as_begun(plan, record)
+    newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
     decides = plan.starting(at) is not None or any(round_number_at(x.cohort, at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:
@@ -223,7 +236,7 @@ def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, no
         raise ArenaError(
             "not_due", f"{at:{MINUTE_FORMAT}} is still to come", "a live round is played at its time"
         )
-    times = {round.at for stored in cohorts for round in record.rounds(stored.id)}
+    times = {round.at for stored in cohorts for round in record.read(read_rounds, stored.id)}
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
     if late and at not in times:
         words = f"{at:{MINUTE_FORMAT}} was missed: its prices are history"

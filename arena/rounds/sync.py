@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from arena.record.queries.cohorts import read_unresolved_markets
 from arena.record.record import Record
-from arena.record.write.sync import SyncResult, VenueSource
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, markets_gone_since
 from arena.rounds.round import CORRECTED_WITHIN, venue_error
 from markets.model import Listing
 from markets.venue import QuarantinedRecord, Venue, VenueError
@@ -46,14 +48,16 @@ async def sync_venue(
     `asides` is where the venue reports to. A catalogue that can't be read is an error, and what was set
     aside until then is kept; ends that can't be read are told of.
     """
-    synced = record.keep_catalogue(source, await _catalogue(venue, record, at, asides), at, asides, stored)
+    synced = record.write(
+        add_catalogue, source, await _catalogue(venue, record, at, asides), at, asides, stored
+    )
     before, new, trouble = len(asides), 0, None
     if ends:
         try:
             new = await sync_resolutions(venue, source, record, at)
         except VenueError as error:
             trouble = error
-        record.keep_asides(asides[before:], at)
+        record.quarantine(asides[before:], at)
     return VenueSync(synced, new, tuple(asides), trouble)
 
 
@@ -63,15 +67,18 @@ async def _catalogue(
     try:
         return await venue.catalogue(at)
     except VenueError as error:
-        record.keep_asides(asides, at)
+        record.quarantine(asides, at)
         raise venue_error(error) from error
 
 
 async def sync_resolutions(venue: Venue, source: VenueSource, record: Record, at: datetime) -> int:
     """Ask how markets ended that were played or have lost their price; how many ends were new."""
-    played, gone = record.may_resolve(at - CORRECTED_WITHIN), record.gone_since(at - ASKED_WITHIN)
+    played, gone = (
+        record.read(read_unresolved_markets, at - CORRECTED_WITHIN),
+        record.read(markets_gone_since, at - ASKED_WITHIN),
+    )
     asked = sorted({*played, *gone})
     answered = await venue.resolutions(at, asked) if asked else []
     known = set(asked)
     new = [found for found in answered if found.market_id in known]
-    return record.keep_resolutions(new, at, live=source.stamp == "live")
+    return record.write(add_resolutions, new, at, live=source.stamp == "live")

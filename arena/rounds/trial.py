@@ -18,12 +18,19 @@ from arena.record.dry_run import DryRunRecord
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.calls import read_rounds_by_cohort
-from arena.record.queries.cohorts import StoredCohort, StoredRound, read_cohorts, read_snapshot
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    StoredRound,
+    read_cohorts,
+    read_final_forecasts,
+    read_snapshot,
+)
 from arena.record.queries.forecasts import Connection
+from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error
 from arena.rounds.season import MINUTE_FORMAT
-from arena.rounds.turns import claim_turns, play_turn
+from arena.rounds.turns import play_turn, seat_entrants
 from arena.rounds.world import Player, World
 from markets.model import Snapshot
 from markets.venue import VenueError
@@ -195,11 +202,13 @@ class Trial:
 async def play_trial(scene: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
     """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
     part, entrant = scene.part, scene.part.entrant
-    missing = _missing(entrant, record.stated(scene.round.id, forecast_sources(entrant.settings)))
+    missing = _missing(
+        entrant, record.read(read_final_forecasts, scene.round.id, forecast_sources(entrant.settings))
+    )
     doors = replace(world, mind=_unasked(world.mind)) if dry else world
-    (seat,) = claim_turns([entrant], part.stored, scene.round, scene.snapshot, doors, record)
+    (seat,) = seat_entrants([entrant], part.stored, scene.round, scene.snapshot, doors, record)
     turn = await play_turn(seat, scene.round.number)
-    questions = tuple(_questions(record.made, seat.mind))
+    questions = tuple(_questions(record.calls, seat.mind))
     return Trial(scene, seat.view.mark, missing, questions, None if dry and questions else turn)
 
 
@@ -215,7 +224,7 @@ async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: Dr
         hint = "try another time with --at, or see which markets play: docs/universe.md"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
     round = StoredRound(0, 1, at, 0, False)
-    record.keep_snapshot(part.stored.id, part.stored.cohort.number, snapshot, round.number)
+    record.write(add_snapshot, part.stored.id, part.stored.cohort.number, snapshot, round.number)
     return TrialSetting(
         part, round, snapshot, trouble=await gather_evidence(part.stored, round, world, record)
     )

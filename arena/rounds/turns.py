@@ -18,9 +18,19 @@ from arena.error_text import redact_keys, unexpected_error_text
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import LEASE_LENGTH, heartbeat, is_gone
 from arena.record.model.reservation import Payer, ReservationRequest
-from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    StoredRound,
+    read_calls,
+    read_final_forecasts,
+    read_rounds,
+    read_turn_statuses,
+)
+from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.calls import add_call
+from arena.record.write.evidence import read_evidence
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
 from portfolio.execute import execute_at, is_out
@@ -67,7 +77,7 @@ async def play_turns(
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
     closed = closed_since(stored.cohort, found[1], world.now())
     for wave in play_waves(stored.cohort.entrants):
-        verdicts = record.verdicts(round.id)
+        verdicts = record.read(read_turn_statuses, round.id)
         silent, failed = unfinished_turns(stored, verdicts), unfinished_turns(stored, verdicts, {"failed"})
         missing = silent if late else failed
         ready = [
@@ -85,10 +95,10 @@ async def play_turns(
             ready = [x for x in ready if x.name not in called or x.name in left]
         seats = [
             replace(seat, barred=exclusion_reason(seat.entrant, failed, late), closed=closed)
-            for seat in claim_turns(ready, stored, round, found[1], world, record)
+            for seat in seat_entrants(ready, stored, round, found[1], world, record)
         ]
         held = {seat.entrant_id: seat.token for seat in seats}
-        async with heartbeat(partial(renew_claims, round.id, held, world, record)):
+        async with heartbeat(partial(stay_alive, round.id, held, world, record)):
             tasks = [asyncio.create_task(play_turn(seat, round.number)) for seat in seats]
             try:
                 async for ended in in_order(tasks):
@@ -122,18 +132,22 @@ async def play_by_workers(
 
     def missing() -> Collection[str]:
         return (
-            () if too_late() else set(names).intersection(unfinished_turns(stored, record.verdicts(round.id)))
+            ()
+            if too_late()
+            else set(names).intersection(unfinished_turns(stored, record.read(read_turn_statuses, round.id)))
         )
 
     left = await world.crew(stored, round, names, missing)
-    played = record.turns(round.id, [stored.entrant_ids[name] for name in names if name not in left])
+    played = record.read(
+        read_turns, round.id, [stored.entrant_ids[name] for name in names if name not in left]
+    )
     return played, () if too_late() else left
 
 
-def renew_claims(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
+def stay_alive(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
     """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
     world.desk.renew()
-    mine = record.renew_claims(round_id, held, LEASE_LENGTH)
+    mine = record.write_unfenced(renew_claims, round_id, held, LEASE_LENGTH)
     for lost in held.keys() - mine:
         del held[lost]
 
@@ -183,7 +197,7 @@ def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[Marke
     return {listing.market.id for listing in snapshot if listing.market.closes_at <= now}
 
 
-def claim_turns(
+def seat_entrants(
     todo: list[Entrant],
     stored: StoredCohort,
     round: StoredRound,
@@ -197,14 +211,16 @@ def claim_turns(
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
     floor = SnapshotOffers(snapshot, cohort.rules)
-    tokens = record.claim(round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
+    tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
     accounts = record.holdings(stored.id)
     led = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
-    stated = record.stated(round.id, list(led))
+    stated = record.read(read_final_forecasts, round.id, list(led))
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
-    calls = record.calls(round.id, [*ids.values()])
-    evidence = {} if cohort.evidence == NO_EVIDENCE else record.evidence(round.id)
-    since = max((earlier.at for earlier in record.rounds(stored.id) if earlier.at < round.at), default=None)
+    calls = record.read(read_calls, round.id, [*ids.values()])
+    evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round.id)
+    since = max(
+        (earlier.at for earlier in record.read(read_rounds, stored.id) if earlier.at < round.at), default=None
+    )
     for entrant in todo:
         key, account = ids[entrant.name], accounts[entrant.name]
         if key not in tokens:
@@ -237,7 +253,9 @@ def ask_of_player(
         return ReservationRequest(payer, mind.provider, worst, world.holder, world.now())
 
     def keep(attempt: int, tried: EndedAttempt) -> None:
-        record.keep_call(payer.round_id, payer.entrant_id, attempt, tried.call, world.now(), tried.place)
+        record.write_unfenced(
+            add_call, payer.round_id, payer.entrant_id, attempt, tried.call, world.now(), tried.place
+        )
 
     attempt = reserved_ask(mind.ask, world.desk, mind.provider, name, wish, mind.worst_case)
     return recorded_ask(attempt, stored, keep)
@@ -309,5 +327,5 @@ def write_turns(
         TurnUnderClaim(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)
     ]
     place = stored.cohort.number, round.number
-    kept = record.keep_turns(round.id, place, claimed, world.code_version)
+    kept = record.add_turns(round.id, place, claimed, world.code_version)
     return [each.turn for each in claimed if each.entrant_id in kept]

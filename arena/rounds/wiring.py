@@ -22,6 +22,7 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
+from arena.record.queries.cohorts import read_prompts
 from arena.record.record import Record
 from arena.rounds.adapters import (
     OpenModels,
@@ -141,7 +142,7 @@ class OpenAdapters:
             words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
             raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
         settings = found.settings.model_validate(entrant.settings)
-        texts = self.record.prompts(list(cohort.prompts.values()))
+        texts = self.record.read(read_prompts, list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}
         simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None

@@ -10,6 +10,7 @@ from arena.cohorts.freeze import code_version
 from arena.config import Config
 from arena.error_text import error_text
 from arena.errors import ArenaError
+from arena.record.queries.cohorts import read_rounds, read_taken_at
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob, open_queue, queue_address, run_worker
 from arena.rounds.turns import is_late, play_turns
@@ -116,11 +117,11 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
     if job.version != code_version():
         raise OtherVersion(job.version)
     stored = next((each for each in record.cohorts() if each.cohort.number == job.cohort), None)
-    rounds = record.rounds(stored.id) if stored else []
+    rounds = record.read(read_rounds, stored.id) if stored else []
     round = next((each for each in rounds if each.number == job.round), None)
     if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
         return "not played: it is not in this record, or over"
-    if is_late(stored.cohort, record.seen_at(stored.id, round.at) or round.at, world.now()):
+    if is_late(stored.cohort, record.read(read_taken_at, stored.id, round.at) or round.at, world.now()):
         return "not played: it is too late"
     turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
     return turns[0].decision.status if turns else "not played: it is in, or another worker has it"

@@ -14,13 +14,17 @@ from typing import Any
 
 from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
 from arena.record.schema.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
 from arena.record.schema.tables import LEASE as LEASE_TABLE
-from arena.record.write.evidence import GatheredEvidence
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, put_marks
+from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.listings import prune_quotes
-from arena.record.write.sync import VenueSource
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.turns import TurnUnderClaim, claim_turns
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
@@ -115,22 +119,24 @@ class Season:
     def start(self, cohort: Cohort) -> None:
         """A cohort with its bankrolls."""
         deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
-        self.record.add_cohort(cohort, {digest(PROMPT): PROMPT}, deposits)
+        self.record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
 
     def look(self, number: int, at: datetime, *listings: Listing, held: Sequence[Listing] = ()) -> None:
         """Settle what has ended, then keep the snapshot; with it a round where one is due."""
         stored = self.record.cohorts()[number - 1]
-        ends = self.record.resolutions(MARKETS, at)
+        ends = self.record.read(read_resolutions, MARKETS, at)
         accounts = self.record.holdings(stored.id)
         paid = {stored.entrant_ids[name]: settle(account, ends, at) for name, account in accounts.items()}
-        self.record.keep_entries(paid)
+        self.record.add_entries(paid)
         week = (at - stored.cohort.starts_at) // WEEK + 1
         due = week if week <= stored.cohort.rounds else None
-        self.record.keep_snapshot(stored.id, number, Snapshot(at, listings, tuple(held)), due)
+        self.record.write(add_snapshot, stored.id, number, Snapshot(at, listings, tuple(held)), due)
         if due is not None and stored.cohort.evidence != NO_EVIDENCE:
             news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
             gathered = GatheredEvidence(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
-            self.record.keep_evidence(self.record.rounds(stored.id)[-1].id, (number, due), gathered)
+            self.record.write(
+                add_evidence, self.record.read(read_rounds, stored.id)[-1].id, (number, due), gathered
+            )
 
     def turn(
         self,
@@ -144,12 +150,12 @@ class Season:
     ) -> Turn:
         """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
         stored = self.record.cohorts()[number - 1]
-        round, key = self.record.rounds(stored.id)[-1], stored.entrant_ids[name]
-        tokens = self.record.claim(round.id, [key], "me", LEASE, lambda _: False)
+        round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
+        tokens = self.record.write(claim_turns, round.id, [key], "me", LEASE, lambda _: False)
         for call in calls:
-            before = self.record.calls(round.id, [key]).get(key, [])
+            before = self.record.read(read_calls, round.id, [key]).get(key, [])
             attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)
-            self.record.keep_call(round.id, key, attempt, call, NOW)
+            self.record.write_unfenced(add_call, round.id, key, attempt, call, NOW)
         found = self.record.snapshot(stored.id, round.at)
         assert found is not None
         account = self.record.holdings(stored.id)[name]
@@ -159,7 +165,7 @@ class Season:
         rejections = (*decision.rejections, *refused)
         turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
         claimed = [TurnUnderClaim(key, tokens[key], turn)]
-        self.record.keep_turns(round.id, (number, round.number), claimed, version or self.version)
+        self.record.add_turns(round.id, (number, round.number), claimed, version or self.version)
         return turn
 
     def value(self, number: int, at: datetime) -> None:
@@ -170,8 +176,8 @@ class Season:
         accounts = self.record.holdings(stored.id)
         age = timedelta(seconds=stored.cohort.rules.max_quote_age)
         marks = {stored.entrant_ids[name]: mark(held, found[1], age) for name, held in accounts.items()}
-        round = next((r.id for r in self.record.rounds(stored.id) if r.at == at), None)
-        self.record.keep_marks(found[0], marks, round)
+        round = next((r.id for r in self.record.read(read_rounds, stored.id) if r.at == at), None)
+        self.record.write(put_marks, found[0], marks, round)
 
 
 def decides(
@@ -233,7 +239,7 @@ def watch(record: Record) -> None:
         listings = [
             a_listing(f"0.1{step}", f"0.2{step}", market=market, at=at) for market, step in prices.items()
         ]
-        record.keep_catalogue(VenueSource("sky", "live"), listings, at, [aside])
+        record.write(add_catalogue, VenueSource("sky", "live"), listings, at, [aside])
     with record.engine.begin() as connection:
         assert prune_quotes(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
 
@@ -279,7 +285,7 @@ def _timeout() -> CallError:
 def _third_week(season: Season) -> None:
     at = week(2)
     ends = [a_resolution("1", SUN, at=at), a_resolution(None, RAIN, at=at), a_resolution("0.5", SNOW, at=at)]
-    season.record.keep_resolutions([replace(end, source="the test") for end in ends], at)
+    season.record.write(add_resolutions, [replace(end, source="the test") for end in ends], at)
     for number in (1, 2):
         season.look(number, at, the_book(WIND, at, 3))
     season.turn(1, "ann", decides(a_bet(100, market=WIND), wind="0.66"), said("3"))
@@ -293,7 +299,7 @@ def _third_week(season: Season) -> None:
 
 def _fourth_week(season: Season) -> None:
     at = week(3)
-    season.record.keep_resolutions([a_resolution("0", SUN, version=2, at=at)], at)
+    season.record.write(add_resolutions, [a_resolution("0", SUN, version=2, at=at)], at)
     season.look(1, at, held=[the_book(WIND, week(2), 3)])  # the venue was silent: an old quote
     season.value(1, at)
     season.look(2, at, the_book(WIND, at, -4))
@@ -304,11 +310,11 @@ def _fourth_week(season: Season) -> None:
 
 def _last_week(season: Season) -> None:
     at = week(4)
-    season.record.keep_resolutions([Resolution(WIND, 1, at, usd("0.25"), "the test")], at)
+    season.record.write(add_resolutions, [Resolution(WIND, 1, at, usd("0.25"), "the test")], at)
     for number in (1, 2):
         season.look(number, at, *([the_book(SNOW, at, 1)] if number == 2 else ()))
         season.value(number, at)
-    season.record.end_cohort(season.record.cohorts()[0].id, at)
+    season.record.write(end_cohort, season.record.cohorts()[0].id, at)
 
 
 def replace_cap(rules: Rules) -> Rules:

@@ -9,6 +9,7 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
+from arena.record.write.cohorts import add_cohort
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
@@ -131,7 +132,7 @@ def a_cohort(names: Sequence[str], rules: Rules = RULES, bankroll: int = 10_000,
 def begun(record: Record, cohort: Cohort) -> StoredCohort:
     """The cohort, started in the record."""
     deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
-    record.add_cohort(cohort, {}, deposits)
+    record.write(add_cohort, cohort, {}, deposits)
     return record.cohorts()[-1]
 
 

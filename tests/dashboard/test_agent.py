@@ -18,6 +18,7 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
+from arena.record.write.rollups import put_rollups
 from arena.scores.agent_profile import compute_agent_profile
 from arena.scores.cache.entry import to_rollup
 from arena.scores.cache.profiles import PROFILE_FORM, PROFILES_METHOD, cached_profile, profile_name
@@ -229,8 +230,9 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     with reading(opened_record.engine) as connection:
         kept = cached_profile(connection, "oracle")
     assert kept is not None
-    opened_record.keep_rollups(
-        [to_rollup(profile_name("oracle"), f"{PROFILES_METHOD}: before", NOW, PROFILE_FORM, kept.value)]
+    opened_record.write(
+        put_rollups,
+        [to_rollup(profile_name("oracle"), f"{PROFILES_METHOD}: before", NOW, PROFILE_FORM, kept.value)],
     )
     opened_record.close()
     page = opened("agent", database, monkeypatch, agent="oracle")

@@ -16,6 +16,7 @@ from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading, upgrade
 from arena.rounds.season import play_time
@@ -83,7 +84,7 @@ class Machine:
 
         async def round() -> None:
             async with open_world(self.config, record) as world:
-                plan = plan_of(self.config, world.now(), record.began())
+                plan = plan_of(self.config, world.now(), record.first_scheduled_start())
                 watched = replace(world, mind=_watched(world.mind, fate))
                 await play_time(plan.decision_times()[number], plan, watched, record)
 
@@ -103,9 +104,11 @@ class Machine:
         """Those that have an answer in the record."""
         record = Record(self.engine)
         [stored] = record.cohorts()
-        rounds = [round.id for round in record.rounds(stored.id)]
+        rounds = [round.id for round in record.read(read_rounds, stored.id)]
         ids = list(stored.entrant_ids.values())
-        calls = [call for round in rounds for made in record.calls(round, ids).values() for call in made]
+        calls = [
+            call for round in rounds for made in record.read(read_calls, round, ids).values() for call in made
+        ]
         return [call.prompt for call in calls if call.error is None]
 
     def what_is_there(self) -> dict[str, Any]:

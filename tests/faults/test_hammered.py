@@ -3,8 +3,10 @@
 from contextlib import closing
 from pathlib import Path
 
+from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.turns import claim_turns
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import LEASE, SUN, Season, a_cohort, the_book
@@ -23,7 +25,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
         season = Season(record)
         season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
         season.look(1, NOW, the_book(SUN, NOW))
-        record.claim(1, [1, 2, 3, 4], "one of them", LEASE, lambda _: False)
+        record.write(claim_turns, 1, [1, 2, 3, 4], "one of them", LEASE, lambda _: False)
     log, context = tmp_path / "calls", forking()
     told = (TICKS // PROCESSES, MOST, {"arena": MAY * COST + COST // 2}, str(log))
     workers = [context.Process(target=work, args=(database, n, *told)) for n in range(PROCESSES)]
@@ -34,7 +36,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
     assert [worker.exitcode for worker in workers] == [0] * PROCESSES
     assert most_at_once(log) == {"made": MAY, "most": MOST}
     with closing(Record.open(database)) as record, reading(record.engine) as connection:
-        calls = record.calls(1, [1, 2, 3, 4])
+        calls = record.read(read_calls, 1, [1, 2, 3, 4])
         kept = [(call.reply, call.cost) for each in calls.values() for call in each]
         assert kept.count(("yes", COST)) == MAY
         assert kept.count((None, 0)) == TICKS - MAY

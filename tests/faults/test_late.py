@@ -17,6 +17,10 @@ from arena.record.model.reservation import Budget
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.cohorts import add_snapshot
+from arena.record.write.operations import take_lease
+from arena.record.write.reservations import read_spent
+from arena.record.write.turns import claim_turns, renew_claims
 from arena.rounds.round import play_round, settle_cohort, take_snapshot
 from arena.rounds.world import Player, World
 from arena.verify import verify
@@ -72,7 +76,7 @@ def waiting(database: str, *names: str) -> Iterator[tuple[Record, StoredCohort]]
 
         async def opened() -> None:
             await settle_cohort(stored, NOW, world, record)
-            record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+            record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
         asyncio.run(opened())
         yield record, stored
@@ -95,7 +99,7 @@ def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more
 
         class Slow(Model):
             async def meanwhile(self) -> None:
-                record.renew_claims(1, {1: 1}, OVER)
+                record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
                 reports.append(await play_round(stored, 1, worker(other, "b", quick), other))
 
         slow = Slow()
@@ -104,7 +108,7 @@ def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more
         assert (late.turns, late.done) == ((), True)
         assert (slow.asked, quick.asked) == (["question 1"], ["question 1", "question 2"])
         assert facts(record) == {"call": 3, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
-        assert record.spent(1, 1, NOW, ["arena"]) == {"arena": 15}
+        assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": 15}
 
 
 def test_workers_whose_clocks_are_an_hour_apart_play_each_turn_once(database: str) -> None:
@@ -138,8 +142,8 @@ def test_of_many_that_come_at_the_same_moment_one_gets_it(want: str, database: s
         def take(number: int) -> list[int]:
             holder = f"w{number}.invalid/1/x"
             if want == "turns":
-                return sorted(others[number].claim(1, ids, holder, LONG, lambda _: False))
-            token = others[number].take_lease("scheduler", holder, LONG, lambda _: False)
+                return sorted(others[number].write(claim_turns, 1, ids, holder, LONG, lambda _: False))
+            token = others[number].write_unfenced(take_lease, "scheduler", holder, LONG, lambda _: False)
             return [] if token is None else [token]
 
         with ThreadPoolExecutor(len(others)) as pool:

@@ -71,7 +71,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
         closing(Record.open(str(path))) as record,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
-        real = Record.keep_turns
+        real = Record.add_turns
 
         def shut_out(record: Record, *words: Any) -> None:
             nonlocal seen
@@ -81,7 +81,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
             real(record, *words)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Record, "keep_turns", shut_out)
+            patch.setattr(Record, "add_turns", shut_out)
             with pytest.raises(ArenaError) as caught:
                 play(record, tmp_path)
         assert caught.value.code == "locked"

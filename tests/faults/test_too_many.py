@@ -3,6 +3,8 @@
 from arena.record.model.reservation import ProviderBusy, ReservationTerms
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.calls import add_call
+from arena.record.write.reservations import reserve
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.places import HERE, THERE, placed, terms, too_many, yes
@@ -24,28 +26,30 @@ def over(record: Record) -> None:
 
 
 def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: Record) -> None:
-    places = [placed(record.reserve(THERE, EIGHT)) for _ in range(8)]
+    places = [placed(record.write_unfenced(reserve, THERE, EIGHT)) for _ in range(8)]
     assert [place.free for place in places] == [*range(7, -1, -1)]
-    assert record.reserve(THERE, EIGHT) == ProviderBusy()
+    assert record.write_unfenced(reserve, THERE, EIGHT) == ProviderBusy()
     for place, wait in zip(places, (30, 60, *[20] * 6), strict=True):
-        record.keep_call(1, 1, 1, too_many(wait), NOW, place)
+        record.write_unfenced(add_call, 1, 1, 1, too_many(wait), NOW, place)
     assert lane(record) == (4 * ONE, True)
-    rest = record.reserve(THERE, EIGHT)
+    rest = record.write_unfenced(reserve, THERE, EIGHT)
     assert isinstance(rest, ProviderBusy)
     assert 30 < (rest.pause or 0) <= 60, "the longest that any of them was asked for"
     over(record)
-    found = placed(record.reserve(THERE, EIGHT))
+    found = placed(record.write_unfenced(reserve, THERE, EIGHT))
     assert (found.free, found.narrow) == (3, True)
 
 
 def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record: Record) -> None:
-    record.keep_call(1, 1, 1, too_many(30), NOW, placed(record.reserve(HERE, EIGHT)))
+    record.write_unfenced(
+        add_call, 1, 1, 1, too_many(30), NOW, placed(record.write_unfenced(reserve, HERE, EIGHT))
+    )
     over(record)
-    record.keep_call(1, 1, 1, yes(5), NOW, placed(record.reserve(HERE, EIGHT)))
+    record.write_unfenced(add_call, 1, 1, 1, yes(5), NOW, placed(record.write_unfenced(reserve, HERE, EIGHT)))
     assert lane(record) == (4 * ONE + ONE // 4, True)
     answers = 1
-    while (place := placed(record.reserve(THERE, EIGHT))).narrow:
-        record.keep_call(1, 1, 1, yes(5), NOW, place)
+    while (place := placed(record.write_unfenced(reserve, THERE, EIGHT))).narrow:
+        record.write_unfenced(add_call, 1, 1, 1, yes(5), NOW, place)
         answers += 1
     assert lane(record) == (8 * ONE, False)
     assert answers == 24
@@ -53,7 +57,9 @@ def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record
 
 
 def test_a_lane_keeps_to_the_narrower_of_what_is_known_and_what_the_config_says(record: Record) -> None:
-    record.keep_call(1, 1, 1, too_many(30), NOW, placed(record.reserve(HERE, EIGHT)))
+    record.write_unfenced(
+        add_call, 1, 1, 1, too_many(30), NOW, placed(record.write_unfenced(reserve, HERE, EIGHT))
+    )
     over(record)
-    assert placed(record.reserve(HERE, terms({}, most=2))).free == 1
-    assert record.reserve(HERE, terms({}, most=1)) == ProviderBusy()
+    assert placed(record.write_unfenced(reserve, HERE, terms({}, most=2))).free == 1
+    assert record.write_unfenced(reserve, HERE, terms({}, most=1)) == ProviderBusy()

@@ -8,10 +8,10 @@ from dataclasses import replace
 from agents.model import Call, Decision, Prompt
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Turn
-from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.queries.cohorts import StoredCohort, StoredRound, read_turn_statuses
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
@@ -76,11 +76,11 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
                 assert report.done
 
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
-        record.renew_claims(1, {1: 1}, OVER)
+        record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
         outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
         assert outcome == "not played: it is in, or another worker has it"
-        token = record.claim(1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
+        token = record.write(claim_turns, 1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
-        assert record.keep_turns(1, (1, 1), [again], "test") == set()
-        assert record.verdicts(1) == {1: "failed"}
+        assert record.add_turns(1, (1, 1), [again], "test") == set()
+        assert record.read(read_turn_statuses, 1) == {1: "failed"}
         assert facts(record) == {"call": 1, "turn": 1, "fill": 0, "entry": 1, "reservation": 1}

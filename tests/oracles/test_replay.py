@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import read_resolutions, read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from markets.model import MarketId
@@ -131,7 +131,7 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
     shown = 0
     with record_of(season, place) as record, reading(record.engine) as connection:
         for stored in record.cohorts():
-            for round in record.rounds(stored.id):
+            for round in record.read(read_rounds, stored.id):
                 found = record.snapshot(stored.id, round.at)
                 assert found is not None
                 for listing in found[1].shown:

@@ -11,6 +11,7 @@ from arena.config import load
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.verify import verify
@@ -66,7 +67,7 @@ def content_at(place: str) -> dict[str, Any]:
             found = {"hash": state_hash(connection), "differences": verify(connection)}
             marks = connection.exec_driver_sql("SELECT count(*), sum(cash + value) FROM mark").one()
         ended = [(stored.cohort.number, stored.ended_at) for stored in opened.cohorts()]
-        return found | opened.counts() | {"marks": tuple(marks), "ended": ended}
+        return found | opened.read(count_facts) | {"marks": tuple(marks), "ended": ended}
     finally:
         opened.close()
 

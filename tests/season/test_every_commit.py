@@ -11,6 +11,7 @@ import pytest
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.season import play_season
@@ -61,7 +62,7 @@ def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> 
 
     async def season() -> None:
         async with open_world(config, record) as world:
-            plan = plan_of(config, world.now(), record.began())
+            plan = plan_of(config, world.now(), record.first_scheduled_start())
             await play_season(plan, world, record, None, lambda done, whole: None)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -80,7 +81,9 @@ def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> 
                     "marks": tuple(marks),
                     "ended": [*map(tuple, ended)],
                 }
-                return found | {"evidence": shown, "differences": verify(connection)} | record.counts()
+                return (
+                    found | {"evidence": shown, "differences": verify(connection)} | record.read(count_facts)
+                )
         finally:
             record.close()
 

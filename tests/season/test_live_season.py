@@ -11,7 +11,7 @@ import pytest
 
 from agents.model import Ask, Decision, Forecast, View
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import play_round
@@ -121,7 +121,7 @@ def test_four_weeks(server: VenueServer, record: Record) -> None:
     play(stored, 4, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800) + snow.shares // 2
-    ends = record.resolutions([RAIN, SNOW], NOW + 3 * WEEK)
+    ends = record.read(read_resolutions, [RAIN, SNOW], NOW + 3 * WEEK)
     assert [(end.market_id, end.version, end.payout) for end in ends] == [
         (RAIN, 1, usd(1)),
         (RAIN, 2, 0),

@@ -13,12 +13,16 @@ from arena.cohorts.schedule import Expected
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.status import read_status, status_data
 from arena.record.hashes import round_heads, state_hash
+from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.cohorts import stop_cohort
+from arena.record.write.evidence import read_evidence
 from arena.record.write.operations import read_untold, record_delivery
 from arena.record.write.quarantine import read_quarantine
+from arena.record.write.sync import markets_gone_since
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
 from markets.venue import VenueError
@@ -98,7 +102,11 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
                 prices = [read_quotes_as_of(connection, [FOG, MIST, DEW], at) for at in days]
                 assert verify(connection) == []
                 found.append(
-                    (prices, read_quarantine(connection), record.gone_since(NOW - timedelta(days=99)))
+                    (
+                        prices,
+                        read_quarantine(connection),
+                        record.read(markets_gone_since, NOW - timedelta(days=99)),
+                    )
                 )
     assert found[0] == found[1]
     for change in ("DELETE FROM quote", "UPDATE set_aside SET reason = 'x'", "DELETE FROM sync"):
@@ -117,15 +125,15 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
     found = []
     for database in (str(tmp_path / "here.db"), there):
         with closing(build(database)) as record:
-            rounds = [round for stored in record.cohorts() for round in record.rounds(stored.id)]
+            rounds = [round for stored in record.cohorts() for round in record.read(read_rounds, stored.id)]
             with reading(record.engine) as opened:
                 assert verify(opened) == []
-                evidence = [record.evidence(round.id) for round in rounds]
+                evidence = [record.read(read_evidence, round.id) for round in rounds]
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]
                 found.append((state_hash(opened), evidence, sealed, glances, turns))
-            record.stop_cohort(record.cohorts()[1].id, NOW)
+            record.write_unfenced(stop_cohort, record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
     assert any(found[0][1])
     for change in (

@@ -47,7 +47,7 @@ HOLDS = "  - kind: market\n"
 """An agent that never bets."""
 WEEK = timedelta(weeks=1)
 WRITES = ("add_cohort", "end_cohort", "keep_snapshot", "keep_resolutions", "keep_entries", "claim",
-          "keep_turns", "keep_marks", "keep_job", "keep_quotes", "keep_catalogue", "prune")  # fmt: skip
+          "add_turns", "keep_marks", "keep_job", "keep_quotes", "keep_catalogue", "prune")  # fmt: skip
 
 
 class Killed(BaseException):
@@ -66,7 +66,7 @@ def play_as_the_demo_does(folder: Path) -> None:
 
     async def season() -> None:
         async with open_world(config, record) as world:
-            plan = plan_of(config, world.now(), record.began())
+            plan = plan_of(config, world.now(), record.first_scheduled_start())
             await play_season(plan, world, record, None, lambda done, whole: None)
 
     asyncio.run(season())
@@ -226,7 +226,7 @@ def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
 def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path, forked: Forks) -> None:
     an_arena(tmp_path, agents=HOLDS, rounds=1, count=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Record, "keep_turns", announced(Record.keep_turns, killing(1)))
+        patch.setattr(Record, "add_turns", announced(Record.add_turns, killing(1)))
         with pytest.raises(Killed):
             rehearse(tmp_path)
     assert rows(tmp_path, "SELECT count(*) FROM claim") == [(1,)]

@@ -17,6 +17,8 @@ from sqlalchemy import make_url
 from arena.clock import timer
 from arena.config import load
 from arena.errors import ArenaError
+from arena.record.queries.cohorts import read_calls, read_rounds
+from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.turn_queue import TurnJob
@@ -130,16 +132,16 @@ def check(address: str, there: FaultyProvider) -> None:
         assert verify(connection) == []
         [stored] = record.cohorts()
         assert stored.ended_at is not None
-        rounds = record.rounds(stored.id)
+        rounds = record.read(read_rounds, stored.id)
         assert [(round.number, round.done) for round in rounds] == [(1, True), (2, True), (3, True)]
         for round in rounds:
-            turns = record.turns(round.id, list(stored.entrant_ids.values()))
+            turns = record.read(read_turns, round.id, list(stored.entrant_ids.values()))
             assert [turn.entrant for turn in turns] == list(stored.entrant_ids)
             assert {turn.decision.status for turn in turns} == {"played"}
         kept = [
             call
             for round in rounds
-            for calls in record.calls(round.id, list(stored.entrant_ids.values())).values()
+            for calls in record.read(read_calls, round.id, list(stored.entrant_ids.values())).values()
             for call in calls
         ]
         sums = "SELECT count(*), coalesce(sum(worst), 0) FROM reservation"

@@ -16,6 +16,7 @@ from pathlib import Path
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
 from arena.record.schema.tables import METADATA
+from arena.record.write.cohorts import add_cohort
 from markets.hashes import digest
 from markets.millionths import ONE
 from markets.universe import Universe
@@ -64,7 +65,7 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
     cohorts = [a_cohort(number, found.agents, seed) for number in range(1, COHORTS + 1)]
     for cohort in cohorts:
         deposits = {x.name: open_account(cohort.bankroll, cohort.starts_at) for x in cohort.entrants}
-        record.add_cohort(cohort, {digest(PROMPT): PROMPT}, deposits)
+        record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
     record.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         fill(base, YearWorld(found, seed), cohorts)

@@ -3,10 +3,10 @@
 Hard stops on spending: a call is made only if its worst case still fits every limit.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
-from typing import Literal, Protocol
+from typing import Literal
 
 from agents.model import CallError
 from markets.millionths import ONE
@@ -158,19 +158,6 @@ def check_budget(
         return CallRefused(why)
     scope = budget.short(worst or 0, spent, held)
     return None if scope is None else BudgetHeld(scope)
-
-
-class ReservationBook(Protocol):
-    """Where calls under way are written down, for all who share the limits."""
-
-    def reserve(self, wish: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
-        """A place for a call, or why there is none."""
-
-    def lose(self, place: Reservation) -> None:
-        """A call ended without being kept: it takes no room any more, and goes on counting as spent."""
-
-    def renew_places(self, places: Collection[int], length: timedelta) -> None:
-        """These calls are still under way."""
 
 
 def provider_pause(error: CallError | None) -> float | None:

@@ -137,6 +137,12 @@ OF_COHORT_AT = (SNAPSHOT.c.cohort_id == COHORT_ID, SNAPSHOT.c.at == AT)
 SNAPSHOT_TIME = select(SNAPSHOT.c.id, SNAPSHOT.c.taken_at).where(*OF_COHORT_AT)
 
 
+def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
+    """When a cohort's snapshot of an instant was really taken; None where there is none."""
+    found = read_snapshot_time(connection, cohort_id, at)
+    return None if found is None else found[1]
+
+
 def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
     """The id of a cohort's snapshot, and when it was really looked at."""
     row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
@@ -266,6 +272,8 @@ def read_final_forecasts(
     connection: Connection, round_id: int, agents: Sequence[str]
 ) -> dict[str, tuple[Forecast, ...]]:
     """The final forecasts of those of these agents whose turns are in."""
+    if not agents:
+        return {}
     found: dict[str, list[Forecast]] = defaultdict(list)
     for name, *values in connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents}):
         found[name].append(Forecast(*values))

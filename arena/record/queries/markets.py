@@ -292,6 +292,8 @@ def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -
 
 def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> list[Listing]:
     """These markets as they were known at an instant, in the order given; without those nobody knew."""
+    if not ids:
+        return []
     pages, quotes = read_pages_as_of(connection, ids, at), read_quotes_as_of(connection, ids, at)
     known = [MarketId(market) for market in ids if market in pages]
     return [Listing(pages[market], quotes.get(market)) for market in known]

@@ -59,8 +59,13 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
     insert_lines(connection, ENTRY, ("entrant_id", *ENTRY_NAMES), lines)
 
 
-def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: Snapshot) -> int:
-    """A snapshot with what is new in it: markets, versions of their pages, changed quotes."""
+def add_snapshot(
+    connection: Connection, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
+) -> None:
+    """A snapshot with what is new in it: markets, versions of their pages, changed quotes.
+
+    With a round's number it opens that round, which waits for its turns.
+    """
     listings = list(snapshot)
     versions = add_page_rows(connection, listings, snapshot.seen_at)
     quotes = add_quote_rows(connection, listings)
@@ -90,18 +95,9 @@ def add_snapshot(connection: Connection, cohort_id: int, number: int, snapshot: 
     fact = digest({"cohort": number, "items": seen, **times})
     snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, hash=fact, **times)
     insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
-    return snapshot_id
-
-
-def open_round(connection: Connection, cohort_id: int, number: int, at: datetime, snapshot_id: int) -> int:
-    """A round that has its snapshot and waits for its turns."""
-    row = {"cohort_id": cohort_id, "number": number, "at": at, "snapshot_id": snapshot_id}
-    return insert_one(connection, ROUND, **row)
-
-
-def close_round(connection: Connection, round_id: int) -> None:
-    """Every turn and mark is in; a round that is done stays as it is."""
-    connection.execute(update(ROUND).where(ROUND.c.id == round_id, ROUND.c.done == 0).values(done=1))
+    if round_number is not None:
+        row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}
+        insert_one(connection, ROUND, **row)
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
@@ -126,8 +122,15 @@ SNAPSHOT_TIME = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken"))
 DELETE_MARKS = delete(MARK).where(MARK.c.at == SNAPSHOT_TIME, MARK.c.snapshot_id == bindparam("taken"))
 
 
-def put_marks(connection: Connection, snapshot_id: int, marks: Mapping[int, Mark]) -> None:
-    """Each entrant's holdings at a snapshot, by entrant id, in place of what was there."""
+def put_marks(
+    connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None
+) -> None:
+    """Each entrant's holdings at a snapshot, by entrant id, in place of what was there.
+
+    `over` is the id of a round that is over with them: every turn is in. One that is done stays as it is.
+    """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
     lines = ((key, snapshot_id, *mark_line(mark)) for key, mark in marks.items())
     insert_lines(connection, MARK, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)
+    if over is not None:
+        connection.execute(update(ROUND).where(ROUND.c.id == over, ROUND.c.done == 0).values(done=1))

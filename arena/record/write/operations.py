@@ -85,6 +85,11 @@ def renew_lease(connection: Connection, name: str, token: int, length: timedelta
     return connection.execute(RENEW_LEASE, mine).rowcount == 1
 
 
+def release_lease(connection: Connection, name: str, token: int) -> None:
+    """Let go of a lease, so that the next one need not wait; one that was taken over is left alone."""
+    renew_lease(connection, name, token, timedelta())
+
+
 def check_fence(connection: Connection, fence: Fence) -> None:
     """That a lease still has its token, and keeps it until the transaction ends."""
     mine = {"duty": fence.name, "held": fence.token}

@@ -130,13 +130,13 @@ def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnEle
 
 
 def read_spent(
-    connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: tuple[Scope, ...]
+    connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
 ) -> dict[Scope, int]:
     """What counts as spent, in a round, by an agent, since then, in all: calls, and those that were lost."""
     if not scopes:
         return {}
     values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
-    [found] = run_statement(connection, _spent_query(scopes), values)
+    [found] = run_statement(connection, _spent_query(tuple(scopes)), values)
     return add_sums(scopes, found)
 
 

@@ -11,8 +11,11 @@ from arena.errors import ArenaError
 from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
 from arena.record.schema.tables import RESOLUTION, SIGHTING, SYNC
 from arena.record.write.listings import add_pages, add_quotes
+from arena.record.write.quarantine import quarantine_records
+from markets.garbage_collection import gc_paused
 from markets.hashes import digest
 from markets.model import Listing, MarketId
+from markets.venue import QuarantinedRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,26 @@ def add_catalogue(
     source: VenueSource,
     listings: Sequence[Listing],
     at: datetime,
-    stored: Callable[[int, int], None] = lambda _done, _of: None,
+    quarantined: Sequence[QuarantinedRecord] = (),
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> SyncResult:
-    """A catalogue as it was read at an instant; `stored` is told how many of how many are in.
+    """A catalogue as it was read at an instant, and what of it was quarantined.
 
     The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
+    `progress` is called with how many of how many markets are stored.
     """
+    quarantine_records(connection, quarantined, at)
+    with gc_paused():
+        return _add_catalogue(connection, source, listings, at, progress)
+
+
+def _add_catalogue(
+    connection: Connection,
+    source: VenueSource,
+    listings: Sequence[Listing],
+    at: datetime,
+    progress: Callable[[int, int], None],
+) -> SyncResult:
     last = _last_sync(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
     new, pages, prices, seen = set[str](), set[str](), set[str](), dict[MarketId, str]()
@@ -63,7 +80,7 @@ def add_catalogue(
         found = add_quotes(connection, now)
         prices.update(found.fresh, add_quotes(connection, others, each=True).fresh)
         seen |= found.hashes
-        stored(min(number * BATCH, len(listings)), len(listings))
+        progress(min(number * BATCH, len(listings)), len(listings))
     before = _quoted_markets(connection, source.venue)
     return SyncResult(
         number=_add_sync(connection, source, at, seen, before, last),

@@ -7,7 +7,7 @@ from arena.record.queries.cohorts import read_cohorts, read_newest_time
 from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.rollups import Rollup, read_basis, scores_basis
+from arena.record.write.rollups import Rollup, put_rollups, read_basis, scores_basis
 from arena.scores.cache import duels, leaderboards, profiles, rank_moves
 from arena.scores.cache.calibrations import compute_calibrations, stale_calibrations
 from arena.scores.cache.categories import compute_categories, stale_categories
@@ -34,7 +34,8 @@ def refresh_leaderboards(record: Record, at: datetime, told: Progress | None = N
     with reading(record.engine) as connection:
         found = compute_comparisons(connection, at) if comparisons_are_stale(connection) else []
         found += [compute_categories(connection, at)] if stale_categories(connection) else []
-    record.keep_rollups(found)
+    if found:
+        record.write(put_rollups, found)
     with reading(record.engine) as connection:
         old = stale_leaderboards(connection)
         return _write_entries(record, compute_leaderboards(connection, old, at), len(old), told)
@@ -73,7 +74,7 @@ def _profiles_are_stale(connection: Connection) -> bool:
 def _write_entries(record: Record, found: Iterator[Rollup], count: int, told: Progress | None) -> int:
     """Keep each thing as soon as it is worked out."""
     for done, rollup in enumerate(found, start=1):
-        record.keep_rollups([rollup])
+        record.write(put_rollups, [rollup])
         if told is not None:
             told(done, count)
     return count

@@ -13,7 +13,11 @@ from agents.model import Call, CallError, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
 from arena.record.model.reservation import Budget, Payer, Scope
+from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
+from arena.record.write.calls import add_call
+from arena.record.write.reservations import read_spent
+from arena.record.write.turns import claim_turns
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
@@ -108,7 +112,7 @@ def under_way(record: Record) -> int:
 
 
 def spent_today(record: Record) -> int:
-    return record.spent(1, 1, NOW, ["day"])["day"]
+    return record.read(read_spent, 1, 1, NOW, ["day"])["day"]
 
 
 def made(calls: list[Call]) -> int:
@@ -138,7 +142,7 @@ def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
 
 @pytest.mark.parametrize(("before", "may"), [(6 * ONE, 1), (6 * ONE + 1, 0)])
 def test_what_was_spent_before_counts(before: int, may: int, record: Record) -> None:
-    record.keep_call(2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
+    record.write_unfenced(add_call, 2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
     assert made(play(record, desk_of(record, day=10 * ONE), Provider(), ME, worst=4 * ONE)) == may
 
 
@@ -202,7 +206,7 @@ def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off
 
     with pytest.raises(TimeoutError):
         asyncio.run(impatient())
-    [call] = record.calls(1, [1])[1]
+    [call] = record.read(read_calls, 1, [1])[1]
     assert (call.cost, call.worst) == (None, ONE // 2)
     assert error_of(call).retry
     assert under_way(record) == 0
@@ -226,12 +230,12 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
 
 
 def test_who_was_taken_over_asks_no_more(record: Record) -> None:
-    token = record.claim(1, [1], "one", timedelta(), lambda _: False)[1]
-    record.claim(1, [1], "two", timedelta(minutes=5), lambda _: False)
+    token = record.write(claim_turns, 1, [1], "one", timedelta(), lambda _: False)[1]
+    record.write(claim_turns, 1, [1], "two", timedelta(minutes=5), lambda _: False)
     provider = Provider()
     with pytest.raises(TakenOver, match="another worker has taken this turn over"):
         play(record, desk_of(record), provider, Payer(1, 1, token))
-    assert (provider.asked, record.calls(1, [1])) == (0, {})
+    assert (provider.asked, record.read(read_calls, 1, [1])) == (0, {})
     assert play(record, desk_of(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
 
 

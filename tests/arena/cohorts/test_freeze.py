@@ -6,6 +6,7 @@ from pathlib import Path
 
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
+from arena.record.queries.cohorts import read_prompts
 from arena.record.record import Record
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
@@ -69,7 +70,7 @@ def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp
     first, second = (stored.cohort for stored in record.cohorts())
     assert (first.number, second.number) == (1, 2)
     assert first.prompts != second.prompts
-    assert set(record.prompts(list(first.prompts.values())).values()) == {"What will happen?"}
+    assert set(record.read(read_prompts, list(first.prompts.values())).values()) == {"What will happen?"}
     record.close()
 
 

@@ -21,6 +21,8 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import MARKET, METADATA, QUOTE
+from arena.record.write.cohorts import end_cohort
+from arena.record.write.listings import prune_quotes
 from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
 from tests.arena.full_record import AT_WORK, PROMPT, build
@@ -197,8 +199,8 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
 
         def meanwhile(_done: int, _of: int) -> None:
             if not played:
-                record.end_cohort(1, NOW)
-                record.prune(NOW + timedelta(weeks=9), NOW)
+                record.write(end_cohort, 1, NOW)
+                record.write(prune_quotes, NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 
         during = exported(tmp_path / "record.db", tmp_path / "during", form, moved=meanwhile)

@@ -26,6 +26,7 @@ from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.tables import CALL, CLAIM
+from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
 from tests.builders import NOW
@@ -85,7 +86,7 @@ def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None
     restore(exports / "json", str(new))
     with closing(Record.open(str(new))) as record:
         assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
-        record.end_cohort(record.cohorts()[1].id, NOW)
+        record.write(end_cohort, record.cohorts()[1].id, NOW)
         assert record.cohorts()[1].ended_at == NOW
     with closing(sqlite3.connect(new)) as made:
         for change in ("UPDATE entry SET cash = 0", "DELETE FROM forecast", "UPDATE cohort SET frozen = ''"):

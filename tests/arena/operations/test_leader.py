@@ -16,7 +16,14 @@ from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
 from arena.record.model.cohort import JobState
 from arena.record.record import Record
 from arena.record.schema import database as opening
-from arena.record.write.operations import LeaseLost
+from arena.record.write.operations import (
+    LeaseLost,
+    put_job,
+    read_jobs,
+    release_lease,
+    renew_lease,
+    take_lease,
+)
 from tests.builders import NOW
 
 LONG = timedelta(minutes=5)
@@ -30,7 +37,7 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
-    token = record.take_lease(LEADER_LEASE, holder, LONG, lambda _: gone)
+    token = record.write_unfenced(take_lease, LEADER_LEASE, holder, LONG, lambda _: gone)
     assert token is not None
     return token
 
@@ -40,7 +47,7 @@ def fail(error: ArenaError) -> None:
 
 
 def note(record: Record, name: str) -> None:
-    record.keep_job(JobState(name, NOW, NOW))
+    record.write(put_job, JobState(name, NOW, NOW))
 
 
 def test_who_has_worked_to_the_end_lets_go_of_the_duty(record: Record) -> None:
@@ -48,7 +55,7 @@ def test_who_has_worked_to_the_end_lets_go_of_the_duty(record: Record) -> None:
         note(fenced, "marks")
 
     assert asyncio.run(work_as_leader(record, take(record), work))
-    assert list(record.jobs()) == ["marks"]
+    assert list(record.read(read_jobs)) == ["marks"]
     assert take(record, "host/2/two") == 2
 
 
@@ -60,8 +67,8 @@ def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> Non
         raise AssertionError("it was replaced, and went on")
 
     assert not asyncio.run(work_as_leader(record, take(record), work))
-    assert list(record.jobs()) == ["before"]
-    assert record.renew_lease(LEADER_LEASE, 2, LONG), "the second has its duty still"
+    assert list(record.read(read_jobs)) == ["before"]
+    assert record.write_unfenced(renew_lease, LEADER_LEASE, 2, LONG), "the second has its duty still"
 
 
 def test_an_error_of_the_work_is_raised_and_the_duty_is_free(record: Record) -> None:
@@ -87,7 +94,7 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
         return await waiting, len(words)
 
     assert asyncio.run(waits()) == (None, 1)
-    record.release_lease(LEADER_LEASE, first)
+    record.write_unfenced(release_lease, LEADER_LEASE, first)
     assert asyncio.run(wait_to_lead(record, "host/2/two", asyncio.Event(), lambda: None, fail)) == 2
 
 

@@ -22,6 +22,7 @@ from arena.record.model.status import BudgetUse, CallsUnderWay, OpenCohort, Stat
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.tables import JOB, LEASE, RESERVATION
+from arena.record.write.cohorts import end_cohort
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.arena.little_world import (
@@ -172,8 +173,8 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
 
 def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
     asides = [QuarantinedRecord("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
-    record.keep_asides(asides, NOW)
-    record.keep_asides([QuarantinedRecord("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
+    record.quarantine(asides, NOW)
+    record.quarantine([QuarantinedRecord("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
     assert [(x.kind, x.records) for x in seen(record, NOW + 23 * HOUR).asides] == [("page", 1), ("quote", 2)]
     assert [(x.kind, x.records) for x in seen(record, NOW + 25 * HOUR).asides] == [("page", 1)]
 
@@ -190,7 +191,7 @@ def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> N
 def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
     stored = begun(record, a_cohort(["ann"]))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS), record))
-    record.end_cohort(stored.id, NOW)
+    record.write(end_cohort, stored.id, NOW)
     status = seen(record, live=False)
     assert (status.calendar.due, status.calendar.done, status.playing) == (1, 1, ())
     assert status.word == "ok"

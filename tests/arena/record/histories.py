@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.record.write.sync import VenueSource
+from arena.record.write.cohorts import add_cohort, add_snapshot
+from arena.record.write.sync import VenueSource, add_catalogue
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.ledger import open_account
@@ -75,7 +76,7 @@ def begun(empty: Path, path: Path) -> Record:
     """A new record with a cohort that can take snapshots."""
     record = Record(connect(shutil.copy(empty, path)))
     cohort = a_cohort(1, NOW, SEED, "ann")
-    record.add_cohort(cohort, {digest(PROMPT): PROMPT}, {"ann": open_account(cohort.bankroll, NOW)})
+    record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, {"ann": open_account(cohort.bankroll, NOW)})
     return record
 
 
@@ -91,9 +92,9 @@ def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
 def keep(record: Record, look: Look) -> None:
     """One look into the record."""
     if look.sync:
-        record.keep_catalogue(VenueSource("sky", "live"), look.listings, minute(look.minute))
+        record.write(add_catalogue, VenueSource("sky", "live"), look.listings, minute(look.minute))
     else:
-        record.keep_snapshot(1, 1, Snapshot(minute(look.minute), tuple(look.listings)), None)
+        record.write(add_snapshot, 1, 1, Snapshot(minute(look.minute), tuple(look.listings)), None)
 
 
 def plainly(looks: Sequence[Look], market: MarketId, at: datetime) -> Quote | None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
-from arena.record.write.evidence import GatheredEvidence
+from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
 from tests.arena.full_record import RAIN, SUN, build, the_news, week
 from tests.arena.verify.test_verify import differences, tamper
 
@@ -22,17 +23,17 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def test_evidence_is_read_back_as_it_was_written(record: Record) -> None:
-    round = record.rounds(record.cohorts()[0].id)[0]
-    assert record.is_gathered(round.id)
-    assert record.evidence(round.id)[SUN] == the_news(SUN, week(0))
-    assert len(record.evidence(round.id)) == 4
+    round = record.read(read_rounds, record.cohorts()[0].id)[0]
+    assert record.read(is_gathered, round.id)
+    assert record.read(read_evidence, round.id)[SUN] == the_news(SUN, week(0))
+    assert len(record.read(read_evidence, round.id)) == 4
 
 
 def test_what_was_gathered_first_stays(record: Record) -> None:
-    round = record.rounds(record.cohorts()[0].id)[0]
-    before = record.evidence(round.id)
-    record.keep_evidence(round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
-    assert record.evidence(round.id) == before
+    round = record.read(read_rounds, record.cohorts()[0].id)[0]
+    before = record.read(read_evidence, round.id)
+    record.write(add_evidence, round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
+    assert record.read(read_evidence, round.id) == before
 
 
 def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
@@ -43,10 +44,10 @@ def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
 
 
 def test_a_gathering_without_articles_is_one(tmp_path: Path, record: Record) -> None:
-    round = record.rounds(record.cohorts()[0].id)[0]
+    round = record.read(read_rounds, record.cohorts()[0].id)[0]
     tamper(tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering")
-    record.keep_evidence(round.id, (1, 1), GatheredEvidence())
-    assert (record.is_gathered(round.id), record.evidence(round.id)) == (True, {})
+    record.write(add_evidence, round.id, (1, 1), GatheredEvidence())
+    assert (record.read(is_gathered, round.id), record.read(read_evidence, round.id)) == (True, {})
 
 
 def test_decisions_on_evidence_that_was_never_gathered_are_named(copy: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_turn_that_was_lost_to_another_leaves_nothing_in_memory(season: Season
     turn = season.turn(1, "bob", decides(a_bet(100, market=SUN), sun="0.5"))
     entries = tuple(post(turn.fills, account, NOW, "fill:1"))
     late = TurnUnderClaim(1, 99, replace(turn, entrant="ann", entries=entries))
-    assert season.record.keep_turns(1, (1, 1), [late], "1") == set()
+    assert season.record.add_turns(1, (1, 1), [late], "1") == set()
     assert season.record.holdings(1)["ann"] == account
 
 
@@ -60,7 +60,7 @@ def test_a_hash_that_is_not_an_entry_s_own_is_found_when_it_is_read(season: Seas
     account = season.record.holdings(1)["ann"]
     turn = season.turn(1, "bob", decides(a_bet(100, market=SUN), sun="0.5"))
     (entry,) = post(turn.fills, account, NOW, "fill:1")
-    season.record.keep_entries({1: [replace(entry, hash="0" * 64)]})
+    season.record.add_entries({1: [replace(entry, hash="0" * 64)]})
     with pytest.raises(LedgerError, match="has a hash that is not its own"):
         Record.open(str(path)).holdings(1)
 

@@ -10,7 +10,7 @@ from arena.record.queries.markets import read_known_ids, read_listings_as_of, re
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.tables import QUOTE
-from arena.record.write.sync import VenueSource
+from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
 from markets.model import MarketId, Quote
 from tests.arena.record.histories import (
@@ -82,7 +82,7 @@ def test_a_late_price_does_not_change_what_a_sync_has_found(record: Record) -> N
 def test_pages_are_those_of_their_time(record: Record) -> None:
     for number, question in ((1, "Fog?"), (4, "Will there be fog?"), (6, "Will there be fog?")):
         listing = a_listing(market=FOG, question=question, at=minute(number))
-        record.keep_catalogue(VenueSource("sky", "live"), [listing], minute(number))
+        record.write(add_catalogue, VenueSource("sky", "live"), [listing], minute(number))
     with reading(record.engine) as connection:
         said = [read_listings_as_of(connection, [MIST, FOG], minute(number)) for number in (0, 1, 3, 4, 9)]
         assert read_known_ids(connection, NOW) == []

@@ -28,6 +28,7 @@ from arena.record.schema.database import (
     url_of,
 )
 from arena.record.schema.statements import insert_lines
+from arena.record.write.cohorts import end_cohort
 from arena.verify import agreed
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
@@ -157,7 +158,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
 
     def write(stage: str, done: int, _: int | None) -> None:
         if stage == "copying" and record.cohorts()[0].ended_at is None:
-            record.end_cohort(1, NOW)
+            record.write(end_cohort, 1, NOW)
             with record.engine.begin() as connection:
                 connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
 

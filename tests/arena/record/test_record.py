@@ -14,12 +14,28 @@ from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
 from arena.record.model.cohort import Turn
 from arena.record.model.reservation import SCOPE_WORDS
 from arena.record.queries.accounts import read_ledgers
+from arena.record.queries.cohorts import (
+    count_facts,
+    read_calls,
+    read_final_forecasts,
+    read_followed_markets,
+    read_prompts,
+    read_resolutions,
+    read_rounds,
+    read_turn_statuses,
+    read_unresolved_markets,
+)
+from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.database import reading
 from arena.record.schema.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
-from arena.record.write.listings import add_pages
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import add_snapshot, end_cohort
+from arena.record.write.listings import add_pages, add_quotes
+from arena.record.write.reservations import read_spent
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
@@ -47,14 +63,14 @@ def test_a_cohort_comes_back_as_it_was_frozen(season: Season) -> None:
     stored = season.record.cohorts()
     assert [one.cohort for one in stored] == [a_cohort(1, NOW, REALISTIC, "ann", "bob"), second]
     assert [list(one.entrant_ids) for one in stored] == [["ann", "bob"], ["zoë", "ann"]]
-    assert season.record.prompts(second.prompts.values()) == {
+    assert season.record.read(read_prompts, second.prompts.values()) == {
         second.prompts["bet"]: "Which of these will happen?"
     }
 
 
 def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
-    season.record.end_cohort(1, week(1))
-    season.record.end_cohort(1, week(2))
+    season.record.write(end_cohort, 1, week(1))
+    season.record.write(end_cohort, 1, week(2))
     assert season.record.cohorts()[0].ended_at == week(1)
 
 
@@ -62,7 +78,7 @@ def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
     bare = Listing(a_market("sim:bare", question="Größer als “x”?\u2028"), None)
     odd = replace(a_quote("0.40", "0.42", "0.405", market="sim:odd", last="0.39", volume="12.5"), bid=None)
     snapshot = Snapshot(NOW, (the_book(SUN, NOW), bare), (Listing(a_market("sim:odd"), odd),))
-    season.record.keep_snapshot(1, 1, snapshot, 1)
+    season.record.write(add_snapshot, 1, 1, snapshot, 1)
     assert season.record.snapshot(1, NOW) == (1, snapshot)
     assert season.record.snapshot(1, week(1)) is None
 
@@ -101,20 +117,25 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
 def test_a_market_is_remembered_as_any_snapshot_last_saw_it(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
     season.look(1, week(1), the_book(SUN, week(1)))
-    found = {listing.market.id: listing for listing in season.record.last_listings([SUN, RAIN], week(9))}
+    found = {
+        listing.market.id: listing
+        for listing in season.record.read(read_listings_as_of, [SUN, RAIN], week(9))
+    }
     assert found == {RAIN: the_book(RAIN, NOW), SUN: the_book(SUN, week(1))}
 
 
 def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
     first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
-    assert season.record.may_resolve(NOW) == [SUN]
-    assert season.record.keep_resolutions([first, first], week(1)) == 1
-    assert season.record.keep_resolutions([replace(first, payout=0), second], week(2)) == 1
-    assert season.record.resolutions([SUN], week(1)) == [first]
-    assert season.record.resolutions([SUN], week(9)) == [first, second]
-    assert season.record.may_resolve(week(1)) == [SUN], "what was said lately may be corrected"
-    assert season.record.may_resolve(week(9)) == []
+    assert season.record.read(read_unresolved_markets, NOW) == [SUN]
+    assert season.record.write(add_resolutions, [first, first], week(1)) == 1
+    assert season.record.write(add_resolutions, [replace(first, payout=0), second], week(2)) == 1
+    assert season.record.read(read_resolutions, [SUN], week(1)) == [first]
+    assert season.record.read(read_resolutions, [SUN], week(9)) == [first, second]
+    assert season.record.read(read_unresolved_markets, week(1)) == [SUN], (
+        "what was said lately may be corrected"
+    )
+    assert season.record.read(read_unresolved_markets, week(9)) == []
     assert count(season.record, RESOLUTION) == 2
 
 
@@ -129,11 +150,13 @@ def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
     at = NOW + timedelta(days=days)
     season.look(1, NOW, the_book(SUN, NOW))
     season.look(1, week(1), the_book(SUN, week(1)))
-    assert (season.record.followed(NOW - timedelta(days=1)), season.record.followed(NOW)) == ([], [SUN])
-    with season.record.writing() as connection:
-        add_pages(connection, [the_book(RAIN, NOW)], NOW)
+    assert (
+        season.record.read(read_followed_markets, NOW - timedelta(days=1)),
+        season.record.read(read_followed_markets, NOW),
+    ) == ([], [SUN])
+    season.record.write(add_pages, [the_book(RAIN, NOW)], NOW)
     listing = replace(the_book(market, at), quote=a_quote("0.10", "0.12", market=market, at=at))
-    assert season.record.keep_quotes([listing]) == 1
+    assert len(season.record.write(add_quotes, [listing]).fresh) == 1
     with reading(season.record.engine) as connection:
         assert [d.field for d in verify(connection) if d.table == "quote"] == wrong
 
@@ -153,8 +176,12 @@ def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
     blind, final = Forecast(SUN, usd("0.4"), "blind"), Forecast(SUN, usd("0.6"), reason="so")
     season.turn(1, "ann", Decision((final, blind)))
-    assert season.record.stated(1, ["ann", "bob"]) == {"ann": (final,)}
-    assert season.record.stated(1, ["bob"]) == season.record.stated(1, []) == {}
+    assert season.record.read(read_final_forecasts, 1, ["ann", "bob"]) == {"ann": (final,)}
+    assert (
+        season.record.read(read_final_forecasts, 1, ["bob"])
+        == season.record.read(read_final_forecasts, 1, [])
+        == {}
+    )
 
 
 def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
@@ -162,9 +189,9 @@ def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
     for name in ("ann", "bob"):
         season.turn(1, name, decides())
     season.value(1, NOW)
-    before = season.record.rounds(1)
+    before = season.record.read(read_rounds, 1)
     season.value(1, NOW)
-    assert season.record.rounds(1) == before
+    assert season.record.read(read_rounds, 1) == before
     assert before[0].done
 
 
@@ -176,15 +203,15 @@ def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Seas
     assert count(season.record, FORECAST) == count(season.record, REJECTION) == 0
     season.turn(1, "ann", replace(half, status="played"))
     assert count(season.record, FORECAST) == count(season.record, REJECTION) == 1
-    assert season.record.verdicts(1) == {1: "played"}
+    assert season.record.read(read_turn_statuses, 1) == {1: "played"}
 
 
 def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
     """Two workers thought that theirs was the first attempt: both have paid."""
     season.look(1, NOW, the_book(SUN, NOW))
     for reply in ("one", "two"):
-        season.record.keep_call(1, 1, 1, said(reply), NOW)
-    assert [call.reply for call in season.record.calls(1, [1])[1]] == ["one", "two"]
+        season.record.write_unfenced(add_call, 1, 1, 1, said(reply), NOW)
+    assert [call.reply for call in season.record.read(read_calls, 1, [1])[1]] == ["one", "two"]
     with reading(season.record.engine) as connection:
         assert connection.scalars(select(CALL.c.attempt)).all() == [1, 2]
 
@@ -192,11 +219,14 @@ def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
 def test_spending_is_counted_where_it_is_known(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     for cost, at in ((120, NOW), (None, NOW), (7, NOW - timedelta(days=1))):
-        season.record.keep_call(1, 1, 1, replace(said("x"), cost=cost), at)
-    spent = season.record.spent(1, 1, NOW, ("round", "agent", "day", "arena"))
+        season.record.write_unfenced(add_call, 1, 1, 1, replace(said("x"), cost=cost), at)
+    spent = season.record.read(read_spent, 1, 1, NOW, ("round", "agent", "day", "arena"))
     assert spent == {"round": 127, "agent": 127, "day": 120, "arena": 127}
-    assert season.record.spent(2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
-    assert season.record.spent(1, 2, NOW - timedelta(days=1), ("day", "agent")) == {"day": 127, "agent": 0}
+    assert season.record.read(read_spent, 2, 1, NOW, ("round", "agent")) == {"round": 0, "agent": 127}
+    assert season.record.read(read_spent, 1, 2, NOW - timedelta(days=1), ("day", "agent")) == {
+        "day": 127,
+        "agent": 0,
+    }
 
 
 def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Season) -> None:
@@ -206,7 +236,7 @@ def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Se
     def listen(driver: Any, *_: object) -> None:
         driver.set_trace_callback(asked.append)
 
-    season.record.spent(1, 1, NOW, tuple(SCOPE_WORDS))
+    season.record.read(read_spent, 1, 1, NOW, tuple(SCOPE_WORDS))
     statement = next(one for one in reversed(asked) if one.startswith("SELECT"))
     with season.record.engine.connect() as connection:
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}").all()
@@ -216,7 +246,7 @@ def test_what_was_spent_is_summed_without_reading_prompts_and_answers(season: Se
 
 def test_counts(built: Path) -> None:
     record = Record.open(str(built))
-    assert record.counts() | {"decision_times": 4} == {
+    assert record.read(count_facts) | {"decision_times": 4} == {
         "cohorts": 2,
         "rounds": 6,
         "decision_times": 4,
@@ -255,9 +285,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 @given(call=CALLS)
 def test_any_call_comes_back_word_for_word(call: Call, asked: Record) -> None:
-    before = asked.calls(1, [1])[1]
-    asked.keep_call(1, 1, 1, call, NOW)
-    after = asked.calls(1, [1])[1]
+    before = asked.read(read_calls, 1, [1])[1]
+    asked.write_unfenced(add_call, 1, 1, 1, call, NOW)
+    after = asked.read(read_calls, 1, [1])[1]
     for one in before:
         after.remove(one)
     assert after == [call]
@@ -280,7 +310,7 @@ def test_any_cohort_comes_back(number: int, at: datetime, name: str, seed: int) 
 def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
     largest = 2**62
     entry = Entry(2, NOW, "buy", SUN, "YES", -largest, largest, largest, 0, 0, largest, "", "", "")
-    season.record.keep_entries({1: [entry]})
+    season.record.add_entries({1: [entry]})
     with reading(season.record.engine) as connection:
         assert read_ledgers(connection, 1)["ann"][1] == entry
 
@@ -288,8 +318,8 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     """The database refuses what has no market; nothing of the turn stays."""
     season.look(1, NOW, the_book(SUN, NOW))
-    tokens = season.record.claim(1, [1], "me", LEASE, lambda _: False)
+    tokens = season.record.write(claim_turns, 1, [1], "me", LEASE, lambda _: False)
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
-        season.record.keep_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
-    assert season.record.verdicts(1) == {}
+        season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
+    assert season.record.read(read_turn_statuses, 1) == {}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.record.files.recording import read_sightings
+from arena.record.queries.cohorts import read_resolutions
 from arena.record.queries.markets import (
     BEGINNING,
     read_known_ids,
@@ -17,7 +18,8 @@ from arena.record.queries.markets import (
 )
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.sync import VenueSource
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import VenueSource, add_catalogue
 from markets.bundle import WriteCounts, read, write
 from markets.model import MarketId
 from markets.simulation.settings import Settings
@@ -50,10 +52,12 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     world, start = venue(settings), datetime.combine(settings.start, datetime.min.time(), UTC)
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
-        record.keep_catalogue(VenueSource("simulator", "simulated"), asyncio.run(world.catalogue(at)), at)
+        record.write(
+            add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(world.catalogue(at)), at
+        )
         with reading(record.engine) as connection:
             known = read_known_ids(connection, at)
-        record.keep_resolutions(asyncio.run(world.resolutions(at, known)), at)
+        record.write(add_resolutions, asyncio.run(world.resolutions(at, known)), at)
     written = wrote(record, tmp_path / "seen", until=looks[-1])
     assert written.prices > 200
     bundle = read(tmp_path / "seen")
@@ -64,7 +68,7 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
             listings = read_listings_as_of(connection, ids, at)
             assert [bundle.markets[x.market.id].page(at) for x in listings] == [x.market for x in listings]
             assert [bundle.markets[x.market.id].quote(at) for x in listings] == [x.quote for x in listings]
-        ends = record.resolutions(list(bundle.markets), looks[-1])
+        ends = record.read(read_resolutions, list(bundle.markets), looks[-1])
     told = [end for recording in bundle.markets.values() for end in recording.ends]
     assert ends
     assert sorted(told, key=str) == sorted(ends, key=str)
@@ -73,7 +77,7 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
 def test_a_price_that_stays_is_told_once_a_day(record: Record, tmp_path: Path) -> None:
     for number in range(12):
         at = NOW + number * DAY / 4
-        record.keep_catalogue(SKY, [a_listing(market=FOG, at=at)], at)
+        record.write(add_catalogue, SKY, [a_listing(market=FOG, at=at)], at)
     written = wrote(record, tmp_path / "seen")
     assert written == WriteCounts(pages=1, prices=5, resolutions=0)
     assert [at.hour for at in read(tmp_path / "seen").markets[FOG].known] == [12, 0, 0, 0, 6]
@@ -83,7 +87,7 @@ def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
     for number in range(6):
         at = NOW + number * DAY
         listing = a_listing("0.10", f"0.2{number}", market=FOG, at=at, question=f"Fog {number // 2}?")
-        record.keep_catalogue(SKY, [listing], at)
+        record.write(add_catalogue, SKY, [listing], at)
     since, until = NOW + 1.5 * DAY, NOW + 4.5 * DAY
     assert wrote(record, tmp_path / "some", since, until) == WriteCounts(pages=3, prices=3, resolutions=0)
     told = read(tmp_path / "some").markets[FOG]
@@ -93,19 +97,19 @@ def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
 
 
 def test_what_was_seen_later_is_added_later(record: Record, tmp_path: Path) -> None:
-    record.keep_catalogue(SKY, [a_listing(market=FOG, at=NOW)], NOW)
+    record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW)], NOW)
     wrote(record, tmp_path / "seen", until=NOW)
     later = NOW + DAY
     listings = [a_listing("0.50", "0.51", market=market, at=later) for market in (FOG, MIST)]
-    record.keep_catalogue(SKY, listings, later)
-    record.keep_resolutions([a_resolution("1", FOG, at=later)], later)
+    record.write(add_catalogue, SKY, listings, later)
+    record.write(add_resolutions, [a_resolution("1", FOG, at=later)], later)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=1, prices=2, resolutions=1)
     assert wrote(record, tmp_path / "seen", until=later) == WriteCounts(pages=0, prices=0, resolutions=0)
 
 
 def test_what_a_bundle_cannot_hold_is_left_out_and_told(record: Record, tmp_path: Path) -> None:
     upside_down = a_listing(market=MIST, at=NOW, opens_at=NOW, closes_at=NOW - DAY)
-    record.keep_catalogue(SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
+    record.write(add_catalogue, SKY, [a_listing(market=FOG, at=NOW), upside_down], NOW)
     told: list[QuarantinedRecord] = []
     with reading(record.engine) as connection:
         written = write(tmp_path / "seen", read_sightings(connection, BEGINNING, NOW), told.append)
@@ -123,8 +127,8 @@ def test_markets_are_open_waiting_or_ended(record: Record) -> None:
     for number, shown in enumerate((names, ("open", "closed", "ended"), ("open", "closed", "back", "ended"))):
         at = NOW + number * timedelta(hours=1)
         listings = [a_listing(market=f"sky:{name}", at=at, closes_at=closes[name]) for name in shown]
-        record.keep_catalogue(SKY, listings, at)
-    record.keep_resolutions([a_resolution(None, "sky:ended", at=NOW)], NOW)
+        record.write(add_catalogue, SKY, listings, at)
+    record.write(add_resolutions, [a_resolution(None, "sky:ended", at=NOW)], NOW)
     with reading(record.engine) as connection:
         found = {seen.listing.market.id[4:]: seen.status for seen in read_markets(connection, NOW + 2 * DAY)}
         assert read_newest_instant(connection, NOW) == NOW + timedelta(hours=2)

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.record.queries.cohorts import read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.quarantine import read_quarantine
-from arena.record.write.sync import VenueSource
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
@@ -30,12 +32,12 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
 
 def seen(record: Record) -> Record:
     listings = [a_listing(market=market, at=minute(0)) for market in (FOG, MIST)]
-    record.keep_catalogue(VenueSource("sky", "live"), listings, minute(0))
+    record.write(add_catalogue, VenueSource("sky", "live"), listings, minute(0))
     return record
 
 
 def told(record: Record) -> list[tuple[str, int, int | None]]:
-    ends = record.resolutions([FOG, MIST], minute(99))
+    ends = record.read(read_resolutions, [FOG, MIST], minute(99))
     return [(end.market_id, end.version, end.payout) for end in ends]
 
 
@@ -58,34 +60,37 @@ def asides(record: Record) -> list[tuple[str, str, str]]:
 def test_what_cannot_be_is_set_aside_and_the_rest_kept(
     bad: Resolution, code: str, live: bool, record: Record
 ) -> None:
-    assert record.keep_resolutions([bad, a_resolution("1", MIST)], NOW, live) == 1
+    assert record.write(add_resolutions, [bad, a_resolution("1", MIST)], NOW, live) == 1
     assert told(record) == [(MIST, 1, ONE)]
     assert asides(record) == [(bad.market_id.removeprefix("sky:"), "resolution", code)]
 
 
 def test_a_numbered_version_is_kept_once(record: Record) -> None:
     first, second = a_resolution("1", FOG), a_resolution("0", FOG, version=2)
-    assert record.keep_resolutions([first, second, replace(first, payout=0)], NOW) == 2
-    assert record.keep_resolutions([replace(first, payout=5), second], NOW) == 0
+    assert record.write(add_resolutions, [first, second, replace(first, payout=0)], NOW) == 2
+    assert record.write(add_resolutions, [replace(first, payout=5), second], NOW) == 0
     assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0)]
 
 
 def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: Record) -> None:
     ends = [("1", 3), ("1", 4), ("0", 5), ("0", 6), (None, 7), ("1", 8)]
     fresh = [
-        record.keep_resolutions([a_resolution(payout, FOG, at=minute(at))], minute(at), live=True)
+        record.write(add_resolutions, [a_resolution(payout, FOG, at=minute(at))], minute(at), live=True)
         for payout, at in ends
     ]
     assert fresh == [1, 0, 1, 0, 1, 1]
     assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0), (FOG, 3, None), (FOG, 4, ONE)]
-    known = [end.known_at for end in record.resolutions([FOG], minute(99))]
+    known = [end.known_at for end in record.read(read_resolutions, [FOG], minute(99))]
     assert known == [minute(at) for at in (3, 5, 7, 8)]
 
 
 def test_a_correction_is_known_no_earlier_than_what_it_corrects(record: Record) -> None:
-    record.keep_resolutions([a_resolution("1", FOG, at=minute(5))], minute(5), live=True)
-    record.keep_resolutions([a_resolution("0", FOG, at=minute(2))], minute(6), live=True)
-    assert [end.known_at for end in record.resolutions([FOG], minute(99))] == [minute(5), minute(5)]
+    record.write(add_resolutions, [a_resolution("1", FOG, at=minute(5))], minute(5), live=True)
+    record.write(add_resolutions, [a_resolution("0", FOG, at=minute(2))], minute(6), live=True)
+    assert [end.known_at for end in record.read(read_resolutions, [FOG], minute(99))] == [
+        minute(5),
+        minute(5),
+    ]
 
 
 @given(payouts=st.lists(st.none() | st.integers(-1, 3).map(lambda n: n * usd("0.5")), max_size=8))
@@ -93,7 +98,7 @@ def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | Non
     with played(empty, []) as record:
         seen(record)
         for at, payout in enumerate(payouts):
-            record.keep_resolutions([Resolution(FOG, 1, minute(at), payout)], minute(at), live=True)
+            record.write(add_resolutions, [Resolution(FOG, 1, minute(at), payout)], minute(at), live=True)
         good = [payout for payout in payouts if payout is None or 0 <= payout <= ONE]
         changes = [payout for place, payout in enumerate(good) if place == 0 or payout != good[place - 1]]
         assert told(record) == [(FOG, version, payout) for version, payout in enumerate(changes, 1)]

@@ -16,7 +16,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.tables import QUOTE, SIGHTING, SYNC, VERSION
 from arena.record.write.quarantine import read_quarantine
-from arena.record.write.sync import SyncResult, VenueSource
+from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord
@@ -44,7 +44,7 @@ def catalogue(at: int, count: int = 30, ask: str = "0.42") -> list[Listing]:
 
 
 def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedRecord) -> SyncResult:
-    return record.keep_catalogue(SKY, listings, minute(at), asides)
+    return record.write(add_catalogue, SKY, listings, minute(at), asides)
 
 
 def rows(record: Record) -> dict[str, int]:
@@ -125,7 +125,7 @@ def test_nothing_is_added_to_the_past(record: Record) -> None:
 def test_venues_are_read_each_by_itself(record: Record) -> None:
     sync(record, 5, catalogue(5, 3))
     listing = a_listing(market="sea:000", at=minute(1))
-    found = record.keep_catalogue(VenueSource("sea", "replay"), [listing], minute(1))
+    found = record.write(add_catalogue, VenueSource("sea", "replay"), [listing], minute(1))
     assert (found.number, found.gone) == (1, ())
     with reading(record.engine) as connection:
         assert verify(connection) == []
@@ -142,8 +142,8 @@ def test_an_empty_catalogue_is_a_sync_too(record: Record) -> None:
 
 def test_progress_is_told_to_the_end(record: Record) -> None:
     told = list[tuple[int, int]]()
-    record.keep_catalogue(
-        SKY, catalogue(1, 2_500), minute(1), stored=lambda done, of: told.append((done, of))
+    record.write(
+        add_catalogue, SKY, catalogue(1, 2_500), minute(1), progress=lambda done, of: told.append((done, of))
     )
     assert told == [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]
 
@@ -203,7 +203,7 @@ def test_what_was_set_aside_is_counted_with_its_newest_words(record: Record) -> 
 
 
 def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) -> None:
-    record.keep_asides([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
+    record.quarantine([replace(BAD, record="x" * 9_000, raw="\0\ud800" + "y" * 9_000)], NOW)
     with reading(record.engine) as connection:
         aside = read_quarantine(connection)[0]
     assert (len(aside.record), len(aside.raw), aside.raw[:3]) == (2_000, 2_000, "??y")
@@ -211,8 +211,8 @@ def test_what_was_set_aside_is_cut_short_and_can_always_be_kept(record: Record) 
 
 def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -> None:
     for place, aside in enumerate((BAD, replace(BAD, kind="quote"), replace(BAD, kind="page"))):
-        record.keep_asides([replace(aside, record=str(place))], minute(place))
-    record.keep_asides([replace(BAD, venue="sea", record="9")], minute(9))
+        record.quarantine([replace(aside, record=str(place))], minute(place))
+    record.quarantine([replace(BAD, venue="sea", record="9")], minute(9))
     with reading(record.engine) as connection:
         asked = [
             read_quarantine(connection),

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.record.model.cohort import Turn
+from arena.record.queries.cohorts import read_calls, read_turn_statuses
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.calls import add_call
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
@@ -50,19 +52,19 @@ def waiting(path: Path) -> Record:
 def claim(
     record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
 ) -> dict[int, int]:
-    return record.claim(1, [1, 2], holder, length, ended)
+    return record.write(claim_turns, 1, [1, 2], holder, length, ended)
 
 
 def play(record: Record, token: int, entrant: int = 1) -> set[int]:
     turn = Turn("ann", usd(10_000), decides(sun="0.5"))
-    return record.keep_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
+    return record.add_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
 
 
 def test_the_first_to_come_has_the_turn(record: Record) -> None:
     assert claim(record, "one") == {1: 1, 2: 1}
     assert claim(record, "two") == {}
     play(record, 1)
-    assert record.verdicts(1) == {1: "played"}
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
 def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
@@ -73,12 +75,12 @@ def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
 
 def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
     tokens = claim(record, "one", OVER)
-    assert record.renew_claims(1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
+    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
     assert claim(record, "two") == {}
-    assert record.renew_claims(1, {2: 1}, OVER) == {2}
+    assert record.write_unfenced(renew_claims, 1, {2: 1}, OVER) == {2}
     assert claim(record, "two") == {2: 2}
-    assert record.renew_claims(1, tokens, LEASE) == {1}, "who was replaced is told"
-    assert record.renew_claims(1, {}, LEASE) == set()
+    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1}, "who was replaced is told"
+    assert record.write_unfenced(renew_claims, 1, {}, LEASE) == set()
 
 
 def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
@@ -86,16 +88,16 @@ def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> N
     play(record, 1)
     assert claim(record, "two") == {2: 2}
     failed = Turn("bob", usd(10_000), decides(status="failed"))
-    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
 
 
 def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
     claim(record, "one")
     failed = Turn("bob", usd(10_000), decides(status="failed"))
-    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
     assert claim(record, "two") == {2: 2}, "ann's is still held"
-    assert record.keep_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
     assert claim(record, "three") == {}
 
 
@@ -114,19 +116,19 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
     claim(record, "one")
     claim(record, "two", ended=gone("one"))
     assert play(record, 1) == set()
-    assert record.verdicts(1) == {}
+    assert record.read(read_turn_statuses, 1) == {}
     assert play(record, 2) == {1}
-    assert record.verdicts(1) == {1: "played"}
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
 def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
     claim(record, "one")
-    record.claim(1, [2], "two", LEASE, gone("one"))
+    record.write(claim_turns, 1, [2], "two", LEASE, gone("one"))
     turns = [
         TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
     ]
-    assert record.keep_turns(1, (1, 1), turns, "1") == {1}
-    assert record.verdicts(1) == {1: "played"}
+    assert record.add_turns(1, (1, 1), turns, "1") == {1}
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
 def test_nobody_plays_without_a_claim(record: Record) -> None:
@@ -158,7 +160,7 @@ PROCESSES, EACH = 2, 100
 def _answer(path: str, entrant: int) -> None:
     record = Record.open(path)
     for number in range(EACH):
-        record.keep_call(1, entrant, 1, said(f"{entrant}/{number}"), NOW)
+        record.write_unfenced(add_call, 1, entrant, 1, said(f"{entrant}/{number}"), NOW)
     record.close()
 
 
@@ -172,7 +174,7 @@ def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * PROCESSES
-    replies = sorted(str(call.reply) for call in record.calls(1, [1])[1])
+    replies = sorted(str(call.reply) for call in record.read(read_calls, 1, [1])[1])
     assert replies == sorted([f"1/{number}" for number in range(EACH)] * PROCESSES)
 
 
@@ -187,6 +189,8 @@ def test_threads_that_want_the_same_turn_leave_it_to_one(record: Record) -> None
 
 def test_a_record_written_by_many_agrees_with_itself(record: Record) -> None:
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda k: record.keep_call(1, 1 + k % 2, 1, said(str(k)), NOW), range(40)))
+        list(
+            pool.map(lambda k: record.write_unfenced(add_call, 1, 1 + k % 2, 1, said(str(k)), NOW), range(40))
+        )
     with reading(record.engine) as connection:
         assert verify(connection) == []

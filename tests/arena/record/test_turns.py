@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from arena.record.model.cohort import Turn
+from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
@@ -40,7 +41,7 @@ def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
     found: WRITTEN = []
     with reading(record.engine) as connection:
         for stored in record.cohorts():
-            for round in record.rounds(stored.id):
+            for round in record.read(read_rounds, stored.id):
                 turns = read_turns(connection, round.id, stored.entrant_ids.values())
                 found += [(stored.cohort.number, turn) for turn in turns]
     record.close()
@@ -54,7 +55,7 @@ def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
 def test_only_those_who_are_asked_for_come_back(written: tuple[Record, WRITTEN]) -> None:
     record, _ = written
     stored = record.cohorts()[0]
-    [first, *_] = record.rounds(stored.id)
+    [first, *_] = record.read(read_rounds, stored.id)
     with reading(record.engine) as connection:
         turns = read_turns(connection, first.id, [stored.entrant_ids["bob"]])
     record.close()

@@ -7,14 +7,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from agents.model import Agent
 from arena.cohorts.schedule import Plan, next_start
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_rounds, read_turn_statuses
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.cohorts import pause_cohort, stop_cohort
 from arena.rounds.season import (
     begin_cohort,
     check_manual_start,
@@ -70,7 +72,7 @@ def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 def decided(record: Record) -> dict[int, list[datetime]]:
     """The times at which each cohort has decided."""
-    return {x.cohort.number: [round.at for round in record.rounds(x.id)] for x in record.cohorts()}
+    return {x.cohort.number: [round.at for round in record.read(read_rounds, x.id)] for x in record.cohorts()}
 
 
 def one(record: Record, number: int) -> StoredCohort:
@@ -129,9 +131,9 @@ def test_a_whole_season_plays_it_too(record: Record) -> None:
 def test_the_calendar_is_not_counted_from_a_start_by_hand(record: Record) -> None:
     """Else all later cohorts would start on Wednesdays."""
     by_hand(NOW - 4 * DAY, a_plan(), record)
-    assert record.began() is None
+    assert record.first_scheduled_start() is None
     play(NOW, a_plan(), a_world(LittleVenue(), AGENTS), record)
-    assert record.began() == NOW
+    assert record.first_scheduled_start() == NOW
 
 
 def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
@@ -204,10 +206,10 @@ def test_a_paused_cohort_misses_its_rounds_and_decides_again_once_it_is_resumed(
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record)
-    record.pause_cohort(one(record, 1).id, NOW)
+    record.write_unfenced(pause_cohort, one(record, 1).id, NOW)
     assert doing(record) == ["paused"]
     assert play_next(plan, world, record) == [NOW + WEEK]
-    record.pause_cohort(one(record, 1).id, None)
+    record.write_unfenced(pause_cohort, one(record, 1).id, None)
     assert doing(record) == ["playing"]
     play(NOW + WEEK, plan, world, record)  # it was looked at then, so it is too late to decide
     assert play_next(plan, world, record) == [NOW + 2 * WEEK]
@@ -218,16 +220,16 @@ def test_a_paused_cohort_does_not_end_while_rounds_are_to_come(record: Record) -
     plan = a_plan(rounds=4, count=1)
     world = a_world(LittleVenue(endings=[a_resolution("1", at=NOW + DAY)]), AGENTS)
     play_next(plan, world, record)
-    record.pause_cohort(one(record, 1).id, NOW)
+    record.write_unfenced(pause_cohort, one(record, 1).id, NOW)
     play_next(plan, world, record, 2)
     assert ended(record) == [None]
     play_next(plan, world, record)
     assert ended(record) == [NOW + 3 * WEEK]
 
 
-@pytest.mark.parametrize("halt", [Record.pause_cohort, Record.stop_cohort])
+@pytest.mark.parametrize("halt", [pause_cohort, stop_cohort])
 def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_halted(
-    halt: Callable[[Record, int, datetime], None], record: Record
+    halt: Callable[[Connection, int, datetime], None], record: Record
 ) -> None:
     plan = a_plan(rounds=2, count=1)
 
@@ -240,10 +242,10 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
         with pytest.raises(KeyboardInterrupt):
             play(NOW, plan, world, record)
     assert next_decision_time(plan, record, live=False, now=NOW) == NOW
-    halt(record, one(record, 1).id, NOW)
+    record.write_unfenced(halt, one(record, 1).id, NOW)
     assert play_next(plan, world, record, 2) == [NOW, NOW + WEEK]
-    (round,) = record.rounds(one(record, 1).id)
-    assert set(record.verdicts(round.id).values()) == {"failed"}
+    (round,) = record.read(read_rounds, one(record, 1).id)
+    assert set(record.read(read_turn_statuses, round.id).values()) == {"failed"}
     assert round.done
 
 
@@ -254,7 +256,7 @@ def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Rec
     venue, plan = LittleVenue(), a_plan(rounds=4, count=1)
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
-    record.stop_cohort(one(record, 1).id, NOW)
+    record.write_unfenced(stop_cohort, one(record, 1).id, NOW)
     play_next(plan, world, record)
     assert (doing(record), ended(record), decided(record)) == (["stopped"], [None], {1: [NOW]})
     venue.endings.append(a_resolution("1", at=NOW + 2 * WEEK))
@@ -266,7 +268,7 @@ def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Rec
 def test_one_that_is_stopped_before_its_first_round_ends_when_that_would_have_been(record: Record) -> None:
     plan = a_plan(count=1)
     by_hand(NOW + DAY, plan, record)
-    record.stop_cohort(one(record, 1).id, NOW)
+    record.write_unfenced(stop_cohort, one(record, 1).id, NOW)
     play_next(plan, a_world(LittleVenue(), AGENTS), record, 2)
     assert ended(record)[0] == NOW + DAY
 
@@ -275,7 +277,7 @@ def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Recor
     plan = a_plan(rounds=9, count=2, keep=1)
     world = a_world(LittleVenue(), AGENTS)
     play_next(plan, world, record, 2)
-    record.stop_cohort(one(record, 2).id, NOW)
+    record.write_unfenced(stop_cohort, one(record, 2).id, NOW)
     play_next(plan, world, record)
     assert decided(record) == {1: [NOW], 2: [NOW + WEEK]}
     assert doing(record, keep=1) == ["tracked", "stopped"]
@@ -284,5 +286,5 @@ def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Recor
 def test_stopping_twice_keeps_the_first_time(record: Record) -> None:
     by_hand(NOW, a_plan(), record)
     for at in (NOW, NOW + DAY):
-        record.stop_cohort(one(record, 1).id, at)
+        record.write_unfenced(stop_cohort, one(record, 1).id, at)
     assert one(record, 1).stopped_at == NOW

@@ -14,9 +14,11 @@ from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, RoundReport
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.cohorts import add_snapshot
+from arena.record.write.evidence import is_gathered
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
@@ -115,7 +117,7 @@ def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: Reco
     stored = begun(record, a_cohort(["ann"]))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert (paper.asked, ann.titles()) == ([], {})
-    assert not record.is_gathered(record.rounds(stored.id)[0].id)
+    assert not record.read(is_gathered, record.read(read_rounds, stored.id)[0].id)
 
 
 def test_a_view_knows_when_the_cohort_decided_before(record: Record) -> None:
@@ -242,7 +244,7 @@ def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
     stored = begun(record, with_evidence(live(a_cohort(["ann"]))))
     in_time = reads(paper, {"ann": says("0.5")})
     seen = asyncio.run(take_snapshot(stored, NOW, in_time, record, 1))
-    record.keep_snapshot(stored.id, 1, seen, 1)
+    record.write(add_snapshot, stored.id, 1, seen, 1)
     play(stored, 1, replace(in_time, now=lambda: NOW + timedelta(days=1)), record)
     assert paper.asked == []
 
@@ -254,7 +256,7 @@ def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record
     @dataclass
     class Slow(LittlePaper):
         async def articles(self, market: Market, at: datetime) -> list[Found]:
-            if not record.is_gathered(record.rounds(stored.id)[0].id):
+            if not record.read(is_gathered, record.read(read_rounds, stored.id)[0].id):
                 await play_round(stored, 1, reads(other, {"ann": ann}), record)
             return [news("Second")]
 

@@ -17,11 +17,19 @@ from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.model import lease
 from arena.record.model.cohort import Cohort, RoundReport, Turn
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    count_facts,
+    read_resolutions,
+    read_rounds,
+    read_taken_at,
+    read_turn_statuses,
+)
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.sync import VenueSource
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.cohorts import add_snapshot
+from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.round import mark_cohort, play_round, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.world import World
@@ -78,7 +86,7 @@ def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
     assert accounts["ann"].cash == usd(9_500)
     assert accounts["ann"].lots[RAIN, "YES"].shares == usd(500) * 10**6 // usd("0.41")
     assert accounts["bob"].cash == usd(10_000)
-    assert record.rounds(stored.id)[0].done
+    assert record.read(read_rounds, stored.id)[0].done
 
 
 def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None:
@@ -86,11 +94,11 @@ def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None
     stored = begun(record, a_cohort(["ann", "eve"]))
     world = a_world(venue, {"ann": BUYER, "eve": asks}, model)
     play(stored, 1, world, record)
-    before, counts = hash_of(record), record.counts()
+    before, counts = hash_of(record), record.read(count_facts)
     venue.mids[RAIN] = 90
     again = play(stored, 1, world, record)
     assert (again.turns, again.done) == ((), True)
-    assert (hash_of(record), record.counts()) == (before, counts)
+    assert (hash_of(record), record.read(count_facts)) == (before, counts)
     assert (model.asked, venue.looks) == (1, 1)
 
 
@@ -113,7 +121,7 @@ def test_how_a_market_ended_is_learnt_though_nobody_bet_on_it(record: Record) ->
     play(stored, 1, world, record)
     venue.endings.append(a_resolution("0", at=NOW + timedelta(days=3)))
     play(stored, 2, world, record)
-    assert [known.payout for known in record.resolutions([RAIN], NOW + WEEK)] == [0]
+    assert [known.payout for known in record.read(read_resolutions, [RAIN], NOW + WEEK)] == [0]
 
 
 def test_a_held_market_the_venue_is_silent_about_keeps_its_last_price_and_is_stale(record: Record) -> None:
@@ -166,9 +174,9 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
     ]
     venue.tells_all = True
     play(stored, 2, world, record)
-    assert [known.market_id for known in record.resolutions([RAIN, MarketId("sim:snow")], NOW + WEEK)] == [
-        "sim:snow"
-    ]
+    assert [
+        known.market_id for known in record.read(read_resolutions, [RAIN, MarketId("sim:snow")], NOW + WEEK)
+    ] == ["sim:snow"]
     assert list(record.holdings(stored.id)["ann"].lots) == [(RAIN, "YES")]
 
 
@@ -196,7 +204,7 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
-    record.keep_catalogue(VenueSource("sim", "live"), asyncio.run(venue.catalogue(between)), between)
+    record.write(add_catalogue, VenueSource("sim", "live"), asyncio.run(venue.catalogue(between)), between)
     venue.silent.add(RAIN)
     play(stored, 2, a_world(venue, {"ann": BUYER}, now=NOW + WEEK), record)
     found = record.snapshot(stored.id, NOW + WEEK)
@@ -257,13 +265,15 @@ def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Reco
     stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
     _open_round(stored, world, record)
-    round = record.rounds(stored.id)[0]
-    record.claim(round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", WEEK, lambda name: False)
+    round = record.read(read_rounds, stored.id)[0]
+    record.write(
+        claim_turns, round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", WEEK, lambda name: False
+    )
     report = play(stored, 1, world, record)
     assert (report.turns, report.waiting) == ((), ("kim", "ann"))
     with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
         play(stored, 2, world, record)
-    assert len(record.rounds(stored.id)) == 1
+    assert len(record.read(read_rounds, stored.id)) == 1
 
 
 def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None:
@@ -280,13 +290,13 @@ def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> 
     stored = begun(record, a_cohort(["eve", "ann"]))
     world = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model)
     first = play(stored, 1, world, record)
-    assert (first.failed, record.rounds(stored.id)[0].done) == (("eve",), False)
+    assert (first.failed, record.read(read_rounds, stored.id)[0].done) == (("eve",), False)
     assert len(_marks(record)) == 2
     second = play(stored, 1, world, record)
     assert [(turn.entrant, turn.decision.status) for turn in second.turns] == [("eve", "played")]
-    assert record.rounds(stored.id)[0].done
+    assert record.read(read_rounds, stored.id)[0].done
     assert play(stored, 1, world, record).turns == ()
-    assert (model.asked, record.counts()["calls"], record.counts()["turns"]) == (2, 2, 2)
+    assert (model.asked, record.read(count_facts)["calls"], record.read(count_facts)["turns"]) == (2, 2, 2)
 
 
 def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record) -> None:
@@ -295,7 +305,7 @@ def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record)
     world = a_world(LittleVenue(), {"eve": asks}, model)
     play(stored, 1, world, record)
     play(stored, 2, world, record)
-    assert [round.done for round in record.rounds(stored.id)] == [True, True]
+    assert [round.done for round in record.read(read_rounds, stored.id)] == [True, True]
     assert play(stored, 1, world, record).turns == ()
     assert model.asked == 2
 
@@ -306,8 +316,10 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(record: Record) -
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     play(stored, 2, world, record)
-    assert [round.done for round in record.rounds(stored.id)] == [True, True]
-    assert list(record.verdicts(record.rounds(stored.id)[0].id).values()) == ["failed"]
+    assert [round.done for round in record.read(read_rounds, stored.id)] == [True, True]
+    assert list(record.read(read_turn_statuses, record.read(read_rounds, stored.id)[0].id).values()) == [
+        "failed"
+    ]
     assert model.asked == 1
 
 
@@ -380,7 +392,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ArenaError, match="no room left"):
         play(stored, 1, world, record)
-    assert (record.counts()["calls"], record.counts()["turns"]) == (0, 0)
+    assert (record.read(count_facts)["calls"], record.read(count_facts)["turns"]) == (0, 0)
     with record.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     assert play(stored, 1, world, record).done
@@ -453,8 +465,8 @@ def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has
         at = begins + timedelta(hours=passed)
         report = play(stored, 1, a_world(LittleVenue(), {"eve": asks}, model, now=at), record)
         assert (report.at, model.asked) == (NOW, asked)
-    assert record.seen_at(stored.id, NOW) == begins
-    assert record.rounds(stored.id)[0].done
+    assert record.read(read_taken_at, stored.id, NOW) == begins
+    assert record.read(read_rounds, stored.id)[0].done
 
 
 def test_who_can_bet_no_more_and_holds_nothing_is_out_and_not_asked(record: Record) -> None:
@@ -468,13 +480,13 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": BUYER})
     _open_round(stored, world, record)
-    round = record.rounds(stored.id)[0]
+    round = record.read(read_rounds, stored.id)[0]
     ann = stored.entrant_ids["ann"]
-    tokens = record.claim(round.id, [ann], "elsewhere/1/x", WEEK, lambda name: False)
+    tokens = record.write(claim_turns, round.id, [ann], "elsewhere/1/x", WEEK, lambda name: False)
     for hours in (0, 5):  # whatever the arena's clock says
         waiting = play(stored, 1, replace(world, now=partial(NOW.__add__, timedelta(hours=hours))), record)
         assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
-    record.renew_claims(round.id, tokens, timedelta())
+    record.write_unfenced(renew_claims, round.id, tokens, timedelta())
     assert play(stored, 1, world, record).done
 
 
@@ -506,7 +518,7 @@ async def _look_only(stored: StoredCohort, world: World, record: Record) -> None
     from arena.rounds.round import settle_cohort, take_snapshot
 
     await settle_cohort(stored, NOW, world, record)
-    record.keep_snapshot(stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+    record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
 
 def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> None:
@@ -515,17 +527,17 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> Non
 
     def taken_over_by_another() -> Agent:
         async def decide(view: View, ask: Ask) -> Decision:
-            round = record.rounds(stored.id)[0]
-            record.claim(round.id, [stored.entrant_ids["ann"]], "x/1/y", WEEK, lambda name: True)
+            round = record.read(read_rounds, stored.id)[0]
+            record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "x/1/y", WEEK, lambda name: True)
             return await BUYER(view, ask)
 
         return decide
 
     report = play(stored, 1, a_world(venue, {"ann": taken_over_by_another()}), record)
     assert (report.turns, report.waiting) == ((), ("ann",))
-    assert record.counts()["fills"] == 0
+    assert record.read(count_facts)["fills"] == 0
     late = TurnUnderClaim(stored.entrant_ids["ann"], 1, Turn("ann", 0, Decision()))
-    assert record.keep_turns(1, (1, 1), [late], "test") == set()
+    assert record.add_turns(1, (1, 1), [late], "test") == set()
 
 
 def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Record) -> None:
@@ -537,7 +549,7 @@ def test_a_tracked_cohort_is_settled_and_marked_but_decides_nothing(record: Reco
     asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
     asyncio.run(track_cohort(stored, NOW + WEEK, world, record))
     assert record.holdings(stored.id)["ann"].lots == {}
-    assert len(record.rounds(stored.id)) == 1
+    assert len(record.read(read_rounds, stored.id)) == 1
     assert len(_marks(record)) == 2
 
 
@@ -612,7 +624,7 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
         play(stored, 3, again, record)
     assert caught.value.hint == "try later", "it is too late for `arena round`"
-    assert len(record.rounds(stored.id)) == 2
+    assert len(record.read(read_rounds, stored.id)) == 2
 
 
 def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: Record) -> None:
@@ -633,7 +645,7 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2
-    assert [len(record.rounds(stored.id)) for stored in record.cohorts()] == [0, 1]
+    assert [len(record.read(read_rounds, stored.id)) for stored in record.cohorts()] == [0, 1]
 
 
 def test_an_agent_is_told_when_it_decided_before(record: Record) -> None:

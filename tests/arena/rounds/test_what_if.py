@@ -17,6 +17,7 @@ from arena.record.queries.cohorts import StoredCohort, read_resolutions
 from arena.record.queries.decisions import read_entrant_seasons
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.rounds.round import play_round, settle_cohort, take_snapshot, track_cohort
 from arena.rounds.turns import CLOSED_CODE
 from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
@@ -215,7 +216,7 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
     assert row(record).exact
     asleep = a_world(venue, {"ann": BUYER})
     snapshot = asyncio.run(take_snapshot(stored, NOW + WEEK, asleep, record, 2))
-    record.keep_snapshot(stored.id, 1, snapshot, 2)
+    record.write(add_snapshot, stored.id, 1, snapshot, 2)
     half = row(record)
     assert (half.exact, half.played.profit) == (True, _profits(record)["ann"])
     play(record, a_cohort(["ann"]), {"ann": BUYER}, venue, 2)
@@ -226,7 +227,7 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Re
     agents, venue = {"ann": says("0.7", ("4100", RAIN))}, LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=1)
     stored = play(record, first, agents, venue, 1)
-    record.end_cohort(stored.id, NOW)
+    record.write(end_cohort, stored.id, NOW)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=10)))
     second = replace(first, number=2, starts_at=NOW + 2 * WEEK)
     play(record, second, {"ann": says("0.7")}, venue, 1)
@@ -240,7 +241,7 @@ def test_a_correction_that_came_after_the_end_changes_nothing_here_either(record
     stored = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, first, {"ann": BUYER}, venue, 2)
-    record.end_cohort(stored.id, NOW + WEEK)
+    record.write(end_cohort, stored.id, NOW + WEEK)
     venue.endings.append(a_resolution("0", version=2, at=NOW + timedelta(days=10)))
     play(record, replace(first, number=2, starts_at=NOW + 2 * WEEK), {"ann": says("0.7")}, venue, 1)
     with reading(record.engine) as connection:

@@ -13,6 +13,7 @@ from arena.record.model.columns import rows_of_agent
 from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.resolutions import add_resolutions
 from arena.scores.agent_profile import compute_agent_profile
 from arena.scores.cache.categories import cached_categories
 from arena.scores.cache.duels import cached_duels
@@ -182,7 +183,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
         rows = read_inputs(connection).stated
         known = np.unique(rows.market[rows.outcome == -1])
         market = MarketId(rows.markets[known[0]])
-    record.keep_resolutions([Resolution(market, 1, NOW, ONE, "told")], NOW)
+    record.write(add_resolutions, [Resolution(market, 1, NOW, ONE, "told")], NOW)
     with reading(record.engine) as connection:
         for kept in (
             cached_leaderboard(connection),

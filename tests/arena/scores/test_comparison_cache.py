@@ -10,7 +10,7 @@ from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.rollups import read_rollup, scores_basis
+from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
 from arena.scores.cache.leaderboards import (
     comparisons_are_stale,
     comparisons_name,
@@ -37,7 +37,7 @@ def keep(record: Record) -> None:
     """What the job does."""
     with reading(record.engine) as connection:
         found = compute_comparisons(connection, NOW)
-    record.keep_rollups(found)
+    record.write(put_rollups, found)
 
 
 def test_it_is_stale_until_it_was_worked_out_and_then_until_something_ends(record: Record) -> None:
@@ -49,7 +49,7 @@ def test_it_is_stale_until_it_was_worked_out_and_then_until_something_ends(recor
         kept = read_rollup(connection, comparisons_name(None))
         assert kept is not None
         assert (kept.basis, kept.made_at) == (scores_basis(connection, COMPARISON_METHOD), NOW)
-    record.keep_rollups([replace(kept, basis="another method")])
+    record.write(put_rollups, [replace(kept, basis="another method")])
     with reading(record.engine) as connection:
         assert comparisons_are_stale(connection)
 
@@ -63,10 +63,10 @@ def test_what_was_kept_is_shown_while_it_holds_and_what_is_stale_is_not(record: 
         kept = read_rollup(connection, comparisons_name(None))
     assert kept is not None
     said = kept.body | {"sentence": "kept"}
-    record.keep_rollups([replace(kept, body=said)])
+    record.write(put_rollups, [replace(kept, body=said)])
     with reading(record.engine) as connection:
         assert compute_leaderboard(connection).sentence == "kept"
-    record.keep_rollups([replace(kept, body=said, basis="stale")])
+    record.write(put_rollups, [replace(kept, body=said, basis="stale")])
     with reading(record.engine) as connection:
         assert compute_leaderboard(connection) == fresh
 

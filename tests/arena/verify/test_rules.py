@@ -14,7 +14,10 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.statements import insert_rows, row_of
 from arena.record.schema.tables import ENTRY
-from arena.record.write.turns import TurnUnderClaim
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.verify import Difference, verify
 from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings, LotKey
@@ -225,16 +228,16 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
-    token = season.record.claim(1, [3], "me", LEASE, lambda _: False)[3]
-    season.record.keep_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
+    token = season.record.write(claim_turns, 1, [3], "me", LEASE, lambda _: False)[3]
+    season.record.add_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
-        season.record.keep_call(1, 3, 1, said("x"), NOW)
+        season.record.write_unfenced(add_call, 1, 3, 1, said("x"), NOW)
 
 
 def test_a_round_at_another_time_or_of_another_number(season: Season) -> None:
-    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(1) + timedelta(1)), 2)
-    season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(3)), 4)
+    season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(1) + timedelta(1)), 2)
+    season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(3)), 4)
     assert fields(season) == {("round", "at"), ("round", "number")}
 
 
@@ -244,13 +247,13 @@ def test_a_round_that_is_done_too_soon(season: Season) -> None:
 
 
 def test_an_end_before_the_end(season: Season) -> None:
-    season.record.end_cohort(1, week(9))
+    season.record.write(end_cohort, 1, week(9))
     assert fields(season) == {("cohort", "ended_at"), ("entry", "held")}
 
 
 def ended(season: Season, payout: str | None = "1", version: int = 1) -> None:
     """SUN has ended."""
-    season.record.keep_resolutions([a_resolution(payout, SUN, version, NOW)], NOW)
+    season.record.write(add_resolutions, [a_resolution(payout, SUN, version, NOW)], NOW)
 
 
 def close(season: Season, kind: str, cash: int | None, *, version: int = 1, keep: int = 0) -> None:
@@ -275,7 +278,7 @@ def test_a_payment_without_a_resolution(season: Season) -> None:
 
 
 def test_a_payment_before_anyone_knew(season: Season) -> None:
-    season.record.keep_resolutions([a_resolution("0", SUN, 1, week(2))], week(2))
+    season.record.write(add_resolutions, [a_resolution("0", SUN, 1, week(2))], week(2))
     close(season, "settle", 0)
     assert fields(season) == {("entry", "ref")}
 
@@ -343,7 +346,8 @@ def test_an_entry_that_no_ledger_may_hold(entry: dict[str, Any], column: str, se
 def test_a_bankroll_that_is_not_the_frozen_one(tmp_path: Path) -> None:
     season = Season(Record.open(str(tmp_path / "record.db")))
     cohort = a_cohort(1, NOW, RULES, "ann")
-    season.record.add_cohort(
+    season.record.write(
+        add_cohort,
         cohort,
         {cohort.prompts["bet"]: "Which of these will happen?"},
         {"ann": LaxAccount(Holdings()).write(week(1), "deposit", "bankroll", cash=usd(10_001))},
@@ -356,7 +360,7 @@ def test_a_lot_that_was_left_open(season: Season) -> None:
     season.value(1, NOW)
     ended(season)
     for number in (1, 2):
-        season.record.keep_snapshot(1, 1, replace(season_snapshot(season), at=week(number)), None)
+        season.record.write(add_snapshot, 1, 1, replace(season_snapshot(season), at=week(number)), None)
         season.value(1, week(number))
         assert fields(season) == {("entry", "held")}
     said_so = [difference.message for difference in found(season)]
