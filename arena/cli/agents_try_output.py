@@ -232,7 +232,7 @@ def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
     ]
     lost = [(x.code, plain(x.message), asks(x.market_id)) for x in turn.rejections]
     _table("What it believes", ("market", "stage", "price ¢", "YES ¢", "reason"), said)
-    _table("What it wants", ("market", "wish", "side", "size", "limit ¢", "reason"), wanted)
+    _table("What it wants", ("market", "order", "side", "size", "limit ¢", "reason"), wanted)
     _table("What it would get", ("market", "fill", "side", "shares", "$", "fee $", "what was left"), got)
     _table("What is refused", ("code", "why", "market"), lost)
 

@@ -156,7 +156,7 @@ MORE_TO_COME = "too_many"
 
 @dataclass(frozen=True, slots=True)
 class VenueCheck:
-    """One page of a venue: how many markets it had, what was set aside, and how long that took."""
+    """One page of a venue: how many markets it had, what was rejected, and how long that took."""
 
     venue: str
     markets: int
@@ -277,7 +277,7 @@ def say_live(looks: Sequence[VenueCheck]) -> None:
         for look in looks
     ]
     print()
-    print_table(("venue", "", "markets", "set aside", "time"), rows, title="One page of each live venue")
+    print_table(("venue", "", "markets", "rejected", "time"), rows, title="One page of each live venue")
     for look in looks:
         if look.error is not None:
             print(f"{look.venue}: {look.error.message}\n→ {look.error.hint}")

@@ -43,7 +43,7 @@ def _tried(address: str) -> bool:
     except ArenaError as error:
         if error.code in ("no_record", "locked"):  # it may be made, or let go of, at any time
             return True
-        words = "scores are not worked out here, only shown as they were last"
+        words = "scores are not computed here, only shown as they were cached last"
         print(f"{words}: {error.message}; {error.hint}", file=sys.stderr)
         return False
     return True
@@ -113,7 +113,7 @@ def dashboard(
     """Show the record in a browser until Ctrl-C: on this machine only, unless a proxy stands in front.
 
     The pages only read the record: it can be looked at while an arena plays. Scores that have become stale
-    are worked out beside, as by `arena run`, and kept in the record if it may be written.
+    are computed beside, as by `arena run`, and kept in the record if it may be written.
 
     The dashboard has no password of its own, so it refuses to listen where other machines can reach it.
     With --behind-proxy it does: you say that nobody gets there but through a proxy, which asks for a password

@@ -41,16 +41,16 @@ def backup(
     from arena.record.files.backup import backup as make
     from arena.record.files.backup import backup_to
     from arena.record.schema.database import open_read_only
-    from arena.verify import agreed
+    from arena.verify.content import verified_content
 
     chosen = options(context, config, database)
     address, (folder, keep) = chosen.record(), place(chosen)
     try:
         with open_read_only(address, older=True) as engine, stages() as told:
             made = (
-                backup_to(engine, file, agreed, told)
+                backup_to(engine, file, verified_content, told)
                 if file
-                else make(engine, folder, keep, now(), agreed, told)
+                else make(engine, folder, keep, now(), verified_content, told)
             )
     except KeyboardInterrupt:
         words, hint = "stopped; no backup was made", "the same command makes one"

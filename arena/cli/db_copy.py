@@ -29,11 +29,11 @@ def copy(
     from arena.record.files.move import move_record
     from arena.record.schema.database import open_read_only, url_of
     from arena.record.schema.database_errors import record_name
-    from arena.verify import agreed
+    from arena.verify.content import verified_content
 
     address = options(context, config, database).record()
     with open_read_only(address) as engine, stages() as told:
-        content = move_record(engine, to, agreed, told)
+        content = move_record(engine, to, verified_content, told)
     here, there = (record_name(url_of(place)) for place in (address, to))
     if as_json:
         print_json({"from": here, "to": there} | content_dict(content))

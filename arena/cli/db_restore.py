@@ -34,12 +34,12 @@ def restore(
     from arena.record.files.restore import restore as put_back
     from arena.record.schema.database import url_of
     from arena.record.schema.database_errors import record_name
-    from arena.verify import agreed
+    from arena.verify.content import verified_content
 
     chosen = options(context, config, database)
     address = chosen.record()
     with stages() as told:
-        done = put_back(file, address, force, now(), agreed, told)
+        done = put_back(file, address, force, now(), verified_content, told)
     place = record_name(url_of(address))
     if as_json:
         aside = None if done.aside is None else str(done.aside)

@@ -36,7 +36,7 @@ def upgrade(
         schema_version,
     )
     from arena.record.schema.database import upgrade as bring_up
-    from arena.verify import agreed
+    from arena.verify.content import verified_content
 
     chosen = options(context, config, database)
     address, (folder, keep), saved = chosen.record(), place(chosen), None
@@ -44,7 +44,7 @@ def upgrade(
         with reading(engine) as connection:
             version = schema_version(connection)
         if version != newest_schema_version() and not no_backup:
-            saved = str(backup(engine, folder, keep, now(), agreed, told).path)
+            saved = str(backup(engine, folder, keep, now(), verified_content, told).path)
     if version != newest_schema_version():
         engine = connect(address)
         try:

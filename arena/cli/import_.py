@@ -39,5 +39,5 @@ def import_record(
         return
     much = f"{count_text(len(manifest.cohorts), 'cohort')}, {count_text(rows, 'row')}"
     print(f"{place} is now the record {address}: {much}")
-    print(f"State hash {manifest.state_hash}, as exported; every balance was worked out again and is right.")
+    print(f"State hash {manifest.state_hash}, as exported; every balance was computed again and is right.")
     print(f"Next: {program()} leaderboard --database {address}")

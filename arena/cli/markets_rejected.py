@@ -1,4 +1,4 @@
-"""`arena markets rejected`: what venues sent in vain, and why."""
+"""`arena markets rejected`: rejected venue data, and why."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -34,7 +34,7 @@ def rejected(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """List what venues sent in vain: which record, why nothing was made of it, how often; newest first.
+    """List rejected venue data: which record, why nothing was made of it, how often; newest first.
 
     Nothing else suffers from it: the other records were kept. Some only have to wait, such as a market whose
     end is disputed. With --json the record stands as it was sent, cut short.
@@ -71,7 +71,7 @@ def say(found: "Sequence[StoredQuarantine]", limit: int) -> None:
     from arena.cli.positions import room, shortened
 
     if not found:
-        print(f"Nothing was set aside. Next: {program()} markets list")
+        print(f"Nothing was rejected. Next: {program()} markets list")
         return
     cells = {
         "last (UTC)": [f"{aside.last_seen_at:%Y-%m-%d %H:%M}" for aside in found],

@@ -31,7 +31,7 @@ def sync(
     """Read every open market of the config's venue: pages and prices go to the record as they change.
 
     It can be done as often as you like, between rounds and while they play: what has not changed takes no
-    room. A record of the venue's that makes no sense is set aside with a reason, and the others are kept; the
+    room. A record of the venue's that makes no sense is rejected with a reason, and the others are kept; the
     exit status is then 2. Where the venue can't be read nothing is kept, and it is 1.
 
     Example: arena markets sync --config my-arena/config.yaml
@@ -120,5 +120,5 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.trouble is not None:
         print(f"  how markets ended could not be read: {found.trouble.message}")
     if found.asides:
-        print(f"  {len(found.asides):,} records were set aside: {program()} markets rejected says why")
+        print(f"  {len(found.asides):,} records were rejected: {program()} markets rejected says why")
     print(f"Next: {program()} markets list")

@@ -74,7 +74,7 @@ def _dollars(amount: int) -> float:
 
 
 def _refusals(rows: "Sequence[WhatIfEntry]") -> list[dict[str, Any]]:
-    """Why wishes were refused, as played and then, each with the first message of its kind."""
+    """Why orders were rejected, as played and then, each with the first message of its kind."""
     now = [x for row in rows for x in row.played.refused]
     after = [x for row in rows if row.changed is not None for x in row.changed.refused]
     before, then = Counter(x.code for x in now), Counter(x.code for x in after)

@@ -30,7 +30,7 @@ from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohor
 from arena.rounds.sync import sync_resolutions, sync_venue
 from arena.rounds.world import World
 from arena.scores.cache.refresh import refresh_cache, refresh_leaderboards
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from markets.hashes import canonical
 from markets.venue import QuarantinedRecord, Venue, VenueError
 
@@ -137,7 +137,7 @@ async def backup(site: JobContext, at: datetime) -> str:
 
     def made() -> Backup:
         with open_read_only(config.database) as engine:
-            return make_backup(engine, config.backups, config.backup.keep, at, agreed, told)
+            return make_backup(engine, config.backups, config.backup.keep, at, verified_content, told)
 
     found = await asyncio.to_thread(made)
     return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"

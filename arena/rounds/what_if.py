@@ -46,7 +46,7 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
     """What is other than it was in cohorts with these rules, in one sentence.
 
     >>> from portfolio.rules import REALISTIC
-    >>> change_in_words(Change(values={"fill": "mid", "max_bet": 100_000}, stakes="flat_stake"), [REALISTIC])
+    >>> change_in_words(Change(values={"fill": "mid", "max_bet": 100_000}, stakes="flat"), [REALISTIC])
     'Changed: fill mid instead of book; max bet 10% instead of 25%; every bet $100.00.'
     """
     parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]

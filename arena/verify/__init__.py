@@ -9,16 +9,9 @@ long the arena has played.
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from sqlalchemy import Connection
 
-from arena.errors import ArenaError
-from arena.record.files.copy import ProgressCallback, no_progress
-from arena.record.files.integrity import RETAKE_HINT, RecordContent, reporting_progress
-from arena.record.hashes import state_hash
-from arena.record.queries.cohorts import count_facts
-from arena.record.schema.database import newest_schema_version
 from arena.record.schema.tables import COHORT
 from arena.verify.checks.cohorts import check_whole_cohort
 from arena.verify.checks.evidence import check_dates
@@ -29,7 +22,7 @@ from arena.verify.checks.turns import check_calls
 from arena.verify.differences import Difference, Differences
 from arena.verify.reader import RecordReader, rows_of
 
-__all__ = ["Difference", "Differences", "agreed", "find", "verify"]
+__all__ = ["Difference", "Differences", "find", "verify"]
 
 CHECKS: tuple[Callable[[RecordReader], Iterator[Difference]], ...] = (
     check_parents,
@@ -65,15 +58,3 @@ def find(
         for difference in check_whole_cohort(facts, row):
             found.add(difference)
     return found
-
-
-def agreed(connection: Connection, place: Path | str, told: ProgressCallback = no_progress) -> RecordContent:
-    """What is in a record of the newest schema, once nothing in it contradicts something else."""
-    with reporting_progress(connection, "verifying", told):
-        found = find(connection, most=1)
-    if found.count:
-        count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
-        message = f"{place} does not agree with itself in {count}, first {first.table} {first.key}"
-        raise ArenaError("differs", message, f"arena verify lists them; else {RETAKE_HINT}")
-    with reporting_progress(connection, "hashing", told):
-        return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))

@@ -65,8 +65,8 @@ def test_where_nothing_may_be_written_it_is_said_once_why_scores_are_old(record:
         base.execute(f"CREATE TRIGGER shut BEFORE INSERT ON rollup BEGIN SELECT RAISE(ABORT, '{SHUT}'); END")
     base.close()
     with serving(record) as dashboard:
-        said = heard(dashboard, "only shown as they were last")
-    assert "scores are not worked out here" in said
+        said = heard(dashboard, "only shown as they were cached last")
+    assert "scores are not computed here" in said
     assert "can only be read" in said
 
 

@@ -14,7 +14,7 @@ from arena.record.files.integrity import RecordContent, examine_file
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.faults.little import write_config
 from tests.season.program import ROOT, environment
 
@@ -50,10 +50,10 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
                 wait_for_more(log, writer)
             before = committed(log)
             engine = connect(tmp_path / "season.db", read_only=True)
-            made = backup_to(engine, tmp_path / f"{number}.db", agreed, lambda *_: sleep(0.005))
+            made = backup_to(engine, tmp_path / f"{number}.db", verified_content, lambda *_: sleep(0.005))
             engine.dispose()
             assert made.content.state_hash in committed(log), number
-            assert examine_file(made.path, agreed) == made.content
+            assert examine_file(made.path, verified_content) == made.content
             written_meanwhile += len(committed(log)) > len(before)
             found.append(made.content)
         writer.stdin.close()

@@ -14,7 +14,7 @@ from sqlalchemy import event
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.faults.little import play, witnessed, write_config
 from tests.season.program import command, environment
 
@@ -38,7 +38,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def hash_of(database: Path) -> str:
     """The state hash of a record that agrees with itself."""
     with open_read_only(str(database)) as engine, reading(engine) as connection:
-        return agreed(connection, database).state_hash
+        return verified_content(connection, database).state_hash
 
 
 def with_room(kilobytes: int) -> Callable[[], None]:
@@ -84,7 +84,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
     write_config(tmp_path)
     Record.open(str(tmp_path / "empty.db")).close()
     with open_read_only(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
-        first = agreed(connection, "empty").state_hash
+        first = verified_content(connection, "empty").state_hash
         least = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     pages = whole[0].stat().st_size // 4096
     step = max(1, (pages - least) // (60 if thorough else 3))

@@ -17,7 +17,7 @@ from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema import database as opening
 from arena.record.schema.database import open_read_only, reading
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.faults.little import play, write_config
 
 HOLD = """\
@@ -66,7 +66,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
     with closing(Record.open(str(tmp_path / "whole.db"))) as record:
         play(record, tmp_path)
         with reading(record.engine) as connection:
-            whole = agreed(connection, "whole").state_hash
+            whole = verified_content(connection, "whole").state_hash
     with (
         closing(Record.open(str(path))) as record,
         closing(sqlite3.connect(path, isolation_level=None)) as other,
@@ -88,12 +88,12 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
         other.execute("ROLLBACK")
         play(record, tmp_path)
         with reading(record.engine) as connection:
-            assert agreed(connection, path).state_hash == whole
+            assert verified_content(connection, path).state_hash == whole
 
 
 def test_who_only_reads_is_not_shut_out(held: Path) -> None:
     with open_read_only(str(held)) as engine, reading(engine) as connection:
-        assert agreed(connection, held).counts["rounds"] == 0
+        assert verified_content(connection, held).counts["rounds"] == 0
     made = CliRunner().invoke(app, ["db", "backup", str(held.parent / "b.db"), "--database", str(held)])
     assert made.exit_code == 0
 

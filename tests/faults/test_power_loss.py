@@ -12,7 +12,7 @@ from arena.record.files.backup import backup_to
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.faults.little import play, witnessed, write_config
 
 FRAMES_BEGIN = 32
@@ -77,16 +77,16 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
         shutil.copy(left / "season.db", database)
         database.with_name(f"{place}.db-wal").write_bytes(lost(log, place, chance))
         with open_read_only(str(database)) as engine, reading(engine) as connection:
-            reached.append(agreed(connection, database).state_hash)
+            reached.append(verified_content(connection, database).state_hash)
         assert reached[-1] in states, place
     if lost is not with_a_hole:
         assert [states.index(state) for state in reached] == sorted(states.index(state) for state in reached)
     assert len(set(reached)) >= 4
     last = databases[max(places)]
     with open_read_only(str(last)) as engine:
-        assert backup_to(engine, tmp_path / "backup.db", agreed).content.state_hash == reached[-1]
+        assert backup_to(engine, tmp_path / "backup.db", verified_content).content.state_hash == reached[-1]
     write_config(tmp_path)
     with closing(Record.open(str(databases[sorted(places)[len(places) // 2]]))) as record:
         play(record, tmp_path)
         with reading(record.engine) as connection:
-            assert agreed(connection, "the record").state_hash == states[-1]
+            assert verified_content(connection, "the record").state_hash == states[-1]

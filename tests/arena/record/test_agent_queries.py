@@ -24,7 +24,7 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.arena.full_record import build
 from tests.arena.operations.test_status import asked
 
@@ -188,5 +188,5 @@ def everything(database: str) -> list[Any]:
 def test_both_databases_tell_the_page_the_same(path: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
     with open_read_only(str(path)) as engine:
-        move_record(engine, server, agreed)
+        move_record(engine, server, verified_content)
     assert everything(server) == everything(str(path))

@@ -14,7 +14,7 @@ from arena.record.files.copy import atomic_file
 from arena.record.files.integrity import examine_file
 from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
 
@@ -28,7 +28,7 @@ def hash_of(path: Path) -> str:
 
 def backed_up(record: Path, folder: Path, hours: int = 0, keep: int = 3) -> Backup:
     with open_read_only(str(record), older=True) as engine:
-        return backup(engine, folder, keep, NOW + hours * HOUR, agreed)
+        return backup(engine, folder, keep, NOW + hours * HOUR, verified_content)
 
 
 def names(folder: Path) -> list[str]:
@@ -43,7 +43,7 @@ def test_a_backup_is_one_file_that_says_what_is_in_it(built: Path, tmp_path: Pat
     assert made.content.schema == newest_schema_version()
     assert made.content.state_hash == hash_of(built) == hash_of(made.path)
     assert (made.content.counts["cohorts"], made.content.counts["turns"]) == (2, 15)
-    assert examine_file(made.path, agreed) == made.content
+    assert examine_file(made.path, verified_content) == made.content
     assert is_backup(made.path)
     assert not is_backup(built)
 
@@ -94,7 +94,7 @@ def test_made_again_for_the_same_time_it_replaces_its_own_kind_only(built: Path,
 def test_a_named_file_is_never_overwritten(built: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.db").write_text("mine", "utf-8")
     with open_read_only(str(built)) as engine, pytest.raises(ArenaError, match="is there already"):
-        backup_to(engine, tmp_path / "mine.db", agreed)
+        backup_to(engine, tmp_path / "mine.db", verified_content)
     assert (tmp_path / "mine.db").read_text("utf-8") == "mine"
 
 
@@ -156,7 +156,7 @@ def test_stopped_by_a_key_in_the_midst_of_a_stage_it_ends_at_once_and_nothing_st
             raise KeyboardInterrupt
 
     with open_read_only(str(built)) as engine, pytest.raises(KeyboardInterrupt):
-        backup(engine, tmp_path / "to", 3, NOW, agreed, told)
+        backup(engine, tmp_path / "to", 3, NOW, verified_content, told)
     assert (heard[-1], heard.count(stage)) == (stage, 2)
     assert names(tmp_path / "to") == []
 

@@ -29,7 +29,7 @@ from arena.record.schema.database import (
 )
 from arena.record.schema.statements import insert_lines
 from arena.record.write.cohorts import end_cohort
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.arena.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
 from tests.arena.record.downgraded import of_version
@@ -55,12 +55,12 @@ def rows_of(path: Path) -> list[str]:
 def moved(address: str | Path, to: str | Path) -> str:
     """The state hash of a record that was moved."""
     with open_read_only(str(address)) as engine:
-        return move_record(engine, str(to), agreed).state_hash
+        return move_record(engine, str(to), verified_content).state_hash
 
 
 def hash_of(address: str | Path) -> str:
     with open_read_only(str(address)) as engine, reading(engine) as connection:
-        return agreed(connection, address).state_hash
+        return verified_content(connection, address).state_hash
 
 
 def test_to_postgresql_and_back_not_a_row_has_changed(built: Path, there: str, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
                 connection.exec_driver_sql("INSERT INTO prompt (hash, text) VALUES ('h', 't')")
 
     with open_read_only(there) as engine:
-        made = backup(engine, tmp_path, 3, NOW, agreed, write)
+        made = backup(engine, tmp_path, 3, NOW, verified_content, write)
     record.close()
     assert made.path.name == f"{stem_of(url_of(there))}-{NOW:%Y%m%dT%H%M%SZ}.db"
     assert made.content.state_hash == hash_of(made.path) == before
@@ -176,17 +176,17 @@ def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Pat
 
 def test_a_backup_is_restored_into_an_empty_database_only(built: Path, there: str, tmp_path: Path) -> None:
     with open_read_only(str(built)) as engine:
-        made = backup(engine, tmp_path, 3, NOW, agreed)
-    done = restore(made.path, there, force=False, at=NOW, check=agreed)
+        made = backup(engine, tmp_path, 3, NOW, verified_content)
+    done = restore(made.path, there, force=False, at=NOW, check=verified_content)
     assert done.content.state_hash == hash_of(there) == hash_of(built)
     with pytest.raises(ArenaError, match="already holds a record"):
-        restore(made.path, there, force=True, at=NOW, check=agreed)
+        restore(made.path, there, force=True, at=NOW, check=verified_content)
 
 
 def test_an_older_backup_is_not_restored_into_a_server(built: Path, there: str, tmp_path: Path) -> None:
     older = of_version(built, str(tmp_path / "older.db"), "0001")
     with pytest.raises(ArenaError, match="of an older arena") as caught:
-        restore(Path(older), there, force=False, at=NOW, check=agreed)
+        restore(Path(older), there, force=False, at=NOW, check=verified_content)
     assert "--database NEW.db renews it; then arena db copy" in caught.value.hint
 
 
@@ -214,7 +214,7 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
     upgrade(engine)
     with reading(engine) as connection:
         assert schema_version(connection) == newest_schema_version()
-        assert agreed(connection, address).state_hash == hash_of(built)
+        assert verified_content(connection, address).state_hash == hash_of(built)
     with pytest.raises(Exception, match="append-only"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE cohort SET frozen = '{}'")
     new = connect(str(tmp_path / "new.db") if where == "file" else new_database())
@@ -227,5 +227,5 @@ def test_every_released_schema_is_brought_to_the_newest_with_all_that_is_in_it(
 def test_a_server_of_an_older_schema_is_backed_up_as_it_is(built: Path, there: str, tmp_path: Path) -> None:
     of_version(built, there, "0001")
     with open_read_only(there, older=True) as engine:
-        made = backup(engine, tmp_path, 3, NOW, agreed)
+        made = backup(engine, tmp_path, 3, NOW, verified_content)
     assert (made.content.schema, made.content.state_hash) == ("0001", hash_of(built))

@@ -42,7 +42,7 @@ from arena.record.queries.turns import (
 )
 from arena.record.schema.database import connect, reading
 from arena.record.schema.database import open_read_only as opened
-from arena.verify import agreed
+from arena.verify.content import verified_content
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW
@@ -209,5 +209,5 @@ def everything(record: str | Path) -> list[Any]:
 def test_both_databases_tell_the_pages_the_same(built: Path, new_database: Callable[[], str]) -> None:
     server = new_database()
     with opened(str(built)) as engine:
-        move_record(engine, server, agreed)
+        move_record(engine, server, verified_content)
     assert everything(server) == everything(built)

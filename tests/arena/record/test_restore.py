@@ -15,7 +15,8 @@ from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
 from arena.record.write.cohorts import end_cohort
-from arena.verify import agreed, verify
+from arena.verify import verify
+from arena.verify.content import verified_content
 from tests.arena.full_record import build
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
@@ -33,7 +34,7 @@ def hash_of(path: Path) -> str:
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of the small record: to be restored, never changed."""
     with open_read_only(str(built)) as engine:
-        return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, agreed).path
+        return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, verified_content).path
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def other(tmp_path: Path) -> Path:
 
 
 def put(file: Path, target: Path, force: bool = False) -> RestoreResult:
-    return restore(file, str(target), force, NOW, agreed)
+    return restore(file, str(target), force, NOW, verified_content)
 
 
 def refused(file: Path, target: Path, force: bool = True) -> ArenaError:
@@ -69,7 +70,7 @@ def test_a_record_that_is_lost_is_as_its_backup_has_it(saved: Path, built: Path,
 
 def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> None:
     with open_read_only(str(other)) as engine:
-        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
+        made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     put(made.path, tmp_path / "new.db")
     with closing(Record.open(str(tmp_path / "new.db"))) as record:
         record.write(end_cohort, record.cohorts()[0].id, NOW)
@@ -199,7 +200,7 @@ def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -
 def test_a_backup_of_an_older_schema_is_renewed_on_the_way(built: Path, tmp_path: Path) -> None:
     older = Path(of_version(built, str(tmp_path / "older.db"), "0001"))
     with open_read_only(str(older), older=True) as engine:
-        made = backup(engine, tmp_path / "to", 1, NOW, agreed)
+        made = backup(engine, tmp_path / "to", 1, NOW, verified_content)
     done = put(made.path, tmp_path / "new.db")
     assert (done.schema, done.content.schema) == ("0001", newest_schema_version())
     assert hash_of(tmp_path / "new.db") == hash_of(built)

@@ -16,7 +16,8 @@ from arena.record.files.move import move_record
 from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.dialects import instant_text
-from arena.verify import agreed, find, verify
+from arena.verify import find, verify
+from arena.verify.content import verified_content
 from markets.hashes import digest
 from tests.arena.full_record import SUN, build, week
 from tests.arena.verify.test_verify import differences, tamper
@@ -117,7 +118,7 @@ TAMPERED = (
 def test_on_postgresql_the_same_differences_are_found(copy: Path, new_database: Callable[[], str]) -> None:
     there = new_database()
     with open_read_only(str(copy)) as engine:
-        move_record(engine, there, agreed)
+        move_record(engine, there, verified_content)
     server = connect(there)
     with server.begin() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no trigger and no key

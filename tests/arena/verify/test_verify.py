@@ -296,7 +296,9 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
 def test_verifying_shares_nothing_with_writing() -> None:
     folder = Path(str(package.__file__)).parent
     own = {"arena.record.schema.tables", "arena.record.schema.dialects"}
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
+        if path.name == "content.py":  # no check: it asks for the checks, and for the state hash beside them
+            continue
         tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         used = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
         ours = {name for name in used if name.split(".")[0] in ("markets", "portfolio", "agents", "arena")}

@@ -41,7 +41,7 @@ def score(
 ) -> ForecastScores:
     """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own.
 
-    >>> from arena.scores.cache.leaderboards.rules.metaculus.question_types import binary
+    >>> from arena.scores.rules.metaculus.question_types import binary
     >>> two = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True)
     >>> score(MetaculusQuestion(0, 4, 4), two).score
     array([ 1., -1.])

@@ -54,7 +54,7 @@ def score(
 ) -> ForecastScores:
     """Each forecast's part of the question's score and coverage. Two who differ by a factor of 4:
 
-    >>> from arena.scores.cache.leaderboards.rules.metaculus.question_types import binary
+    >>> from arena.scores.rules.metaculus.question_types import binary
     >>> score(MetaculusQuestion(0, 4, 4), binary(["a", "b"], [0, 0], [0.8, 0.2], outcome=True)).score.round(3)
     array([ 0.47 , -0.916])
     """
