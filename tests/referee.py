@@ -17,10 +17,8 @@ from typing import Any
 
 # fmt: off
 ONE, SECOND = 1_000_000, timedelta(seconds=1)  # dollars, shares, prices, probabilities are whole millionths
-FOLDER = Path(sys.argv[1])
-DIFFERENCES: list[str] = []
-POSTED: Counter[tuple[Any, ...]] = Counter()
 Key = tuple[Any, ...]
+FOLDER, DIFFERENCES, POSTED = Path(sys.argv[1]), list[str](), Counter[Key]()
 parsed = partial(json.loads, object_hook=lambda found: Row(**found))
 def grouped(name: str, *keys: str) -> dict[Key, list[Row]]:
     found = defaultdict(list)
@@ -31,7 +29,6 @@ def by(name: str, *keys: str) -> dict[Key, Row]:
     return {key: rows[-1] for key, rows in grouped(name, *keys).items()}
 def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
     return sum(getattr(row, name) for row in rows if not kinds or row.kind in kinds)
-
 def compare(what: str, found: Mapping[Any, Row], expected: Mapping[Any, Mapping[str, Any]]) -> None:
     """What the export says against what it should; a float may differ in its last digits."""
     for key in {**expected, **found}:
@@ -60,7 +57,6 @@ for key, fill in FILLS.items():
         amount += min(max(level.amount - amount, 0), 3 * buys)  # the last millionths may buy nothing more
         compare("level of fill", {key: level}, {key: {"fee": fee, "amount": amount}})
     compare("fill", {key: fill}, {key: {x: total(LEVELS[key], x) for x in ("shares", "amount", "fee")}})
-
 def moved(entry: Row, shares: int, cost: int, paid: dict[Key, tuple[int, ...]]) -> tuple[int, ...]:
     """What an entry moves in cash, shares and cost, by the fact behind it; its lot was `shares` at `cost`."""
     lot, ref = (entry.market_id, entry.side), [int(part) for part in entry.ref.split(":")[1:]]
@@ -90,7 +86,6 @@ for whose, ledger in LEDGERS.items():
         compare("entry", {(*whose, number): entry}, {(*whose, number): right})
 DUE = Counter((key, fill.action, fill.market_id, fill.side) for key, fill in FILLS.items())
 DIFFERENCES += [f"fill {key} is not posted as it is due" for key in DUE | POSTED if DUE[key] != POSTED[key]]
-
 def valued(cohort: int, at: str, lot: Key, rows: list[Row]) -> Row:
     """A lot at a snapshot: at the mid, else the last trade, else its cost; to sell, at what somebody bids."""
     shares, items = total(rows, "shares"), [item for item in LISTED[cohort, at] if item.market_id == lot[0]]
@@ -111,8 +106,7 @@ positions, ends = dict[Key, dict[str, Any]](), ("settle", "refund", "reverse")
 for whose, marks in MARKS.items():
     held, now = defaultdict[Key, list[Row]](list), dict[Key, Row]()
     for mark in marks:
-        until = [entry for entry in LEDGERS[whose] if entry.at <= mark.at]
-        held.clear()
+        until, held = [x for x in LEDGERS[whose] if x.at <= mark.at], defaultdict[Key, list[Row]](list)
         for entry in until[1:]:  # after the bankroll
             held[entry.market_id, entry.side].append(entry)
         now = {lot: valued(mark.cohort, mark.at, lot, rows) for lot, rows in held.items()}
@@ -128,7 +122,6 @@ for whose, marks in MARKS.items():
         life |= {"settled": -total(rows, "shares", *ends), "paid": -total(rows, "cash", "buy")}
         positions[*whose, *lot] = life | {"received": total(rows, "cash", "sell", *ends)}
 compare("position", by("positions", *AGENT, "market_id", "side"), positions)
-
 def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any) -> Row:
     """A belief with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
     end = NEWEST.get((market_id,))
@@ -138,8 +131,8 @@ def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any)
     more |= {"market_id": market_id, "forecast": forecast, "mid": mid, "outcome": outcome}
     return Row(**more, brier=brier, brier_market=market)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
-SAID, PRICE, EARLY = by("forecasts", *TURN, "market_id", "stage"), object(), set[Key]()
-beliefs: dict[Key, Row] = {}
+SAID, PRICE = by("forecasts", *TURN, "market_id", "stage"), object()
+EARLY, beliefs = set[Key](), dict[Key, Row]()
 for place, turn in TURNS.items():
     told = vars(parsed(ENTRANTS[place[::2]].settings))  # a skip agrees with the price, if that was shown
     EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
@@ -164,7 +157,6 @@ for key, fill in FILLS.items():
             beliefs[*key[:3], fill.market_id, reading, key[3]] = found
 stated = {key: vars(belief) for key, belief in beliefs.items() if key[2] != PRICE}
 compare("score", by("scores", *TURN, "market_id", "reading", "fill"), stated)
-
 def mean(values: Iterable[float | None]) -> Any:
     known = [value for value in values if value is not None]  # what has no score doesn't count
     return fsum(known) / len(known) if known else None

@@ -73,12 +73,12 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Pa
     ):
         real = Record.add_turns
 
-        def shut_out(record: Record, *words: Any) -> None:
+        def shut_out(record: Record, *words: Any) -> object:
             nonlocal seen
             seen += 1
             if seen == 3:
                 other.execute("BEGIN IMMEDIATE")
-            real(record, *words)
+            return real(record, *words)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Record, "add_turns", shut_out)
