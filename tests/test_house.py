@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -30,6 +31,10 @@ CLOCK = {
     "Timestamp": {"now", "utcnow", "today"},
     "time": {"time", "time_ns", "monotonic", "monotonic_ns", "localtime", "gmtime", "ctime"},
 }
+ANSWERED_ANEW = ("arena/cli", "arena/record", "arena/verify", "arena/scores/rules", "dashboard", *PLUG_INS)
+"""Folders whose modules are named for what they show, keep, check or measure: a subject of another folder."""
+ONE_EACH = {"__init__", "errors", "evidence", "model", "registry", "season", "table", "world", "write"}
+"""Module names that stand once in a package, or in a room: its nouns, its errors, how it is written."""
 UNSEEDED = {"Random", "default_rng", "RandomState"}
 LIBM = {"exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "tanh", "erf"}
 TEXTS = {".py", ".md", ".toml", ".yaml", ".yml", ".lock", ".sh", ".mako", ".example", ".ini", ".cfg", ""}
@@ -118,6 +123,28 @@ def test_no_libm_on_the_way_into_the_record() -> None:
     ]
     taken = [str(path.relative_to(ROOT)) for path in on_the_way if imported(path, "math") & LIBM]
     assert used + taken == []
+
+
+def test_a_class_name_stands_for_one_class() -> None:
+    """A plug-in's `Settings` apart, so that a name leads to its class, whoever says it."""
+    classes = Counter(
+        node.name
+        for path in sources(*PACKAGES)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name != "Settings"
+    )
+    assert {name for name, count in classes.items() if count > 1} == set()
+
+
+def test_a_module_name_stands_for_one_subject() -> None:
+    """Where modules have a name in common, one is the thing itself and the others show, keep or check it."""
+    things = [
+        path.relative_to(ROOT).with_suffix("")
+        for path in sources(*PACKAGES)
+        if not any(path.is_relative_to(ROOT / folder) for folder in ANSWERED_ANEW)
+    ]
+    names = Counter(path.name for path in things)
+    assert {name for name, count in names.items() if count > 1 and name not in ONE_EACH} == set()
 
 
 ALL_AT_ONCE = """

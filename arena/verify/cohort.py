@@ -13,7 +13,7 @@ from sqlalchemy import FromClause, Select, bindparam, select
 
 from arena.record.schema.tables import ENTRANT, ITEM, QUOTE, ROUND, SNAPSHOT, VERSION
 from arena.verify.hashes import json_in
-from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, moment, rows_of, written
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
 
 ONE = 1_000_000
 
@@ -117,7 +117,7 @@ OF_COHORT: Any = bindparam("cohort")
 ENTRANTS = rows_of(ENTRANT, ENTRANT.c.cohort_id == OF_COHORT)
 SNAPSHOTS = rows_of(SNAPSHOT, SNAPSHOT.c.cohort_id == OF_COHORT, order=[SNAPSHOT.c.at])
 ROUNDS = rows_of(ROUND, ROUND.c.cohort_id == OF_COHORT, order=[ROUND.c.number])
-LISTED = Query(
+LISTED = RowsQuery(
     _with_what_was_seen(SNAPSHOT.join(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id))
     .where(SNAPSHOT.c.cohort_id == OF_COHORT)
     .order_by(SNAPSHOT.c.at, ITEM.c.position),
@@ -126,7 +126,7 @@ LISTED = Query(
     PRICE,
     RowPart(SNAPSHOT, "at"),
 )
-LISTING = Query(
+LISTING = RowsQuery(
     _with_what_was_seen(ITEM).where(ITEM.c.snapshot_id == bindparam("snapshot")).order_by(ITEM.c.position),
     all_columns(ITEM),
     PAGE,

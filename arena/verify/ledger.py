@@ -7,12 +7,12 @@ from sqlalchemy import Text, bindparam, cast, select
 
 from arena.record.schema.tables import ENTRANT, ENTRY, FILL, RESOLUTION, ROUND, TURN
 from arena.verify.cohort import CheckedCohort
-from arena.verify.reader import Query, RecordReader, Row, RowPart, RowsByParent, all_columns
+from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns
 
 Line = tuple[Row, Row | None]
 """An entry, and the resolution that it names."""
 
-ENTRIES = Query(
+ENTRIES = RowsQuery(
     select()
     .select_from(
         ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id).outerjoin(
@@ -26,7 +26,7 @@ ENTRIES = Query(
     all_columns(ENTRY),
     RowPart(RESOLUTION, "id", "market_id", "version", "known_at", "payout"),
 )
-FILLS = Query(
+FILLS = RowsQuery(
     select()
     .select_from(ROUND.join(TURN, TURN.c.round_id == ROUND.c.id).join(FILL, FILL.c.turn_id == TURN.c.id))
     .where(ROUND.c.cohort_id == bindparam("cohort"))

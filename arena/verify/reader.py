@@ -107,7 +107,7 @@ Made = tuple[str, tuple[str, ...] | None, dict[str, Any]]
 """A statement's text, the order of its values where they go by place, and those that are always the same."""
 
 
-class Query:
+class RowsQuery:
     """A statement without columns, and what it reads: a row of `own`, and of the others those that are there.
 
     Where all that is read is read elsewhere too, `again`, what is unreadable is told there.
@@ -131,10 +131,10 @@ class Query:
         return self._made[dialect.name]
 
 
-def rows_of(table: Table, *where: Any, order: Iterable[Any] = ()) -> Query:
+def rows_of(table: Table, *where: Any, order: Iterable[Any] = ()) -> RowsQuery:
     """The rows of a table, or those for which something holds, in the order of its key or another one."""
     statement = select().where(*where).order_by(*(tuple(order) or table.primary_key.columns))
-    return Query(statement, all_columns(table))
+    return RowsQuery(statement, all_columns(table))
 
 
 BATCH = 500
@@ -152,11 +152,11 @@ class RecordReader:
         self.tell = tell
         self._known = lru_cache(maxsize=KNOWN)(self._find)
 
-    def rows(self, query: Query, **values: Any) -> Iterator[Row]:
+    def rows(self, query: RowsQuery, **values: Any) -> Iterator[Row]:
         """The rows that a query reads of its first table."""
         return (row for row, *_ in self.read(query, **values))
 
-    def read(self, query: Query, **values: Any) -> Iterator[tuple[Any, ...]]:
+    def read(self, query: RowsQuery, **values: Any) -> Iterator[tuple[Any, ...]]:
         """What a query reads: a row of its own, and of the others those that are there."""
         own, place, others = query.own, query.places[0], query.others
         for line in self._lines(query, values):
@@ -167,7 +167,7 @@ class RecordReader:
                 for difference in own.mistyped(line[place]):
                     self.tell(difference)
 
-    def _lines(self, query: Query, values: Mapping[str, Any]) -> Iterator[Any]:
+    def _lines(self, query: RowsQuery, values: Mapping[str, Any]) -> Iterator[Any]:
         """The lines of a query, from the database in batches."""
         text, order, fixed = query.made(self.connection.dialect)
         bound = {**fixed, **values}
@@ -198,10 +198,10 @@ class RecordReader:
 
 
 @cache
-def _by_key(table: Table) -> Query:
+def _by_key(table: Table) -> RowsQuery:
     (column,) = table.primary_key.columns
     short = RowPart(table, *(column.name for column in table.c if column.name not in LONG))
-    return Query(select().where(column == bindparam("key")), short, again=True)
+    return RowsQuery(select().where(column == bindparam("key")), short, again=True)
 
 
 class RowsByParent:

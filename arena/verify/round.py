@@ -11,17 +11,17 @@ from sqlalchemy import FromClause, bindparam, select
 
 from arena.record.schema.tables import FILL, FORECAST, LEVEL, REJECTION, SNAPSHOT, TURN
 from arena.verify.cohort import CheckedCohort, FrozenCohort, SnapshotItem, read_listing
-from arena.verify.reader import Query, RecordReader, Row, RowPart, RowsByParent, all_columns, rows_of
+from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns, rows_of
 
 OF_FILL = FILL.c.turn_id == TURN.c.id
 TURNS = rows_of(TURN, TURN.c.round_id == bindparam("round"), order=[TURN.c.entrant_id])
 
 
-def _behind(table: Any, source: FromClause, *first: Any) -> Query:
+def _behind(table: Any, source: FromClause, *first: Any) -> RowsQuery:
     """The rows of a table that belong to a round's turns, by entrant."""
     order = (TURN.c.entrant_id, *first, *table.primary_key.columns)
     statement = select().select_from(source).where(TURN.c.round_id == bindparam("round")).order_by(*order)
-    return Query(statement, all_columns(table), RowPart(TURN, "entrant_id"))
+    return RowsQuery(statement, all_columns(table), RowPart(TURN, "entrant_id"))
 
 
 FORECASTS = _behind(FORECAST, TURN.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.scores.files.cells import (
+from arena.scores.files.csv_columns import (
     Cells,
     Flags,
     Floats,

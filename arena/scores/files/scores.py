@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.scores.files.cells import Flags, Floats, Ints
+from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier, log
 from arena.scores.rules._columns import is_scored

@@ -17,7 +17,7 @@ from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors
 from arena.config.validation import validate
 from arena.errors import ArenaError
-from arena.scores.files.cells import (
+from arena.scores.files.csv_columns import (
     Cells,
     Floats,
     Ints,

@@ -15,15 +15,15 @@ from sqlalchemy import bindparam, select
 from arena.record.schema.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
-from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, moment, rows_of, written
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
 from arena.verify.round import CheckedRound
 from arena.verify.row_names import check_fields, check_numbers, differs
 
-DATED = Query(
+DATED = RowsQuery(
     select().order_by(ARTICLE.c.hash), RowPart(ARTICLE, "hash", "published_at", "dated"), again=True
 )
 GATHERINGS = rows_of(GATHERING, GATHERING.c.round_id == bindparam("round"))
-PIECES = Query(
+PIECES = RowsQuery(
     select()
     .select_from(EVIDENCE.outerjoin(ARTICLE, ARTICLE.c.hash == EVIDENCE.c.article))
     .where(EVIDENCE.c.gathering_id == bindparam("gathering"))

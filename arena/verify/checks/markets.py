@@ -24,30 +24,32 @@ from arena.record.schema.tables import ITEM, MARKET, QUOTE, RESOLUTION, SNAPSHOT
 from arena.verify.cohort import ONE, CheckedCohort, SnapshotItem
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
-from arena.verify.reader import Query, RecordReader, Row, RowPart, all_columns, rows_of
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, rows_of
 from arena.verify.row_names import check_numbers, differs
 
 SAW = "a snapshot or a sync saw it then"
 PAGE = RowPart(VERSION, "id", "market_id", "version")
-PAGES = Query(select().order_by(VERSION.c.market_id, VERSION.c.version), PAGE, again=True)
+PAGES = RowsQuery(select().order_by(VERSION.c.market_id, VERSION.c.version), PAGE, again=True)
 PAGELESS = rows_of(MARKET, ~exists(select(1).where(VERSION.c.market_id == MARKET.c.id)))
 
 
-def _from_then(column: Any, in_it: Any) -> tuple[Any, Query, Query]:
+def _from_then(column: Any, in_it: Any) -> tuple[Any, RowsQuery, RowsQuery]:
     """Rows first seen at a time of no snapshot with them and of no sync; and when they may have been."""
     source, own = ITEM.join(SNAPSHOT, SNAPSHOT.c.id == ITEM.c.snapshot_id), column.table
     there = exists(select(1).select_from(source).where(in_it, SNAPSHOT.c.taken_at == column).correlate(own))
     snapshots = select().select_from(source.join(own, in_it)).where(own.c.id == bindparam("id"))
-    first = Query(snapshots.order_by(SNAPSHOT.c.taken_at).limit(1), RowPart(SNAPSHOT, "taken_at"), again=True)
+    first = RowsQuery(
+        snapshots.order_by(SNAPSHOT.c.taken_at).limit(1), RowPart(SNAPSHOT, "taken_at"), again=True
+    )
     unsynced = select().select_from(own.outerjoin(SYNC, SYNC.c.at == column)).where(SYNC.c.id.is_(None))
-    return column, Query(unsynced.where(~there).order_by(own.c.id), all_columns(own)), first
+    return column, RowsQuery(unsynced.where(~there).order_by(own.c.id), all_columns(own)), first
 
 
 FROM_THEN = (
     _from_then(MARKET.c.first_seen_at, ITEM.c.market_id == MARKET.c.id),
     _from_then(VERSION.c.at, (ITEM.c.market_id == VERSION.c.market_id) & (ITEM.c.version_id == VERSION.c.id)),
 )
-FIRST = Query(select().order_by(SYNC.c.at).limit(1), RowPart(SYNC, "at"), again=True)
+FIRST = RowsQuery(select().order_by(SYNC.c.at).limit(1), RowPart(SYNC, "at"), again=True)
 LAST = select(func.max(SYNC.c.at)).scalar_subquery()
 THERE = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at == QUOTE.c.at))
 EARLIER = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at < QUOTE.c.at))
@@ -59,7 +61,7 @@ FOLLOWED = exists(
 """Of markets in snapshots prices are read in between too, once they were first seen."""
 UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
 """Quotes newer than the last sync that were in no snapshot when they were true, nor read in between."""
-TRUE = Query(
+TRUE = RowsQuery(
     select()
     .where(ITEM.c.quote_id == bindparam("id"), ITEM.c.quoted_at.is_not(None))
     .order_by(ITEM.c.quoted_at)

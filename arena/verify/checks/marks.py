@@ -35,12 +35,12 @@ from arena.verify.cohort import (
 from arena.verify.differences import Difference
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import (
-    Query,
     RecordReader,
     Row,
     RowPart,
     RowsByParent,
     RowsByTime,
+    RowsQuery,
     all_columns,
     moment,
     rows_of,
@@ -129,7 +129,7 @@ def expected_mark(held: HoldingsSum, prices: Mapping[str, SnapshotPrice]) -> dic
 
 
 OF_A_COHORT = ENTRANT.c.cohort_id == bindparam("cohort")
-ENTRIES = Query(
+ENTRIES = RowsQuery(
     select()
     .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
     .where(OF_A_COHORT)
@@ -137,7 +137,7 @@ ENTRIES = Query(
     RowPart(ENTRY, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
     again=True,
 )
-MARKS = Query(
+MARKS = RowsQuery(
     select()
     .select_from(ENTRANT.join(MARK, MARK.c.entrant_id == ENTRANT.c.id))
     .where(OF_A_COHORT)
@@ -197,7 +197,7 @@ def check_marks(
     return marked
 
 
-def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: Query) -> Iterator[Row]:
+def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery) -> Iterator[Row]:
     return (row for row in facts.rows(query, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
 
 

@@ -23,7 +23,7 @@ from arena.record.schema.tables import (
 )
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, without
-from arena.verify.reader import Query, RecordReader, Row, rows_of
+from arena.verify.reader import RecordReader, Row, RowsQuery, rows_of
 from arena.verify.row_names import differs
 
 
@@ -38,7 +38,7 @@ def check_parents(facts: RecordReader) -> Iterator[Difference]:
             pass
 
 
-def _orphans(column: Any, parent: Any, refers: Any) -> tuple[str, Any, Query]:
+def _orphans(column: Any, parent: Any, refers: Any) -> tuple[str, Any, RowsQuery]:
     is_there = exists(select(1).where(parent == column))
     return column.name, parent, rows_of(column.table, refers, ~is_there)
 

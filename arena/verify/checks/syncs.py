@@ -18,12 +18,12 @@ from arena.record.schema.tables import PRUNE, QUOTE, SET_ASIDE, SIGHTING, SYNC
 from arena.verify.differences import Difference
 from arena.verify.hashes import hash_of, json_of, sha256_of, without
 from arena.verify.reader import (
-    Query,
     RecordReader,
     Row,
     RowPart,
     RowsByParent,
     RowsByTime,
+    RowsQuery,
     all_columns,
     rows_of,
 )
@@ -33,9 +33,9 @@ STAMPS = ("live", "replay", "simulated")
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
 HERE = SYNC.c.venue == bindparam("venue")
-VENUES = Query(select().distinct().order_by(SYNC.c.venue), RowPart(SYNC, "venue"), again=True)
+VENUES = RowsQuery(select().distinct().order_by(SYNC.c.venue), RowPart(SYNC, "venue"), again=True)
 SYNCS = rows_of(SYNC, HERE, order=[SYNC.c.number])
-SIGHTINGS = Query(
+SIGHTINGS = RowsQuery(
     select()
     .select_from(SIGHTING.join(SYNC, SYNC.c.id == SIGHTING.c.sync_id))
     .where(HERE)
@@ -44,7 +44,7 @@ SIGHTINGS = Query(
     RowPart(SYNC, "number"),
 )
 MINE = select(SIGHTING.c.market_id).join(SYNC, SYNC.c.id == SIGHTING.c.sync_id).where(HERE)
-PRICES = Query(
+PRICES = RowsQuery(
     select()
     .where(QUOTE.c.market_id.in_(MINE), QUOTE.c.at > bindparam("after"), QUOTE.c.at <= bindparam("until"))
     .order_by(QUOTE.c.at, QUOTE.c.id),

@@ -17,13 +17,13 @@ from arena.verify.cohort import ONE
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.ledger import LedgerSums
-from arena.verify.reader import Query, RecordReader, Row, RowPart, rows_of
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
 from arena.verify.round import CheckedTurn
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
 CALLS, ATTEMPT = rows_of(CALL), RowPart(CALL, *QUESTION, "attempt")
-ATTEMPTS = Query(select().order_by(*(CALL.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True)
+ATTEMPTS = RowsQuery(select().order_by(*(CALL.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True)
 
 
 def check_calls(facts: RecordReader) -> Iterator[Difference]:
