@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from sqlalchemy import Connection, func, inspect, select, tuple_
+from sqlalchemy import Connection, func, inspect, tuple_
 from sqlalchemy.exc import DBAPIError
 
 from arena.errors import ArenaError
@@ -32,6 +32,7 @@ from arena.record.schema.database import (
 from arena.record.schema.database_errors import record_name
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
+from arena.record.schema.typed import select
 from arena.verify import find
 
 BATCH = 500

@@ -36,7 +36,7 @@ from arena.record.schema.database import reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.fields import TableRow, meaning_of
 from arena.record.schema.turn import FillRow, TurnRow
-from arena.record.schema.typed import AnyQuery, clause, col, column_of, select
+from arena.record.schema.typed import AnySelect, clause, col, column_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, SyncRow
 
 Kind = Literal["text", "whole", "number", "time"]
@@ -113,7 +113,7 @@ class ParentKey:
     column: str
     keys: tuple[str, ...]
     named: tuple[Stored[Any], ...]
-    ids: AnyQuery
+    ids: AnySelect
 
 
 OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
@@ -139,7 +139,7 @@ class FactTable:
     wordy: bool = False
     rest: str = ""
 
-    def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnyQuery:
+    def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
         """All rows, or those of some cohorts, in an order that is the same on every database."""
         found = select(*(each.source for each in self.fields)).select_from(self.path)
         if cohorts is not None and self.some is not None:

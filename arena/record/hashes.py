@@ -31,30 +31,23 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, FromClause, Select, select
+from sqlalchemy import Connection, FromClause
 
 from arena.record.queries.cohorts import StoredRound, read_rounds
-from arena.record.schema.tables import (
-    ARTICLE,
-    CALL,
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    EVIDENCE,
-    FILL,
-    FORECAST,
-    GATHERING,
-    ITEM,
-    LEVEL,
-    PROMPT,
-    QUOTE,
-    REJECTION,
-    RESOLUTION,
-    ROUND,
-    SNAPSHOT,
-    TURN,
-    VERSION,
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    EvidenceRow,
+    GatheringRow,
+    PromptRow,
+    RoundRow,
+    SnapshotItemRow,
+    SnapshotRow,
 )
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
 from arena.record.write.evidence import ARTICLE_FIELDS
 from arena.record.write.listings import PAGE_FIELDS
@@ -64,7 +57,7 @@ FactLine = list[Any]
 CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 """As canonical JSON has it; within a text of somebody's the quotes would be escaped."""
 
-TURN_KEY = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
+TURN_KEY = (CohortRow.number, RoundRow.number, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
 TURN_KEY_LENGTH = len(TURN_KEY)
 
@@ -109,18 +102,24 @@ def _lines(connection: Connection) -> Iterator[FactLine]:
     """Every fact as a line that says what kind of fact it is."""
     parts = (
         ("cohort", _cohorts(connection)),
-        ("prompt", sorted(_rows(connection, select(PROMPT.c.text)))),
+        ("prompt", sorted(_rows(connection, select(PromptRow.text)))),
         ("snapshot", _snapshots(connection)),
         ("round", _rows(connection, _rounds())),
         ("evidence", _rows(connection, _evidence())),
         (
             "turn",
-            _rows(connection, _of_turns(ENTRANT.c.name, *_named(TURN, "verdict", "note", "cash", "wishes"))),
+            _rows(
+                connection,
+                _of_turns(EntrantRow.name, *_named(TurnRow.__table__, "verdict", "note", "cash", "wishes")),
+            ),
         ),
         ("call", _calls(connection)),
         ("forecast", _forecasts(connection)),
-        ("rejection", _rows(connection, _parts(REJECTION, "position", "code", "message", "market_id"))),
-        ("fill", _rows(connection, _parts(FILL, "position", *FILL_FIELDS, "left", "reason"))),
+        (
+            "rejection",
+            _rows(connection, _parts(RejectionRow.__table__, "position", "code", "message", "market_id")),
+        ),
+        ("fill", _rows(connection, _parts(FillRow.__table__, "position", *FILL_FIELDS, "left", "reason"))),
         ("level", _rows(connection, _levels())),
         ("entry", _rows(connection, _entries())),
         ("resolution", sorted(_rows(connection, _resolutions()), key=lambda line: line[:2])),
@@ -132,12 +131,12 @@ def _lines(connection: Connection) -> Iterator[FactLine]:
 def _cohorts(connection: Connection) -> Iterator[FactLine]:
     """What each cohort froze, but for the hash of the file that it was started by."""
     for number, frozen in _rows(
-        connection, select(COHORT.c.number, COHORT.c.frozen).order_by(COHORT.c.number)
+        connection, select(CohortRow.number, CohortRow.frozen).order_by(CohortRow.number)
     ):
         yield [number, CONFIG_HASH.sub("", frozen, count=1)]
 
 
-def _rows(connection: Connection, query: Select[Any]) -> Iterator[FactLine]:
+def _rows(connection: Connection, query: AnySelect) -> Iterator[FactLine]:
     for row in connection.execute(query, execution_options={"yield_per": 1000}):
         yield list(row)
 
@@ -149,11 +148,19 @@ def _named(table: FromClause, *names: str) -> list[Any]:
 def _snapshots(connection: Connection) -> Iterator[FactLine]:
     """Each place of each snapshot: a market's page, by hash, and its quote."""
     pages = {
-        id: digest(page) for id, *page in _rows(connection, select(*_named(VERSION, "id", *PAGE_FIELDS)))
+        id: digest(page)
+        for id, *page in _rows(connection, select(*_named(MarketVersionRow.__table__, "id", *PAGE_FIELDS)))
     }
-    joined = SNAPSHOT.join(COHORT).outerjoin(ITEM).outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
-    keys = (COHORT.c.number, SNAPSHOT.c.at, ITEM.c.position)
-    columns = (*_named(ITEM, "version_id", "market_id", "shown", "quoted_at"), *_named(QUOTE, *PRICE_FIELDS))
+    joined = (
+        SnapshotRow.__table__.join(CohortRow)
+        .outerjoin(SnapshotItemRow)
+        .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    )
+    keys = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
+    columns = (
+        *_named(SnapshotItemRow.__table__, "version_id", "market_id", "shown", "quoted_at"),
+        *_named(QuoteRow.__table__, *PRICE_FIELDS),
+    )
     query = select(*keys, *columns).select_from(joined).order_by(*keys)
     for *key, version_id, market_id, shown, quoted_at, bid, ask, mid, last, volume, book in _rows(
         connection, query
@@ -161,20 +168,20 @@ def _snapshots(connection: Connection) -> Iterator[FactLine]:
         yield [*key, market_id, pages.get(version_id), shown, quoted_at, bid, ask, mid, last, volume, book]
 
 
-def _rounds() -> Select[Any]:
-    joined = ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-    return select(*TURN_KEY[:2], ROUND.c.at).select_from(joined).order_by(*TURN_KEY[:2])
+def _rounds() -> AnySelect:
+    joined = RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+    return select(*TURN_KEY[:2], RoundRow.at).select_from(joined).order_by(*TURN_KEY[:2])
 
 
-def _evidence() -> Select[Any]:
+def _evidence() -> AnySelect:
     """Each place of what a round showed beside its markets: the market and what the article says."""
-    joined = GATHERING.join(ROUND, GATHERING.c.round_id == ROUND.c.id)
-    joined = joined.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-    joined = joined.join(EVIDENCE, EVIDENCE.c.gathering_id == GATHERING.c.id)
-    joined = joined.outerjoin(ARTICLE, EVIDENCE.c.article == ARTICLE.c.hash)
-    keys = (*TURN_KEY[:2], EVIDENCE.c.position)
+    joined = GatheringRow.__table__.join(RoundRow, clause(GatheringRow.round_id == RoundRow.id))
+    joined = joined.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+    joined = joined.join(EvidenceRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
+    joined = joined.outerjoin(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
+    keys = (*TURN_KEY[:2], EvidenceRow.position)
     return (
-        select(*keys, EVIDENCE.c.market_id, *_named(ARTICLE, *ARTICLE_FIELDS))
+        select(*keys, EvidenceRow.market_id, *_named(ArticleRow.__table__, *ARTICLE_FIELDS))
         .select_from(joined)
         .order_by(*keys)
     )
@@ -182,35 +189,39 @@ def _evidence() -> Select[Any]:
 
 def _joined_to_turn(table: FromClause) -> FromClause:
     """Rows of a round and an entrant, with both of them and the cohort."""
-    joined = table.join(ROUND, table.c.round_id == ROUND.c.id)
-    joined = joined.join(ENTRANT, table.c.entrant_id == ENTRANT.c.id)
-    return joined.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    joined = table.join(RoundRow, clause(table.c.round_id == RoundRow.id))
+    joined = joined.join(EntrantRow, clause(table.c.entrant_id == EntrantRow.id))
+    return joined.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
 
 
-def _of_turns(*columns: Any) -> Select[Any]:
-    return select(*TURN_KEY, *columns).select_from(_joined_to_turn(TURN)).order_by(*TURN_KEY)
+def _of_turns(*columns: Any) -> AnySelect:
+    return select(*TURN_KEY, *columns).select_from(_joined_to_turn(TurnRow.__table__)).order_by(*TURN_KEY)
 
 
-def _parts(table: FromClause, *names: str) -> Select[Any]:
+def _parts(table: FromClause, *names: str) -> AnySelect:
     """The rows of a table that belong to turns, by turn and the first of their columns."""
-    joined = _joined_to_turn(TURN).join(table, table.c.turn_id == TURN.c.id)
+    joined = _joined_to_turn(TurnRow.__table__).join(table, clause(table.c.turn_id == TurnRow.id))
     columns = _named(table, *names)
     return select(*TURN_KEY, *columns).select_from(joined).order_by(*TURN_KEY, columns[0])
 
 
 def _calls(connection: Connection) -> Iterator[FactLine]:
     """The last attempt without an error of each stage and sample."""
-    columns = _named(CALL, "attempt", "stage", "sample", "messages", "reply")
-    query = select(*TURN_KEY, *columns).select_from(_joined_to_turn(CALL)).where(CALL.c.error_code.is_(None))
-    rows = _rows(connection, query.order_by(*TURN_KEY, CALL.c.attempt))
+    columns = _named(CallRow.__table__, "attempt", "stage", "sample", "messages", "reply")
+    query = (
+        select(*TURN_KEY, *columns)
+        .select_from(_joined_to_turn(CallRow.__table__))
+        .where(col(CallRow.error_code).is_(None))
+    )
+    rows = _rows(connection, query.order_by(*TURN_KEY, CallRow.attempt))
     for place, calls in _by_turn(rows):
         last = {(stage, sample): (messages, reply) for _, stage, sample, messages, reply in calls}
         yield from ([*place, *key, *last[key]] for key in sorted(last))
 
 
 def _forecasts(connection: Connection) -> Iterator[FactLine]:
-    columns = _named(FORECAST, "market_id", "stage", "probability", "reason")
-    joined = _joined_to_turn(TURN).join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
+    columns = _named(ForecastRow.__table__, "market_id", "stage", "probability", "reason")
+    joined = _joined_to_turn(TurnRow.__table__).join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
     rows = _rows(connection, select(*TURN_KEY, *columns).select_from(joined).order_by(*TURN_KEY))
     for place, forecasts in _by_turn(rows):
         yield from ([*place, *forecast] for forecast in sorted(forecasts))
@@ -221,27 +232,31 @@ def _by_turn(rows: Iterable[FactLine]) -> Iterator[tuple[FactLine, list[FactLine
         yield place, [row[TURN_KEY_LENGTH:] for row in group]
 
 
-def _levels() -> Select[Any]:
+def _levels() -> AnySelect:
     joined = (
-        _joined_to_turn(TURN)
-        .join(FILL, FILL.c.turn_id == TURN.c.id)
-        .join(LEVEL, LEVEL.c.fill_id == FILL.c.id)
+        _joined_to_turn(TurnRow.__table__)
+        .join(FillRow, clause(FillRow.turn_id == TurnRow.id))
+        .join(FillLevelRow, clause(FillLevelRow.fill_id == FillRow.id))
     )
-    keys = (*TURN_KEY, FILL.c.position, LEVEL.c.position)
+    keys = (*TURN_KEY, FillRow.position, FillLevelRow.position)
     return (
-        select(*keys, *_named(LEVEL, "price", "shares", "amount", "fee")).select_from(joined).order_by(*keys)
+        select(*keys, *_named(FillLevelRow.__table__, "price", "shares", "amount", "fee"))
+        .select_from(joined)
+        .order_by(*keys)
     )
 
 
-def _entries() -> Select[Any]:
-    joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-    joined = joined.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
-    keys = (COHORT.c.number, ENTRANT.c.position, ENTRY.c.number)
-    return select(*keys, *_named(ENTRY, *ENTRY_FIELDS)).select_from(joined).order_by(*keys)
+def _entries() -> AnySelect:
+    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
+    joined = joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
+    keys = (CohortRow.number, EntrantRow.position, EntryRow.number)
+    return select(*keys, *_named(EntryRow.__table__, *ENTRY_FIELDS)).select_from(joined).order_by(*keys)
 
 
-def _resolutions() -> Select[Any]:
-    return select(*_named(RESOLUTION, "market_id", "version", "known_at", "learnt_at", "payout", "source"))
+def _resolutions() -> AnySelect:
+    return select(
+        *_named(ResolutionRow.__table__, "market_id", "version", "known_at", "learnt_at", "payout", "source")
+    )
 
 
 HeadLine = list[Any]
@@ -251,7 +266,7 @@ ANSWER_FIELDS = ("stage", "sample", "messages", "seed", "reply", "finish", "mode
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
     """The head of each round of a cohort that is over, and under 0 that of what it froze."""
-    own = select(COHORT.c.number, COHORT.c.frozen).where(COHORT.c.id == cohort_id)
+    own = select(CohortRow.number, CohortRow.frozen).where(CohortRow.id == cohort_id)
     number, frozen = connection.execute(own).one()
     head = digest(["cohort", number, digest(frozen)])
     found, before = {0: head}, None
@@ -278,11 +293,22 @@ def _round_lines(
     parts = {
         "seen": _round_snapshot(connection, round),
         "evidence": _round_evidence(connection, round),
-        "turn": _round_turns(connection, round, TURN, (ENTRANT.c.name, *_head_columns(TURN, *TURN_FIELDS))),
+        "turn": _round_turns(
+            connection,
+            round,
+            TurnRow.__table__,
+            (EntrantRow.name, *_head_columns(TurnRow.__table__, *TURN_FIELDS)),
+        ),
         "answer": _round_answers(connection, round),
-        "forecast": _round_parts(connection, round, FORECAST, "market_id", "stage", "probability", "reason"),
-        "rejection": _round_parts(connection, round, REJECTION, "position", "code", "message", "market_id"),
-        "fill": _round_parts(connection, round, FILL, "position", *FILL_FIELDS, "left", "reason"),
+        "forecast": _round_parts(
+            connection, round, ForecastRow.__table__, "market_id", "stage", "probability", "reason"
+        ),
+        "rejection": _round_parts(
+            connection, round, RejectionRow.__table__, "position", "code", "message", "market_id"
+        ),
+        "fill": _round_parts(
+            connection, round, FillRow.__table__, "position", *FILL_FIELDS, "left", "reason"
+        ),
         "level": _round_levels(connection, round),
         "entry": _round_entries(connection, cohort_id, round, before),
     }
@@ -296,32 +322,43 @@ def _head_columns(table: FromClause, *names: str) -> list[Any]:
 
 def _round_snapshot(connection: Connection, round: StoredRound) -> Iterator[HeadLine]:
     """Each place of the snapshot: the market, its page as a hash, its price and when that was true."""
-    joined = ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id)
-    joined = joined.outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
-    place = _head_columns(ITEM, "position", "market_id", "shown", "quoted_at")
-    columns = [*place, *_head_columns(QUOTE, *PRICE_FIELDS), *_head_columns(VERSION, *PAGE_FIELDS)]
-    query = select(*columns).select_from(joined).where(ITEM.c.snapshot_id == round.snapshot_id)
-    for row in connection.execute(query.order_by(ITEM.c.position)):
+    joined = SnapshotItemRow.__table__.join(
+        MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
+    )
+    joined = joined.outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    place = _head_columns(SnapshotItemRow.__table__, "position", "market_id", "shown", "quoted_at")
+    columns = [
+        *place,
+        *_head_columns(QuoteRow.__table__, *PRICE_FIELDS),
+        *_head_columns(MarketVersionRow.__table__, *PAGE_FIELDS),
+    ]
+    query = select(*columns).select_from(joined).where(SnapshotItemRow.snapshot_id == round.snapshot_id)
+    for row in connection.execute(query.order_by(SnapshotItemRow.position)):
         known = len(columns) - len(PAGE_FIELDS)
         yield [*row[:known], digest(list(row[known:]))]
 
 
 def _round_evidence(connection: Connection, round: StoredRound) -> Iterator[HeadLine]:
-    joined = GATHERING.join(EVIDENCE, EVIDENCE.c.gathering_id == GATHERING.c.id)
-    joined = joined.outerjoin(ARTICLE, EVIDENCE.c.article == ARTICLE.c.hash)
-    columns = (*_head_columns(EVIDENCE, "position", "market_id"), *_head_columns(ARTICLE, *ARTICLE_FIELDS))
-    query = select(*columns).select_from(joined).where(GATHERING.c.round_id == round.id)
-    yield from map(list, connection.execute(query.order_by(EVIDENCE.c.position)))
+    joined = GatheringRow.__table__.join(EvidenceRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
+    joined = joined.outerjoin(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
+    columns = (
+        *_head_columns(EvidenceRow.__table__, "position", "market_id"),
+        *_head_columns(ArticleRow.__table__, *ARTICLE_FIELDS),
+    )
+    query = select(*columns).select_from(joined).where(GatheringRow.round_id == round.id)
+    yield from map(list, connection.execute(query.order_by(EvidenceRow.position)))
 
 
 def _round_turns(
     connection: Connection, round: StoredRound, table: FromClause, columns: tuple[Any, ...]
 ) -> Iterator[HeadLine]:
     """Rows that belong to the turns of a round, in line-up order."""
-    joined = TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    joined = joined if table is TURN else joined.join(table, table.c.turn_id == TURN.c.id)
-    query = select(ENTRANT.c.position, *columns).select_from(joined).where(TURN.c.round_id == round.id)
-    yield from map(list, connection.execute(query.order_by(ENTRANT.c.position)))
+    joined = TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    joined = (
+        joined if table is TurnRow.__table__ else joined.join(table, clause(table.c.turn_id == TurnRow.id))
+    )
+    query = select(EntrantRow.position, *columns).select_from(joined).where(TurnRow.round_id == round.id)
+    yield from map(list, connection.execute(query.order_by(EntrantRow.position)))
 
 
 def _round_parts(
@@ -334,20 +371,24 @@ def _round_parts(
 
 
 def _round_levels(connection: Connection, round: StoredRound) -> Iterator[HeadLine]:
-    joined = TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FILL, FILL.c.turn_id == TURN.c.id)
-    keys = (ENTRANT.c.position, FILL.c.position, LEVEL.c.position)
-    columns = (*keys, *_head_columns(LEVEL, "price", "shares", "amount", "fee"))
-    query = select(*columns).select_from(joined.join(LEVEL, LEVEL.c.fill_id == FILL.c.id))
-    yield from map(list, connection.execute(query.where(TURN.c.round_id == round.id).order_by(*keys)))
+    joined = TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
+        FillRow, clause(FillRow.turn_id == TurnRow.id)
+    )
+    keys = (EntrantRow.position, FillRow.position, FillLevelRow.position)
+    columns = (*keys, *_head_columns(FillLevelRow.__table__, "price", "shares", "amount", "fee"))
+    query = select(*columns).select_from(
+        joined.join(FillLevelRow, clause(FillLevelRow.fill_id == FillRow.id))
+    )
+    yield from map(list, connection.execute(query.where(TurnRow.round_id == round.id).order_by(*keys)))
 
 
 def _round_answers(connection: Connection, round: StoredRound) -> list[HeadLine]:
     """The first good answer to each question of each entrant, with the question as a hash."""
-    joined = CALL.join(ENTRANT, CALL.c.entrant_id == ENTRANT.c.id)
-    query = select(ENTRANT.c.position, *_head_columns(CALL, *ANSWER_FIELDS)).select_from(joined)
-    query = query.where(CALL.c.round_id == round.id, CALL.c.error_code.is_(None))
+    joined = CallRow.__table__.join(EntrantRow, clause(CallRow.entrant_id == EntrantRow.id))
+    query = select(EntrantRow.position, *_head_columns(CallRow.__table__, *ANSWER_FIELDS)).select_from(joined)
+    query = query.where(CallRow.round_id == round.id, col(CallRow.error_code).is_(None))
     first: dict[tuple[Any, ...], HeadLine] = {}
-    for place, stage, sample, messages, seed, *said in connection.execute(query.order_by(CALL.c.attempt)):
+    for place, stage, sample, messages, seed, *said in connection.execute(query.order_by(CallRow.attempt)):
         first.setdefault((place, stage, sample, prompt_hash(messages, seed)), said)
     return [[*key, *said] for key, said in sorted(first.items())]
 
@@ -355,9 +396,9 @@ def _round_answers(connection: Connection, round: StoredRound) -> list[HeadLine]
 def _round_entries(
     connection: Connection, cohort_id: int, round: StoredRound, before: StoredRound | None
 ) -> Iterator[HeadLine]:
-    keys = (ENTRANT.c.position, ENTRY.c.number)
-    joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-    query = select(*keys, *_head_columns(ENTRY, *ENTRY_FIELDS)).select_from(joined)
-    query = query.where(ENTRANT.c.cohort_id == cohort_id, ENTRY.c.at <= round.at)
-    query = query if before is None else query.where(ENTRY.c.at > before.at)
+    keys = (EntrantRow.position, EntryRow.number)
+    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
+    query = select(*keys, *_head_columns(EntryRow.__table__, *ENTRY_FIELDS)).select_from(joined)
+    query = query.where(EntrantRow.cohort_id == cohort_id, EntryRow.at <= round.at)
+    query = query if before is None else query.where(EntryRow.at > before.at)
     yield from map(list, connection.execute(query.order_by(*keys)))

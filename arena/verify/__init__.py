@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection
 
-from arena.record.schema.tables import COHORT
+from arena.record.schema.cohort import CohortRow
 from arena.verify.checks.cohorts import check_whole_cohort
 from arena.verify.checks.evidence import check_dates
 from arena.verify.checks.markets import check_markets, check_prices, check_resolutions
@@ -37,7 +37,7 @@ CHECKS: tuple[Callable[[RecordReader], Iterator[Difference]], ...] = (
     check_calls,
 )
 
-COHORTS = rows_of(COHORT)
+COHORTS = rows_of(CohortRow.__table__)
 
 
 def verify(connection: Connection) -> list[Difference]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import FromClause, Select, bindparam, select
+from sqlalchemy import FromClause, bindparam
 
-from arena.record.schema.tables import ENTRANT, ITEM, QUOTE, ROUND, SNAPSHOT, VERSION
+from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
+from arena.record.schema.typed import AnySelect, clause, select
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.verify.hashes import json_in
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
 
@@ -102,33 +104,39 @@ def _json(value: Any) -> str:
 SnapshotItem = tuple[Row, Row | None, Row | None]
 """A place in a snapshot: the item, the market's page and its quote."""
 
-PAGE = RowPart(VERSION, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash")
-PRICE = RowPart(QUOTE, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
-BOOK = RowPart(QUOTE, *PRICE.names, "book")
+PAGE = RowPart(
+    MarketVersionRow.__table__, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash"
+)
+PRICE = RowPart(QuoteRow.__table__, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
+BOOK = RowPart(QuoteRow.__table__, *PRICE.names, "book")
 
 
-def _with_what_was_seen(source: FromClause) -> Select[tuple[()]]:
+def _with_what_was_seen(source: FromClause) -> AnySelect:
     """Places in snapshots with their pages and prices."""
-    pages = source.outerjoin(VERSION, VERSION.c.id == ITEM.c.version_id)
-    return select().select_from(pages.outerjoin(QUOTE, QUOTE.c.id == ITEM.c.quote_id))
+    pages = source.outerjoin(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
+    return select().select_from(pages.outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id)))
 
 
 OF_COHORT: Any = bindparam("cohort")
-ENTRANTS = rows_of(ENTRANT, ENTRANT.c.cohort_id == OF_COHORT)
-SNAPSHOTS = rows_of(SNAPSHOT, SNAPSHOT.c.cohort_id == OF_COHORT, order=[SNAPSHOT.c.at])
-ROUNDS = rows_of(ROUND, ROUND.c.cohort_id == OF_COHORT, order=[ROUND.c.number])
+ENTRANTS = rows_of(EntrantRow.__table__, EntrantRow.cohort_id == OF_COHORT)
+SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, order=[SnapshotRow.at])
+ROUNDS = rows_of(RoundRow.__table__, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
 LISTED = RowsQuery(
-    _with_what_was_seen(SNAPSHOT.join(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id))
-    .where(SNAPSHOT.c.cohort_id == OF_COHORT)
-    .order_by(SNAPSHOT.c.at, ITEM.c.position),
-    all_columns(ITEM),
+    _with_what_was_seen(
+        SnapshotRow.__table__.join(SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
+    )
+    .where(SnapshotRow.cohort_id == OF_COHORT)
+    .order_by(SnapshotRow.at, SnapshotItemRow.position),
+    all_columns(SnapshotItemRow.__table__),
     PAGE,
     PRICE,
-    RowPart(SNAPSHOT, "at"),
+    RowPart(SnapshotRow.__table__, "at"),
 )
 LISTING = RowsQuery(
-    _with_what_was_seen(ITEM).where(ITEM.c.snapshot_id == bindparam("snapshot")).order_by(ITEM.c.position),
-    all_columns(ITEM),
+    _with_what_was_seen(SnapshotItemRow.__table__)
+    .where(SnapshotItemRow.snapshot_id == bindparam("snapshot"))
+    .order_by(SnapshotItemRow.position),
+    all_columns(SnapshotItemRow.__table__),
     PAGE,
     BOOK,
     again=True,

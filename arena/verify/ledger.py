@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Text, bindparam, cast, select
+from sqlalchemy import Text, bindparam, cast
 
-from arena.record.schema.tables import ENTRANT, ENTRY, FILL, RESOLUTION, ROUND, TURN
+from arena.record.schema.cohort import EntrantRow, RoundRow
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.typed import clause, select
+from arena.record.schema.world import ResolutionRow
 from arena.verify.cohort import CheckedCohort
 from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns
 
@@ -15,24 +19,32 @@ Line = tuple[Row, Row | None]
 ENTRIES = RowsQuery(
     select()
     .select_from(
-        ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id).outerjoin(
-            RESOLUTION,
-            (RESOLUTION.c.market_id == ENTRY.c.market_id)
-            & (ENTRY.c.ref == "resolution:" + cast(RESOLUTION.c.version, Text)),
+        EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)).outerjoin(
+            ResolutionRow,
+            clause(
+                (ResolutionRow.market_id == EntryRow.market_id)
+                & (EntryRow.ref == "resolution:" + cast(ResolutionRow.version, Text))
+            ),
         )
     )
-    .where(ENTRANT.c.cohort_id == bindparam("cohort"))
-    .order_by(ENTRY.c.entrant_id, ENTRY.c.number),
-    all_columns(ENTRY),
-    RowPart(RESOLUTION, "id", "market_id", "version", "known_at", "payout"),
+    .where(EntrantRow.cohort_id == bindparam("cohort"))
+    .order_by(EntryRow.entrant_id, EntryRow.number),
+    all_columns(EntryRow.__table__),
+    RowPart(ResolutionRow.__table__, "id", "market_id", "version", "known_at", "payout"),
 )
 FILLS = RowsQuery(
     select()
-    .select_from(ROUND.join(TURN, TURN.c.round_id == ROUND.c.id).join(FILL, FILL.c.turn_id == TURN.c.id))
-    .where(ROUND.c.cohort_id == bindparam("cohort"))
-    .order_by(TURN.c.entrant_id, FILL.c.turn_id, FILL.c.position),
-    RowPart(FILL, "id", "turn_id", "position", "market_id", "side", "action", "shares", "amount"),
-    RowPart(TURN, "id", "round_id", "entrant_id"),
+    .select_from(
+        RoundRow.__table__.join(TurnRow, clause(TurnRow.round_id == RoundRow.id)).join(
+            FillRow, clause(FillRow.turn_id == TurnRow.id)
+        )
+    )
+    .where(RoundRow.cohort_id == bindparam("cohort"))
+    .order_by(TurnRow.entrant_id, FillRow.turn_id, FillRow.position),
+    RowPart(
+        FillRow.__table__, "id", "turn_id", "position", "market_id", "side", "action", "shares", "amount"
+    ),
+    RowPart(TurnRow.__table__, "id", "round_id", "entrant_id"),
     again=True,
 )
 

@@ -15,12 +15,13 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Integer, Select, Table, bindparam, select, type_coerce
+from sqlalchemy import Connection, Dialect, Integer, Table, bindparam, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NULLTYPE
 
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import COHORT, ENTRANT, ROUND
+from arena.record.schema.typed import AnySelect, select
 from arena.verify.differences import Difference
 
 Row = dict[str, Any]
@@ -113,7 +114,7 @@ class RowsQuery:
     Where all that is read is read elsewhere too, `again`, what is unreadable is told there.
     """
 
-    def __init__(self, statement: Select[Any], own: RowPart, *others: RowPart, again: bool = False):
+    def __init__(self, statement: AnySelect, own: RowPart, *others: RowPart, again: bool = False):
         parts = own, *others
         self.own, self.again = own, again
         self.statement = statement.add_columns(*(c.label(None) for part in parts for c in part.columns))
@@ -190,8 +191,11 @@ class RecordReader:
 
     def place(self, row: Row) -> tuple[int, int, str] | None:
         """Cohort, round and name behind a turn or a call; None when one of them is missing."""
-        round, entrant = self.find(ROUND, row["round_id"]), self.find(ENTRANT, row["entrant_id"])
-        cohort = self.find(COHORT, round["cohort_id"]) if round else None
+        round, entrant = (
+            self.find(RoundRow.__table__, row["round_id"]),
+            self.find(EntrantRow.__table__, row["entrant_id"]),
+        )
+        cohort = self.find(CohortRow.__table__, round["cohort_id"]) if round else None
         if round is None or entrant is None or cohort is None:
             return None
         return cohort["number"], round["number"], entrant["name"]

@@ -7,27 +7,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import FromClause, bindparam, select
+from sqlalchemy import FromClause, bindparam
 
-from arena.record.schema.tables import FILL, FORECAST, LEVEL, REJECTION, SNAPSHOT, TURN
+from arena.record.schema.cohort import SnapshotRow
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import clause, select
 from arena.verify.cohort import CheckedCohort, FrozenCohort, SnapshotItem, read_listing
 from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns, rows_of
 
-OF_FILL = FILL.c.turn_id == TURN.c.id
-TURNS = rows_of(TURN, TURN.c.round_id == bindparam("round"), order=[TURN.c.entrant_id])
+OF_FILL = FillRow.turn_id == TurnRow.id
+TURNS = rows_of(TurnRow.__table__, TurnRow.round_id == bindparam("round"), order=[TurnRow.entrant_id])
 
 
 def _behind(table: Any, source: FromClause, *first: Any) -> RowsQuery:
     """The rows of a table that belong to a round's turns, by entrant."""
-    order = (TURN.c.entrant_id, *first, *table.primary_key.columns)
-    statement = select().select_from(source).where(TURN.c.round_id == bindparam("round")).order_by(*order)
-    return RowsQuery(statement, all_columns(table), RowPart(TURN, "entrant_id"))
+    order = (TurnRow.entrant_id, *first, *table.primary_key.columns)
+    statement = select().select_from(source).where(TurnRow.round_id == bindparam("round")).order_by(*order)
+    return RowsQuery(statement, all_columns(table), RowPart(TurnRow.__table__, "entrant_id"))
 
 
-FORECASTS = _behind(FORECAST, TURN.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
-REJECTIONS = _behind(REJECTION, TURN.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
-FILLS = _behind(FILL, TURN.join(FILL, OF_FILL), FILL.c.position)
-LEVELS = _behind(LEVEL, TURN.join(FILL, OF_FILL).join(LEVEL, LEVEL.c.fill_id == FILL.c.id), FILL.c.position)
+FORECASTS = _behind(
+    ForecastRow.__table__, TurnRow.__table__.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
+)
+REJECTIONS = _behind(
+    RejectionRow.__table__, TurnRow.__table__.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id))
+)
+FILLS = _behind(FillRow.__table__, TurnRow.__table__.join(FillRow, clause(OF_FILL)), FillRow.position)
+LEVELS = _behind(
+    FillLevelRow.__table__,
+    TurnRow.__table__.join(FillRow, clause(OF_FILL)).join(
+        FillLevelRow, clause(FillLevelRow.fill_id == FillRow.id)
+    ),
+    FillRow.position,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,9 @@ def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> Checke
     """A round as it was shown."""
     places = read_listing(facts, round["snapshot_id"])
     by_market = {place[0]["market_id"]: place for place in places}
-    return CheckedRound(cohort, round, facts.find(SNAPSHOT, round["snapshot_id"]), places, by_market)
+    return CheckedRound(
+        cohort, round, facts.find(SnapshotRow.__table__, round["snapshot_id"]), places, by_market
+    )
 
 
 def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:

@@ -5,7 +5,9 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from arena.record.schema.tables import COHORT, ENTRANT, FILL, GATHERING, ROUND, SNAPSHOT, SYNC, TURN
+from arena.record.schema.cohort import CohortRow, EntrantRow, GatheringRow, RoundRow, SnapshotRow
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.world import SyncRow
 from arena.verify.differences import Difference
 from arena.verify.reader import RecordReader, Row
 
@@ -13,14 +15,14 @@ Expected = dict[str, tuple[Any, str]]
 """What columns must hold, each with the rule that says so."""
 
 PARENTS = {
-    "fill_id": FILL,
-    "turn_id": TURN,
-    "gathering_id": GATHERING,
-    "round_id": ROUND,
-    "entrant_id": ENTRANT,
-    "cohort_id": COHORT,
-    "snapshot_id": SNAPSHOT,
-    "sync_id": SYNC,
+    "fill_id": FillRow.__table__,
+    "turn_id": TurnRow.__table__,
+    "gathering_id": GatheringRow.__table__,
+    "round_id": RoundRow.__table__,
+    "entrant_id": EntrantRow.__table__,
+    "cohort_id": CohortRow.__table__,
+    "snapshot_id": SnapshotRow.__table__,
+    "sync_id": SyncRow.__table__,
 }
 """Rows that others take part of their name from; the first that a row refers to counts."""
 
@@ -66,7 +68,7 @@ def _parent(facts: RecordReader, row: Row) -> str:
         name = _known(facts, table, row[column])
         if column != "round_id" or "entrant_id" not in row:
             return name
-        entrant = facts.find(ENTRANT, row["entrant_id"])
+        entrant = facts.find(EntrantRow.__table__, row["entrant_id"])
         return f"{name}, {entrant['name'] if entrant else 'nobody'}"
     return ""
 

@@ -24,7 +24,7 @@ from arena.record.queries.market_history import (
 )
 from arena.record.queries.markets import BEGINNING, read_newest_instant
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.tables import QUOTE
+from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
 from dashboard.source import RecordSource, ask, cached
@@ -101,7 +101,7 @@ def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
     if not pages:
         return None
     now = max(read_newest_instant(connection, BEGINNING), pages[-1].at)
-    quoted = newest_rows(connection, QUOTE, [market], "at", *PRICED).get(market)
+    quoted = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
     offered, accounts = read_market_rounds(connection, market), read_market_accounts(connection, market)
     first = {account.cohort: account.entrant_id for account in accounts}
     priced = read_last_marks(connection, market, first.values())

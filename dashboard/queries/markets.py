@@ -22,7 +22,7 @@ from arena.record.queries.markets import (
     was_any_shown,
 )
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.tables import QUOTE
+from arena.record.schema.world import QuoteRow
 from arena.scores.cache.categories import cached_categories
 from dashboard.source import RecordSource, ask, cached
 from markets.model import MarketId
@@ -207,7 +207,7 @@ def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[Market
 
 
 def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
-    return newest_rows(connection, QUOTE, ids, "at", "mid", "last", "volume")
+    return newest_rows(connection, QuoteRow, ids, "at", "mid", "last", "volume")
 
 
 def _price(quote: Any) -> int | None:

@@ -24,7 +24,7 @@ from arena.record.queries.turns import (
     read_turn_rounds,
 )
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.tables import QUOTE
+from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
 from dashboard.source import RecordSource, ask, cached
 from markets.millionths import ONE
@@ -117,7 +117,7 @@ def _claims(
     ids = [market.id for market in seen]
     # Versions come in order, so the newest one stands.
     ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
-    quotes = newest_rows(connection, QUOTE, ids, "at", "mid", "last")
+    quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
     return [
         Claim(
             market,

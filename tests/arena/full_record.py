@@ -16,8 +16,8 @@ from agents.model import Article, Call, CallError, Decision, DecisionStatus, For
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.schema.tables import INCIDENT, JOB, LANE, RESERVATION, ROLLUP
-from arena.record.schema.tables import LEASE as LEASE_TABLE
+from arena.record.schema.scores import RollupRow
+from arena.record.schema.work import IncidentRow, JobRow, LeaseRow, ProviderRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
@@ -217,16 +217,18 @@ def at_work(record: Record) -> None:
     hour = NOW + timedelta(hours=1)
     with record.engine.begin() as connection:
         connection.execute(
-            LEASE_TABLE.insert(), {"name": "run", "token": 1, "holder": "me", "expires_at": hour}
+            LeaseRow.__table__.insert(), {"name": "run", "token": 1, "holder": "me", "expires_at": hour}
         )
-        connection.execute(LANE.insert(), {"provider": "demo", "room": 20_000_000, "paused_until": hour})
+        connection.execute(
+            ProviderRow.__table__.insert(), {"provider": "demo", "room": 20_000_000, "paused_until": hour}
+        )
         call = {"round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me"}
-        connection.execute(RESERVATION.insert(), call | {"made_at": NOW, "expires_at": hour})
-        connection.execute(JOB.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
+        connection.execute(ReservationRow.__table__.insert(), call | {"made_at": NOW, "expires_at": hour})
+        connection.execute(JobRow.__table__.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
         told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
-        connection.execute(INCIDENT.insert(), told)
+        connection.execute(IncidentRow.__table__.insert(), told)
         kept = {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"}
-        connection.execute(ROLLUP.insert(), kept)
+        connection.execute(RollupRow.__table__.insert(), kept)
 
 
 def watch(record: Record) -> None:

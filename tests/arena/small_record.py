@@ -6,26 +6,12 @@ from typing import Any, Self
 
 from sqlalchemy import BigInteger, Integer, Table, create_engine, insert
 
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import (
-    CALL,
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    FILL,
-    FORECAST,
-    ITEM,
-    LEVEL,
-    MARK,
-    MARKET,
-    METADATA,
-    QUOTE,
-    RESOLUTION,
-    ROUND,
-    SNAPSHOT,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.tables import METADATA
+from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import canonical
 from tests.builders import NOW, usd
 
@@ -68,50 +54,56 @@ class SmallRecord:
     ) -> None:
         """A cohort with its line-up, agent by kind: `cohort(1, ann="llm")`."""
         frozen = canonical({"rules": {"max_bet": usd(max_bet)}})
-        cohort = self.add(COHORT, number=number, frozen=frozen)
+        cohort = self.add(CohortRow.__table__, number=number, frozen=frozen)
         for position, (name, kind) in enumerate(agents.items()):
             settings = canonical({"prices": "hidden" if name in without_prices else "shown"})
             place = {"cohort_id": cohort, "position": position, "settings": settings}
-            entrant = self.add(ENTRANT, **place, name=name, kind=kind)
-            self.add(ENTRY, entrant_id=entrant, number=1, kind="deposit", cash=usd(bankroll))
+            entrant = self.add(EntrantRow.__table__, **place, name=name, kind=kind)
+            self.add(EntryRow.__table__, entrant_id=entrant, number=1, kind="deposit", cash=usd(bankroll))
             self.entrants[number, name] = entrant
 
     def market(self, name: str, event: str | None = None) -> None:
-        self.add(MARKET, id=name)
-        self.versions[name] = self.add(VERSION, market_id=name, version=1, event_id=event or name)
+        self.add(MarketRow.__table__, id=name)
+        self.versions[name] = self.add(
+            MarketVersionRow.__table__, market_id=name, version=1, event_id=event or name
+        )
 
     def resolved(self, market: str, payout: str | None, version: int = 1) -> None:
         worth = None if payout is None else usd(payout)
-        self.add(RESOLUTION, market_id=market, version=version, payout=worth)
+        self.add(ResolutionRow.__table__, market_id=market, version=version, payout=worth)
 
     def round(
         self, cohort: int, number: int, held: Mapping[str, str] | None = None, **mids: str | None
     ) -> None:
         """A round that shows markets at their mids; None is a quote without a mid, "" no quote at all."""
         at = NOW + timedelta(weeks=10 * cohort + number)
-        snapshot = self.add(SNAPSHOT, cohort_id=cohort, at=at)
+        snapshot = self.add(SnapshotRow.__table__, cohort_id=cohort, at=at)
         self.rounds[cohort, number] = self.add(
-            ROUND, cohort_id=self._cohort(cohort), number=number, at=at, snapshot_id=snapshot
+            RoundRow.__table__, cohort_id=self._cohort(cohort), number=number, at=at, snapshot_id=snapshot
         )
         items = [(name, mid, 1) for name, mid in mids.items()]
         items += [(name, mid, 0) for name, mid in (held or {}).items()]
         for position, (name, mid, shown) in enumerate(items):
             worth = usd(mid) if mid else None
             text = f"{self.rows}"
-            quote = None if mid == "" else self.add(QUOTE, market_id=name, at=at, mid=worth, hash=text)
+            quote = (
+                None
+                if mid == ""
+                else self.add(QuoteRow.__table__, market_id=name, at=at, mid=worth, hash=text)
+            )
             keys = {"snapshot_id": snapshot, "position": position, "market_id": name, "shown": shown}
-            self.add(ITEM, **keys, version_id=self.versions[name], quote_id=quote)
+            self.add(SnapshotItemRow.__table__, **keys, version_id=self.versions[name], quote_id=quote)
 
     def turn(self, cohort: int, number: int, agent: str, verdict: str = "played", **said: str) -> None:
         """A turn with its final forecasts: `turn(1, 1, "ann", rain="0.7")`."""
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
-        self.turns[cohort, number, agent] = self.add(TURN, **keys, verdict=verdict)
+        self.turns[cohort, number, agent] = self.add(TurnRow.__table__, **keys, verdict=verdict)
         for market, chance in said.items():
             self.forecast(cohort, number, agent, market, chance, "final")
 
     def forecast(self, cohort: int, number: int, agent: str, market: str, chance: str, stage: str) -> None:
         turn = self.turns[cohort, number, agent]
-        self.add(FORECAST, turn_id=turn, market_id=market, stage=stage, probability=usd(chance))
+        self.add(ForecastRow.__table__, turn_id=turn, market_id=market, stage=stage, probability=usd(chance))
 
     def fill(
         self,
@@ -127,20 +119,22 @@ class SmallRecord:
         keys = {"turn_id": self.turns[place], "position": self.rows, "market_id": market}
         shares = sum(usd(count) for _, count in levels)
         sizes = {"shares": shares, "wanted": usd(wanted), "base": usd(base)}
-        fill = self.add(FILL, **keys, side=side, action=action, **sizes)
+        fill = self.add(FillRow.__table__, **keys, side=side, action=action, **sizes)
         for position, (price, count) in enumerate(levels):
-            self.add(LEVEL, fill_id=fill, position=position, price=usd(price), shares=usd(count))
+            self.add(
+                FillLevelRow.__table__, fill_id=fill, position=position, price=usd(price), shares=usd(count)
+            )
 
     def mark(self, cohort: int, agent: str, day: int, cash: str, value: str) -> None:
         keys = {"entrant_id": self.entrants[cohort, agent], "at": NOW + timedelta(days=day)}
-        self.add(MARK, **keys, cash=usd(cash), value=usd(value))
+        self.add(MarkRow.__table__, **keys, cash=usd(cash), value=usd(value))
 
     def call(self, cohort: int, number: int, agent: str, cost: str | None) -> None:
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
-        self.add(CALL, **keys, attempt=self.rows, cost=None if cost is None else usd(cost))
+        self.add(CallRow.__table__, **keys, attempt=self.rows, cost=None if cost is None else usd(cost))
 
     def _cohort(self, number: int) -> int:
-        found = self.connection.execute(COHORT.select().where(COHORT.c.number == number))
+        found = self.connection.execute(CohortRow.__table__.select().where(CohortRow.number == number))
         return int(found.one().id)
 
 

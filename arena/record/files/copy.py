@@ -15,14 +15,15 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Integer, MetaData, Table, func, inspect, select, text
+from sqlalchemy import Connection, Integer, MetaData, Table, func, inspect, text
 
 from arena.errors import ArenaError
+from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import connect, schema_version, upgrade
 from arena.record.schema.database_errors import translated_file_errors
 from arena.record.schema.dialects import instant_text
 from arena.record.schema.statements import TableLine, insert_lines
-from arena.record.schema.tables import PROMPT
+from arena.record.schema.typed import select
 
 ProgressCallback = Callable[[str, int, int | None], None]
 """Is told what is being done, how much of it is done, and of how much, where that is known."""
@@ -80,7 +81,7 @@ def copy_rows(source: Connection, target: Connection, told: ProgressCallback = n
 def is_empty(target: Connection) -> bool:
     """Whether a database holds no row of a record; other tables than those of a record don't count."""
     there = set(inspect(target).get_table_names())
-    ours = [table for name, table in PROMPT.metadata.tables.items() if name in there]
+    ours = [table for name, table in PromptRow.__table__.metadata.tables.items() if name in there]
     return all(target.execute(select(1).select_from(table).limit(1)).first() is None for table in ours)
 
 
@@ -88,7 +89,9 @@ def _tables(source: Connection, target: Connection) -> list[Table]:
     """The tables that both have, as the source has them: what is referred to comes first."""
     there = set(inspect(target).get_table_names()) - {VERSION_TABLE}
     if not _is_sqlite(target):
-        there &= PROMPT.metadata.tables.keys()  # others', such as a queue's, are none of a record's
+        there &= (
+            PromptRow.__table__.metadata.tables.keys()
+        )  # others', such as a queue's, are none of a record's
     found = MetaData()
     found.reflect(source, only=lambda name, _: name in there)
     return [table for table in found.sorted_tables if table.name in there]

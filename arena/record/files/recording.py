@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quotes_as_of
 from arena.record.schema.statements import batches
-from arena.record.schema.tables import QUOTE, VERSION
+from arena.record.schema.typed import select
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
 from markets.model import Listing, Market, MarketId, Quote
@@ -50,22 +51,30 @@ def _page_versions(
     found: Pages = defaultdict(list)
     for market, page in read_pages_as_of(connection, ids, since).items():
         found[market].append((since, page))
-    columns = (VERSION.c.market_id, VERSION.c.at, *(VERSION.c[name] for name in PAGE_FIELDS))
-    later = select(*columns).where(VERSION.c.at > since, VERSION.c.at <= until)
-    for market, at, *said in connection.execute(later.order_by(VERSION.c.market_id, VERSION.c.version)):
+    columns = (
+        MarketVersionRow.market_id,
+        MarketVersionRow.at,
+        *(MarketVersionRow.__table__.c[name] for name in PAGE_FIELDS),
+    )
+    later = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
+    for market, at, *said in connection.execute(
+        later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)
+    ):
         found[market].append((at, Market(market, *said)))
     return found
 
 
 def _price_changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
-    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in QUOTE_FIELDS))
-    rows = select(*columns).where(QUOTE.c.at >= since, QUOTE.c.at <= until).order_by(QUOTE.c.at, QUOTE.c.id)
+    columns = (QuoteRow.market_id, *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS))
+    rows = (
+        select(*columns).where(QuoteRow.at >= since, QuoteRow.at <= until).order_by(QuoteRow.at, QuoteRow.id)
+    )
     yield from (quote_of(row) for row in connection.execute(rows, execution_options={"yield_per": 1000}))
 
 
 def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> list[datetime]:
     """Every midnight from the first price on, and the end itself."""
-    first = connection.scalar(select(QUOTE.c.at).where(QUOTE.c.at >= since).order_by(QUOTE.c.at).limit(1))
+    first = connection.scalar(select(QuoteRow.at).where(QuoteRow.at >= since).order_by(QuoteRow.at).limit(1))
     if first is None or first > until:
         return []
     midnight = datetime.combine(first.date(), time(), first.tzinfo)

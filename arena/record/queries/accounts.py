@@ -17,14 +17,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Select, and_, bindparam, func, or_, select
+from sqlalchemy import BindParameter, Connection, bindparam, func
+from sqlalchemy.orm import aliased
+from sqlmodel import and_, or_
 
 from arena.record.model.columns import AccountSummary
 from arena.record.queries.cohorts import read_snapshot
+from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
-from arena.record.schema.tables import CALL, COHORT, ENTRANT, ENTRY, FILL, MARK, SNAPSHOT, TURN, VERSION
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.turn import CallRow, FillRow, TurnRow
+from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, count, select
+from arena.record.schema.world import MarketVersionRow
 from markets.model import MarketId, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings
@@ -61,72 +66,78 @@ def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
     return found
 
 
-def _entrants(cohort: int | None) -> Select[Any]:
+def _entrants(cohort: int | None) -> AnySelect:
     query = (
-        select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.kind, COHORT.c.number)
-        .select_from(ENTRANT.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id))
-        .order_by(COHORT.c.number, ENTRANT.c.position)
+        select(EntrantRow.id, EntrantRow.name, EntrantRow.kind, CohortRow.number)
+        .select_from(EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+        .order_by(CohortRow.number, EntrantRow.position)
     )
-    return query if cohort is None else query.where(COHORT.c.number == cohort)
+    return query if cohort is None else query.where(CohortRow.number == cohort)
 
 
 def _bankrolls(connection: Connection) -> dict[int, int]:
-    query = select(ENTRY.c.entrant_id, func.sum(ENTRY.c.cash).label("given"))
-    rows = connection.execute(query.where(ENTRY.c.kind == "deposit").group_by(ENTRY.c.entrant_id))
+    query = select(EntryRow.entrant_id, func.sum(EntryRow.cash).label("given"))
+    rows = connection.execute(query.where(EntryRow.kind == "deposit").group_by(EntryRow.entrant_id))
     return {row.entrant_id: int(row.given) for row in rows}
 
 
 def _call_costs(connection: Connection) -> dict[int, int | None]:
     """What all attempts cost together; None where one of them is unknown, which is not 0."""
-    known = func.count(CALL.c.id) == func.count(CALL.c.cost)
-    query = select(CALL.c.entrant_id, func.sum(CALL.c.cost).label("cost"), known.label("known"))
-    rows = connection.execute(query.group_by(CALL.c.entrant_id))
+    known = count(CallRow.id) == count(CallRow.cost)
+    query = select(CallRow.entrant_id, func.sum(CallRow.cost).label("cost"), known.label("known"))
+    rows = connection.execute(query.group_by(CallRow.entrant_id))
     return {row.entrant_id: int(row.cost) if row.known else None for row in rows}
 
 
 def _sale_counts(connection: Connection) -> dict[int, int]:
     """How many sales each entrant has made."""
-    query = select(TURN.c.entrant_id, func.count().label("sales"))
-    query = query.select_from(TURN.join(FILL, FILL.c.turn_id == TURN.c.id)).where(FILL.c.action == "sell")
-    return {row.entrant_id: row.sales for row in connection.execute(query.group_by(TURN.c.entrant_id))}
+    query = select(TurnRow.entrant_id, func.count().label("sales"))
+    query = query.select_from(TurnRow.__table__.join(FillRow, clause(FillRow.turn_id == TurnRow.id))).where(
+        FillRow.action == "sell"
+    )
+    return {row.entrant_id: row.sales for row in connection.execute(query.group_by(TurnRow.entrant_id))}
 
 
 def _newest_totals(connection: Connection) -> dict[int, int]:
     """Cash and open lots at mid, by each entrant's newest mark."""
-    newest = select(MARK.c.entrant_id, func.max(MARK.c.at).label("at")).group_by(MARK.c.entrant_id).subquery()
-    here = and_(MARK.c.entrant_id == newest.c.entrant_id, MARK.c.at == newest.c.at)
-    rows = connection.execute(select(MARK.c.entrant_id, MARK.c.cash, MARK.c.value).join(newest, here))
+    newest = (
+        select(MarkRow.entrant_id, func.max(MarkRow.at).label("at")).group_by(MarkRow.entrant_id).subquery()
+    )
+    here = and_(MarkRow.entrant_id == newest.c.entrant_id, MarkRow.at == newest.c.at)
+    rows = connection.execute(select(MarkRow.entrant_id, MarkRow.cash, MarkRow.value).join(newest, here))
     return {row.entrant_id: row.cash + row.value for row in rows}
 
 
 def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
     """How many turns of each entrant ended in which way."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    ways = (TURN.c.entrant_id, TURN.c.verdict)
+    ways = (TurnRow.entrant_id, TurnRow.status)
     for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
         found[row.entrant_id][row.verdict] = row.turns
     return found
 
 
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")
-ENTRY_COLUMNS = [ENTRY.c[name] for name in Entry.__dataclass_fields__]
+ENTRY_COLUMNS = [EntryRow.__table__.c[name] for name in Entry.__dataclass_fields__]
 LEDGERS = (
-    select(ENTRANT.c.name, *ENTRY_COLUMNS)
-    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
-    .where(ENTRANT.c.cohort_id == COHORT_ID)
-    .order_by(ENTRANT.c.position, ENTRY.c.number)
+    select(EntrantRow.name, *ENTRY_COLUMNS)
+    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
+    .where(EntrantRow.cohort_id == COHORT_ID)
+    .order_by(EntrantRow.position, EntryRow.number)
 )
-LEDGER_OF_ONE = LEDGERS.where(ENTRANT.c.name == bindparam("agent"))
+LEDGER_OF_ONE = LEDGERS.where(EntrantRow.name == bindparam("agent"))
 NEWER_ENTRIES = (
-    select(ENTRY.c.entrant_id, *ENTRY_COLUMNS)
-    .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)), ENTRY.c.number > bindparam("known"))
-    .order_by(ENTRY.c.entrant_id, ENTRY.c.number)
+    select(EntryRow.entrant_id, *ENTRY_COLUMNS)
+    .where(
+        col(EntryRow.entrant_id).in_(bindparam("ids", expanding=True)), EntryRow.number > bindparam("known")
+    )
+    .order_by(EntryRow.entrant_id, EntryRow.number)
 )
-NEWEST_NUMBER = select(func.max(ENTRY.c.number)).where(ENTRY.c.entrant_id == ENTRANT.c.id)
+NEWEST_NUMBER = select(func.max(EntryRow.number)).where(EntryRow.entrant_id == EntrantRow.id)
 LEDGER_HEADS = (
-    select(ENTRANT.c.name, ENTRANT.c.id, NEWEST_NUMBER.scalar_subquery())
-    .where(ENTRANT.c.cohort_id == COHORT_ID)
-    .order_by(ENTRANT.c.position)
+    select(EntrantRow.name, EntrantRow.id, NEWEST_NUMBER.scalar_subquery())
+    .where(EntrantRow.cohort_id == COHORT_ID)
+    .order_by(EntrantRow.position)
 )
 
 
@@ -230,8 +241,8 @@ def read_marked_cohort(
     connection: Connection, cohort_id: int, agent: str | None = None
 ) -> MarkedCohort | None:
     """A cohort at its newest mark, with all ledgers or one; None before the first mark."""
-    joined = MARK.join(ENTRANT, MARK.c.entrant_id == ENTRANT.c.id)
-    newest = select(func.max(MARK.c.at)).select_from(joined).where(*_entrants_of(cohort_id, agent))
+    joined = MarkRow.__table__.join(EntrantRow, clause(MarkRow.entrant_id == EntrantRow.id))
+    newest = select(func.max(MarkRow.at)).select_from(joined).where(*_entrants_of(cohort_id, agent))
     at = connection.scalar(newest)
     found = None if at is None else read_snapshot(connection, cohort_id, at)
     if at is None or found is None:
@@ -241,41 +252,47 @@ def read_marked_cohort(
     return MarkedCohort(at, found[1], until, _questions(connection, cohort_id, agent))
 
 
-def _entrants_of(cohort_id: int, agent: str | None) -> list[ColumnElement[bool]]:
+def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:
     """All entrants of a cohort, or one."""
-    named = [] if agent is None else [ENTRANT.c.name == agent]
-    return [ENTRANT.c.cohort_id == cohort_id, *named]
+    named = [] if agent is None else [EntrantRow.name == agent]
+    return [EntrantRow.cohort_id == cohort_id, *named]
 
 
 def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dict[MarketId, str]:
     """What the markets that they ever traded ask, by the newest version of each page."""
-    joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-    traded = select(ENTRY.c.market_id).select_from(joined).where(*_entrants_of(cohort_id, agent))
-    pages = select(VERSION.c.market_id, VERSION.c.question).where(VERSION.c.market_id.in_(traded))
-    rows = connection.execute(pages.order_by(VERSION.c.market_id, VERSION.c.version))
+    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
+    traded = select(EntryRow.market_id).select_from(joined).where(*_entrants_of(cohort_id, agent))
+    pages = select(MarketVersionRow.market_id, MarketVersionRow.question).where(
+        col(MarketVersionRow.market_id).in_(traded)
+    )
+    rows = connection.execute(pages.order_by(MarketVersionRow.market_id, MarketVersionRow.version))
     return {MarketId(row.market_id): row.question for row in rows}
 
 
-NEWEST_MARKS = MARK.alias("newest")
+NEWEST_MARKS = aliased(MarkRow, name="newest")
 LAST_MARK = (
-    select(NEWEST_MARKS.c.at)
-    .where(NEWEST_MARKS.c.entrant_id == ENTRANT.c.id)
-    .order_by(NEWEST_MARKS.c.at.desc())
+    select(NEWEST_MARKS.at)
+    .where(NEWEST_MARKS.entrant_id == EntrantRow.id)
+    .order_by(col(NEWEST_MARKS.at).desc())
     .limit(1)
 )
-IS_LAST_MARK = (MARK.c.entrant_id == ENTRANT.c.id) & (
-    MARK.c.at == LAST_MARK.correlate(ENTRANT).scalar_subquery()
+IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (
+    MarkRow.at == LAST_MARK.correlate(EntrantRow.__table__).scalar_subquery()
 )
 BANKROLL = (
-    select(func.coalesce(func.sum(ENTRY.c.cash), 0))
-    .where(ENTRY.c.entrant_id == ENTRANT.c.id, ENTRY.c.number == 1, ENTRY.c.kind == "deposit")
-    .correlate(ENTRANT)
+    select(func.coalesce(func.sum(EntryRow.cash), 0))
+    .where(EntryRow.entrant_id == EntrantRow.id, EntryRow.number == 1, EntryRow.kind == "deposit")
+    .correlate(EntrantRow.__table__)
     .scalar_subquery()
 )
 ACCOUNT_EQUITY = (
-    select(COHORT.c.number, ENTRANT.c.name, ENTRANT.c.kind, BANKROLL, MARK.c.cash + MARK.c.value)
-    .select_from(ENTRANT.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id).outerjoin(MARK, IS_LAST_MARK))
-    .order_by(COHORT.c.number, ENTRANT.c.position)
+    select(CohortRow.number, EntrantRow.name, EntrantRow.kind, BANKROLL, MarkRow.cash + MarkRow.value)
+    .select_from(
+        EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)).outerjoin(
+            MarkRow, clause(IS_LAST_MARK)
+        )
+    )
+    .order_by(CohortRow.number, EntrantRow.position)
 )
 
 
@@ -292,7 +309,7 @@ class AccountEquity:
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
-    wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(COHORT.c.number == cohort)
+    wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
     return [AccountEquity(*row) for row in connection.execute(wanted)]
 
 
@@ -314,22 +331,25 @@ class EquityPoint:
 
 
 CURVE_LINE_UP = (
-    select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.cohort_id)
-    .join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
-    .where(COHORT.c.number == bindparam("number"))
-    .order_by(ENTRANT.c.position)
+    select(EntrantRow.id, EntrantRow.name, EntrantRow.cohort_id)
+    .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
+    .where(CohortRow.number == bindparam("number"))
+    .order_by(EntrantRow.position)
 )
 NEWEST_MARK_TIME = (
-    select(MARK.c.at).where(MARK.c.entrant_id == bindparam("entrant_id")).order_by(MARK.c.at.desc()).limit(1)
+    select(MarkRow.at)
+    .where(MarkRow.entrant_id == bindparam("entrant_id"))
+    .order_by(col(MarkRow.at).desc())
+    .limit(1)
 )
 NUMBERED_SNAPSHOTS = (
     select(
-        SNAPSHOT.c.at,
-        (func.row_number().over(order_by=SNAPSHOT.c.at) - 1).label("place"),
+        SnapshotRow.at,
+        (func.row_number().over(order_by=column_of(SnapshotRow.at)) - 1).label("place"),
         func.count().over().label("count"),
     )
     .where(
-        SNAPSHOT.c.cohort_id == bindparam("cohort_id"), SNAPSHOT.c.at >= FIRST_AT, SNAPSHOT.c.at <= LAST_AT
+        SnapshotRow.cohort_id == bindparam("cohort_id"), SnapshotRow.at >= FIRST_AT, SnapshotRow.at <= LAST_AT
     )
     .subquery()
 )
@@ -347,8 +367,8 @@ PICKED_TIMES = (
     .order_by(NUMBERED_SNAPSHOTS.c.at)
 )
 """Of the instants between two, `most` evenly by their place, the first and the last one among them."""
-PICKED_MARKS = select(MARK.c.entrant_id, MARK.c.at, MARK.c.cash + MARK.c.value).where(
-    MARK.c.entrant_id.in_(CURVE_ENTRANT_IDS), MARK.c.at.in_(CURVE_TIMES)
+PICKED_MARKS = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value).where(
+    col(MarkRow.entrant_id).in_(CURVE_ENTRANT_IDS), col(MarkRow.at).in_(CURVE_TIMES)
 )
 
 

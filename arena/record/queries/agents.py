@@ -17,22 +17,23 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
-    Select,
     Text,
-    and_,
     bindparam,
-    case,
     cast,
     func,
-    select,
 )
+from sqlalchemy.orm import aliased
+from sqlmodel import and_, case
 
+from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime, instant_text
-from arena.record.schema.tables import CALL, ENTRANT, FILL, FORECAST, MARK, REJECTION, ROUND, TURN
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, count, select
 
 ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
-OWN_TURNS = ENTRANT.join(ROUND, ROUND.c.cohort_id == ENTRANT.c.cohort_id).join(
-    TURN, (TURN.c.round_id == ROUND.c.id) & (TURN.c.entrant_id == ENTRANT.c.id)
+OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == EntrantRow.cohort_id)).join(
+    TurnRow, clause((TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
 )
 
 
@@ -74,21 +75,21 @@ class CallSums:
     last_at: datetime
 
 
-OWN_MARKS = MARK.alias("own")
+OWN_MARKS = aliased(MarkRow, name="own")
 ACCOUNT_SPANS = (
     select(
-        ENTRANT.c.id,
-        select(func.min(OWN_MARKS.c.at))
-        .where(OWN_MARKS.c.entrant_id == ENTRANT.c.id)
+        EntrantRow.id,
+        select(func.min(OWN_MARKS.at))
+        .where(OWN_MARKS.entrant_id == EntrantRow.id)
         .scalar_subquery()
         .label("first"),
-        select(func.max(OWN_MARKS.c.at))
-        .where(OWN_MARKS.c.entrant_id == ENTRANT.c.id)
+        select(func.max(OWN_MARKS.at))
+        .where(OWN_MARKS.entrant_id == EntrantRow.id)
         .scalar_subquery()
         .label("last"),
     )
-    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
-    .order_by(ENTRANT.c.id)
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .order_by(EntrantRow.id)
 )
 
 
@@ -101,12 +102,12 @@ def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> 
 def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
     """For each entrant and instant what the account was worth at its newest mark by then, if any."""
     asked, parameters = _wanted_table(connection, wanted)
-    until = select(func.max(OWN_MARKS.c.at)).where(
-        OWN_MARKS.c.entrant_id == asked.c.id, OWN_MARKS.c.at <= asked.c.at
+    until = select(func.max(OWN_MARKS.at)).where(
+        OWN_MARKS.entrant_id == asked.c.id, OWN_MARKS.at <= asked.c.at
     )
-    here = and_(MARK.c.entrant_id == asked.c.id, MARK.c.at == until.correlate(asked).scalar_subquery())
-    query = select(MARK.c.entrant_id, MARK.c.at, MARK.c.cash + MARK.c.value)
-    rows = connection.execute(query.select_from(asked.join(MARK, here)), parameters)
+    here = and_(MarkRow.entrant_id == asked.c.id, MarkRow.at == until.correlate(asked).scalar_subquery())
+    query = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
+    rows = connection.execute(query.select_from(asked.join(MarkRow, clause(here))), parameters)
     return [EntrantEquity(*row) for row in rows]
 
 
@@ -126,11 +127,11 @@ def _wanted_table(
 
 
 STATUS_COUNTS = (
-    select(ENTRANT.c.id, TURN.c.verdict, func.count())
+    select(EntrantRow.id, TurnRow.status, func.count())
     .select_from(OWN_TURNS)
-    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
-    .group_by(ENTRANT.c.id, TURN.c.verdict)
-    .order_by(ENTRANT.c.id, TURN.c.verdict)
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .group_by(EntrantRow.id, TurnRow.status)
+    .order_by(EntrantRow.id, TurnRow.status)
 )
 
 
@@ -140,11 +141,11 @@ def read_status_counts(connection: Connection, entrant_ids: Collection[int]) -> 
 
 
 ACTION_COUNTS = (
-    select(ENTRANT.c.id, FILL.c.action, func.count())
-    .select_from(OWN_TURNS.join(FILL, FILL.c.turn_id == TURN.c.id))
-    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
-    .group_by(ENTRANT.c.id, FILL.c.action)
-    .order_by(ENTRANT.c.id, FILL.c.action)
+    select(EntrantRow.id, FillRow.action, func.count())
+    .select_from(OWN_TURNS.join(FillRow, clause(FillRow.turn_id == TurnRow.id)))
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .group_by(EntrantRow.id, FillRow.action)
+    .order_by(EntrantRow.id, FillRow.action)
 )
 
 
@@ -154,11 +155,11 @@ def read_action_counts(connection: Connection, entrant_ids: Collection[int]) -> 
 
 
 REJECTION_COUNTS = (
-    select(ENTRANT.c.id, REJECTION.c.code, func.count())
-    .select_from(OWN_TURNS.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
-    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
-    .group_by(ENTRANT.c.id, REJECTION.c.code)
-    .order_by(ENTRANT.c.id, REJECTION.c.code)
+    select(EntrantRow.id, RejectionRow.code, func.count())
+    .select_from(OWN_TURNS.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id)))
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .group_by(EntrantRow.id, RejectionRow.code)
+    .order_by(EntrantRow.id, RejectionRow.code)
 )
 
 
@@ -168,10 +169,10 @@ def read_rejection_counts(connection: Connection, entrant_ids: Collection[int]) 
 
 
 STAGE_COUNTS = (
-    select(ENTRANT.c.id, FORECAST.c.stage, func.count())
-    .select_from(OWN_TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
-    .where(ENTRANT.c.id.in_(ENTRANT_IDS))
-    .group_by(ENTRANT.c.id, FORECAST.c.stage)
+    select(EntrantRow.id, ForecastRow.stage, func.count())
+    .select_from(OWN_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .group_by(EntrantRow.id, ForecastRow.stage)
 )
 
 
@@ -181,31 +182,31 @@ def read_stage_counts(connection: Connection, entrant_ids: Collection[int]) -> d
 
 
 def _nested_counts(
-    connection: Connection, query: Select[Any], ids: Collection[int]
+    connection: Connection, query: AnySelect, ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
-    for key, name, count in connection.execute(query, {"ids": list(ids)}):
-        found.setdefault(key, {})[name] = count
+    for key, name, times in connection.execute(query, {"ids": list(ids)}):
+        found.setdefault(key, {})[name] = times
     return found
 
 
-ANSWERING_MODEL = case((CALL.c.error_code.is_(None), CALL.c.model), else_="")
-FINGERPRINT = case((CALL.c.error_code.is_(None), CALL.c.fingerprint), else_="")
-CALL_KEYS = (CALL.c.entrant_id, ANSWERING_MODEL, FINGERPRINT, CALL.c.error_code)
+ANSWERING_MODEL = case((col(CallRow.error_code).is_(None), CallRow.model), else_="")
+FINGERPRINT = case((col(CallRow.error_code).is_(None), CallRow.fingerprint), else_="")
+CALL_KEYS = (CallRow.entrant_id, ANSWERING_MODEL, FINGERPRINT, CallRow.error_code)
 CALL_SUMS = (
     select(
         *CALL_KEYS,
         func.count(),
-        func.sum(CALL.c.tokens_in),
-        func.sum(CALL.c.tokens_out),
-        func.coalesce(func.sum(CALL.c.cost), 0),
-        func.count() - func.count(CALL.c.cost),
-        func.min(CALL.c.made_at),
-        func.max(CALL.c.made_at),
+        func.sum(CallRow.tokens_in),
+        func.sum(CallRow.tokens_out),
+        func.coalesce(func.sum(CallRow.cost), 0),
+        func.count() - count(CallRow.cost),
+        func.min(CallRow.made_at),
+        func.max(CallRow.made_at),
     )
-    .where(CALL.c.entrant_id.in_(ENTRANT_IDS))
+    .where(col(CallRow.entrant_id).in_(ENTRANT_IDS))
     .group_by(*CALL_KEYS)
-    .order_by(CALL.c.entrant_id, func.min(CALL.c.made_at))
+    .order_by(CallRow.entrant_id, func.min(CallRow.made_at))
 )
 
 

@@ -12,21 +12,25 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, case, func, or_, select, text
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, func, text
+from sqlmodel import case, or_
 
 from arena.record.model.model_version import ReportedModel
 from arena.record.model.status import CallsUnderWay
 from arena.record.queries.cohorts import StoredRound
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import NOW
-from arena.record.schema.tables import CALL, COHORT, ENTRANT, FORECAST, RESERVATION, ROUND, TURN
+from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
+from arena.record.schema.typed import clause, col, column_of, count, select
+from arena.record.schema.work import ReservationRow
 from arena.record.write.reservations import COST
 
-AGENT_CALLS = CALL.join(ENTRANT, CALL.c.entrant_id == ENTRANT.c.id)
-AGENT_TURNS = TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(
-    COHORT, ENTRANT.c.cohort_id == COHORT.c.id
+AGENT_CALLS = CallRow.__table__.join(EntrantRow, clause(CallRow.entrant_id == EntrantRow.id))
+AGENT_TURNS = TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
+    CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)
 )
-IS_ANSWERED = (CALL.c.error_code.is_(None), CALL.c.model != "")
+IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,14 @@ class ServedModel:
 
 def read_reported_models(connection: Connection) -> list[ReportedModel]:
     """Where an answer's model or fingerprint is another than that of the agent's answer before it."""
-    told = (CALL.c.model, CALL.c.fingerprint)
+    told = (CallRow.model, CallRow.fingerprint)
     in_order: dict[str, Any] = {
-        "partition_by": ENTRANT.c.name,
-        "order_by": (CALL.c.made_at, CALL.c.id),
+        "partition_by": EntrantRow.name,
+        "order_by": (CallRow.made_at, CallRow.id),
     }
-    before = (func.lag(column).over(**in_order).label(f"last_{column.name}") for column in told)
-    keys = (ENTRANT.c.name, *told, CALL.c.made_at)
-    every = select(*keys, CALL.c.id, *before).select_from(AGENT_CALLS).where(*IS_ANSWERED).subquery()
+    before = (func.lag(column).over(**in_order).label(f"last_{column_of(column).name}") for column in told)
+    keys = (EntrantRow.name, *told, CallRow.made_at)
+    every = select(*keys, CallRow.id, *before).select_from(AGENT_CALLS).where(*IS_ANSWERED).subquery()
     one = every.c
     moved: ColumnElement[bool] = (one.model != one.last_model) | (one.fingerprint != one.last_fingerprint)
     rows = connection.execute(
@@ -79,52 +83,64 @@ def read_reported_models(connection: Connection) -> list[ReportedModel]:
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
     """Every model and fingerprint that answered under each name, in the order of their first answers."""
-    keys = (ENTRANT.c.name, CALL.c.model, CALL.c.fingerprint)
-    times = (func.min(CALL.c.made_at), func.max(CALL.c.made_at))
+    keys = (EntrantRow.name, CallRow.model, CallRow.fingerprint)
+    times = (func.min(CallRow.made_at), func.max(CallRow.made_at))
     query = select(*keys, func.count(), *times).select_from(AGENT_CALLS).where(*IS_ANSWERED).group_by(*keys)
-    query = query if agent is None else query.where(ENTRANT.c.name == agent)
+    query = query if agent is None else query.where(EntrantRow.name == agent)
     return [ServedModel(*row) for row in connection.execute(query.order_by(times[0], *keys))]
 
 
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
     """All calls of an agent, summed up by how they ended."""
-    ways = (CALL.c.rung, CALL.c.error_code)
-    sums = (func.sum(CALL.c.tokens_in), func.sum(CALL.c.tokens_out), func.coalesce(func.sum(CALL.c.cost), 0))
-    unknown = func.count() - func.count(CALL.c.cost)
-    query = (
-        select(*ways, func.count(), *sums, unknown).select_from(AGENT_CALLS).where(ENTRANT.c.name == agent)
-    )
+    ways = (CallRow.rung, CallRow.error_code)
+    tokens = (func.sum(CallRow.tokens_in), func.sum(CallRow.tokens_out))
+    spent, unknown = func.coalesce(func.sum(CallRow.cost), 0), func.count() - count(CallRow.cost)
+    query = select(*ways, func.count(), *tokens, spent, unknown).select_from(AGENT_CALLS)
+    query = query.where(EntrantRow.name == agent)
     rows = connection.execute(query.group_by(*ways).order_by(*ways))
-    return [CallOutcomes(rung, error, *map(int, counts)) for rung, error, *counts in rows]
+    return [
+        CallOutcomes(
+            rung=rung,
+            error=error,
+            calls=calls,
+            tokens_in=int(tokens_in),
+            tokens_out=int(tokens_out),
+            cost=int(cost or 0),
+            unknown=int(unknown),
+        )
+        for rung, error, calls, tokens_in, tokens_out, cost, unknown in rows
+    ]
 
 
 def read_latencies(connection: Connection, agent: str) -> list[int]:
     """How long each answer took, in milliseconds, the shortest first."""
-    query = select(CALL.c.latency_ms).select_from(AGENT_CALLS).where(ENTRANT.c.name == agent, IS_ANSWERED[0])
-    return list(connection.scalars(query.order_by(CALL.c.latency_ms)))
+    query = (
+        select(CallRow.latency_ms).select_from(AGENT_CALLS).where(EntrantRow.name == agent, IS_ANSWERED[0])
+    )
+    return list(connection.scalars(query.order_by(CallRow.latency_ms)))
 
 
 def count_forecasts(connection: Connection, agent: str) -> int:
     """How many final probabilities an agent has stated."""
-    joined = AGENT_TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
-    query = select(func.count()).select_from(joined).where(ENTRANT.c.name == agent)
-    return connection.execute(query.where(FORECAST.c.stage == "final")).scalar_one()
+    joined = AGENT_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
+    query = select(func.count()).select_from(joined).where(EntrantRow.name == agent)
+    return connection.execute(query.where(ForecastRow.stage == "final")).scalar_one()
 
 
 def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]]:
     """The rounds of every cohort that have begun, oldest first, by the id of the cohort."""
     found: dict[int, list[StoredRound]] = defaultdict(list)
-    for row in connection.execute(select(ROUND).order_by(ROUND.c.cohort_id, ROUND.c.number)):
+    for row in connection.execute(select(RoundRow.__table__).order_by(RoundRow.cohort_id, RoundRow.number)):
         round = StoredRound(row.id, row.number, row.at, row.snapshot_id, bool(row.done))
         found[row.cohort_id].append(round)
     return dict(found)
 
 
-OPEN_COHORTS = select(COHORT.c.id).where(COHORT.c.ended_at.is_(None))
+OPEN_COHORTS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
-SINCE: BindParameter[datetime] = bindparam("since", type_=CALL.c.made_at.type)
-SPENT_SINCE = select(func.coalesce(func.sum(COST), 0)).where(CALL.c.made_at >= SINCE)
+SINCE: BindParameter[datetime] = bindparam("since", type_=column_of(CallRow.made_at).type)
+SPENT_SINCE = select(func.coalesce(func.sum(COST), 0)).where(CallRow.made_at >= SINCE)
 
 
 def read_spent_since(connection: Connection, since: datetime) -> int:
@@ -132,7 +148,7 @@ def read_spent_since(connection: Connection, since: datetime) -> int:
     return int(connection.execute(SPENT_SINCE, {"since": since}).scalar_one())
 
 
-ALL_SPENT = select(func.coalesce(func.sum(COST), 0)).select_from(CALL)
+ALL_SPENT = select(func.coalesce(func.sum(COST), 0)).select_from(CallRow)
 
 
 def read_spent_total(connection: Connection) -> int:
@@ -141,22 +157,30 @@ def read_spent_total(connection: Connection) -> int:
 
 
 COST_SUM = select(func.coalesce(func.sum(COST), 0))
-OF_ROUND = COST_SUM.where(CALL.c.round_id == ROUND.c.id).correlate(ROUND).scalar_subquery().label("cost")
+OF_ROUND = (
+    COST_SUM.where(CallRow.round_id == RoundRow.id)
+    .correlate(RoundRow.__table__)
+    .scalar_subquery()
+    .label("cost")
+)
 OF_AGENT = (
-    COST_SUM.where(CALL.c.entrant_id == ENTRANT.c.id).correlate(ENTRANT).scalar_subquery().label("cost")
+    COST_SUM.where(CallRow.entrant_id == EntrantRow.id)
+    .correlate(EntrantRow.__table__)
+    .scalar_subquery()
+    .label("cost")
 )
 COST_OF_ROUND = (
-    select(COHORT.c.number, ROUND.c.number, OF_ROUND)
-    .select_from(ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id))
-    .where(ROUND.c.id.in_(ROUND_IDS))
-    .order_by(OF_ROUND.desc(), COHORT.c.number, ROUND.c.number)
+    select(CohortRow.number, RoundRow.number, OF_ROUND)
+    .select_from(RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)))
+    .where(col(RoundRow.id).in_(ROUND_IDS))
+    .order_by(OF_ROUND.desc(), CohortRow.number, RoundRow.number)
     .limit(1)
 )
 COST_OF_AGENT = (
-    select(COHORT.c.number, ENTRANT.c.name, OF_AGENT)
-    .select_from(ENTRANT.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id))
-    .where(ENTRANT.c.cohort_id.in_(OPEN_COHORTS))
-    .order_by(OF_AGENT.desc(), COHORT.c.number, ENTRANT.c.name)
+    select(CohortRow.number, EntrantRow.name, OF_AGENT)
+    .select_from(EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+    .where(col(EntrantRow.cohort_id).in_(OPEN_COHORTS))
+    .order_by(OF_AGENT.desc(), CohortRow.number, EntrantRow.name)
     .limit(1)
 )
 
@@ -173,8 +197,8 @@ def read_dearest_agent(connection: Connection) -> tuple[str, int]:
     return ("", 0) if row is None else (f"{row[1]} in cohort {row[0]}", int(row.cost))
 
 
-IS_RUNNING = RESERVATION.c.expires_at > NOW
-WORST_COST = func.coalesce(RESERVATION.c.worst, 0)
+IS_RUNNING = ReservationRow.expires_at > NOW
+WORST_COST = func.coalesce(ReservationRow.worst, 0)
 RESERVED_CALLS = select(
     *(
         func.coalesce(func.sum(case((condition, value), else_=0)), 0)
@@ -206,28 +230,28 @@ class FailedTurn:
 
 
 LAST_CALL = (
-    select(func.max(CALL.c.id))
-    .where(CALL.c.round_id == TURN.c.round_id, CALL.c.entrant_id == TURN.c.entrant_id)
-    .correlate(TURN)
+    select(func.max(CallRow.id))
+    .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
+    .correlate(TurnRow.__table__)
     .scalar_subquery()
 )
 FAILED_TURNS = (
     select(
-        COHORT.c.number.label("cohort"),
-        ROUND.c.number.label("round"),
-        ENTRANT.c.name.label("agent"),
-        ROUND.c.at,
-        TURN.c.verdict,
-        CALL.c.error_code,
-        CALL.c.error_message,
+        col(CohortRow.number).label("cohort"),
+        col(RoundRow.number).label("round"),
+        col(EntrantRow.name).label("agent"),
+        RoundRow.at,
+        TurnRow.status,
+        CallRow.error_code,
+        CallRow.error_message,
     )
     .select_from(
-        TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
-        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-        .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-        .outerjoin(CALL, CALL.c.id == LAST_CALL)
+        TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+        .outerjoin(CallRow, clause(CallRow.id == LAST_CALL))
     )
-    .order_by(TURN.c.id.desc())
+    .order_by(col(TurnRow.id).desc())
 )
 
 
@@ -238,7 +262,7 @@ def read_failed_turns(
     found = [
         FailedTurn(*row)
         for status in statuses
-        for row in connection.execute(FAILED_TURNS.where(TURN.c.verdict == status).limit(most))
+        for row in connection.execute(FAILED_TURNS.where(TurnRow.status == status).limit(most))
     ]
     return sorted(found, key=lambda turn: turn.at, reverse=True)[:most]
 
@@ -253,15 +277,17 @@ class AgentSpending:
     spent: int
 
 
-NEWEST_COHORT = select(func.max(COHORT.c.number)).scalar_subquery()
+NEWEST_COHORT = select(func.max(CohortRow.number)).scalar_subquery()
 AGENT_SPENDING = (
-    select(COHORT.c.number, ENTRANT.c.name, func.count(CALL.c.id), func.coalesce(func.sum(COST), 0))
+    select(CohortRow.number, EntrantRow.name, count(CallRow.id), func.coalesce(func.sum(COST), 0))
     .select_from(
-        COHORT.join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id).join(CALL, CALL.c.entrant_id == ENTRANT.c.id)
+        CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
+            CallRow, clause(CallRow.entrant_id == EntrantRow.id)
+        )
     )
-    .where(or_(COHORT.c.ended_at.is_(None), COHORT.c.number == NEWEST_COHORT))
-    .group_by(COHORT.c.number, ENTRANT.c.position, ENTRANT.c.name)
-    .order_by(COHORT.c.number, ENTRANT.c.position)
+    .where(or_(col(CohortRow.ended_at).is_(None), CohortRow.number == NEWEST_COHORT))
+    .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
+    .order_by(CohortRow.number, EntrantRow.position)
 )
 
 
@@ -275,12 +301,12 @@ def read_daily_spending(connection: Connection, midnight: datetime, days: int) -
     """What calls cost on each of so many days, the last of which begins at a midnight."""
     starts = [midnight - place * DAY for place in reversed(range(days))]
     sums = [func.coalesce(func.sum(case((_made_on(start), COST), else_=0)), 0) for start in starts]
-    row = connection.execute(select(*sums).where(CALL.c.made_at >= starts[0])).one()
+    row = connection.execute(select(*sums).where(CallRow.made_at >= starts[0])).one()
     return [(start, int(spent)) for start, spent in zip(starts, row, strict=True)]
 
 
 def _made_on(start: datetime) -> ColumnElement[bool]:
-    return (CALL.c.made_at >= start) & (CALL.c.made_at < start + DAY)
+    return clause((CallRow.made_at >= start) & (CallRow.made_at < start + DAY))
 
 
 def record_size(connection: Connection) -> int:

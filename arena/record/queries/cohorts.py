@@ -10,29 +10,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, select
+from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func
 
 from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.schema.codec import book_of, cohort_of
-from arena.record.schema.tables import (
-    CALL,
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    FORECAST,
-    ITEM,
-    MARK,
-    MARKET,
-    PROMPT,
-    QUOTE,
-    RESOLUTION,
-    ROUND,
-    SNAPSHOT,
-    TURN,
-    VERSION,
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    PromptRow,
+    RoundRow,
+    SnapshotItemRow,
+    SnapshotRow,
 )
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
+from arena.record.schema.typed import clause, col, select
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 
 # The questions are made once each: that takes longer than to have them answered.
@@ -41,7 +36,7 @@ ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
 AT: BindParameter[datetime] = bindparam("at")
 IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
-QUOTE_OF_ITEM = ITEM.c.quote_id == QUOTE.c.id
+QUOTE_OF_ITEM = SnapshotItemRow.quote_id == QuoteRow.id
 
 
 LineUps = dict[int, dict[str, int]]
@@ -72,12 +67,12 @@ class StoredRound:
 
 
 LINE_UPS = (
-    select(ENTRANT.c.cohort_id, ENTRANT.c.name, ENTRANT.c.id)
-    .where(ENTRANT.c.cohort_id.in_(IDS))
-    .order_by(ENTRANT.c.cohort_id, ENTRANT.c.position)
+    select(EntrantRow.cohort_id, EntrantRow.name, EntrantRow.id)
+    .where(col(EntrantRow.cohort_id).in_(IDS))
+    .order_by(EntrantRow.cohort_id, EntrantRow.position)
 )
-HALTS = [COHORT.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
-COHORTS = select(COHORT.c.id, COHORT.c.frozen, *HALTS).order_by(COHORT.c.number)
+HALTS = [CohortRow.__table__.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
+COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).order_by(CohortRow.number)
 
 
 def read_cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[StoredCohort]:
@@ -90,7 +85,7 @@ def read_cohorts(connection: Connection, line_ups: LineUps | None = None) -> lis
     return [StoredCohort(id, cohort_of(frozen), known[id], *stood) for id, frozen, *stood in rows]
 
 
-PROMPTS = select(PROMPT.c.hash, PROMPT.c.text).where(PROMPT.c.hash.in_(IDS))
+PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
 
 
 def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, str]:
@@ -98,7 +93,7 @@ def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, s
     return dict(connection.execute(PROMPTS, {"ids": hashes}).all())
 
 
-ROUNDS = select(ROUND).where(ROUND.c.cohort_id == COHORT_ID).order_by(ROUND.c.number)
+ROUNDS = select(RoundRow.__table__).where(RoundRow.cohort_id == COHORT_ID).order_by(RoundRow.number)
 
 
 def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
@@ -109,15 +104,19 @@ def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
 
 SNAPSHOT_LISTINGS = (
     select(
-        ITEM.c.market_id,
-        ITEM.c.shown,
-        ITEM.c.quoted_at,
-        *(column.label(f"v_{column.name}") for column in VERSION.c),
-        *(column.label(f"q_{column.name}") for column in QUOTE.c),
+        SnapshotItemRow.market_id,
+        SnapshotItemRow.shown,
+        SnapshotItemRow.quoted_at,
+        *(column.label(f"v_{column.name}") for column in MarketVersionRow.__table__.c),
+        *(column.label(f"q_{column.name}") for column in QuoteRow.__table__.c),
     )
-    .select_from(ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id).outerjoin(QUOTE, QUOTE_OF_ITEM))
-    .where(ITEM.c.snapshot_id == SNAPSHOT_ID)
-    .order_by(ITEM.c.position)
+    .select_from(
+        SnapshotItemRow.__table__.join(
+            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
+        ).outerjoin(QuoteRow, clause(QUOTE_OF_ITEM))
+    )
+    .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
+    .order_by(SnapshotItemRow.position)
 )
 
 
@@ -133,8 +132,8 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
     return snapshot_id, Snapshot(at, tuple(shown), tuple(held), None if taken_at == at else taken_at)
 
 
-OF_COHORT_AT = (SNAPSHOT.c.cohort_id == COHORT_ID, SNAPSHOT.c.at == AT)
-SNAPSHOT_TIME = select(SNAPSHOT.c.id, SNAPSHOT.c.taken_at).where(*OF_COHORT_AT)
+OF_COHORT_AT = (SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at == AT)
+SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT)
 
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
@@ -149,12 +148,12 @@ def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> 
     return None if row is None else (row.id, row.taken_at)
 
 
-PRICE_COLUMNS = [QUOTE.c[name] for name in ("bid", "ask", "mid", "last")]
+PRICE_COLUMNS = [QuoteRow.__table__.c[name] for name in ("bid", "ask", "mid", "last")]
 SNAPSHOT_PRICES = (
-    select(ITEM.c.market_id, QUOTE.c.id, ITEM.c.quoted_at, *PRICE_COLUMNS)
-    .select_from(ITEM.outerjoin(QUOTE, QUOTE_OF_ITEM))
-    .where(ITEM.c.snapshot_id == SNAPSHOT_ID)
-    .order_by(ITEM.c.position.desc())
+    select(SnapshotItemRow.market_id, QuoteRow.id, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
+    .select_from(SnapshotItemRow.__table__.outerjoin(QuoteRow, clause(QUOTE_OF_ITEM)))
+    .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
+    .order_by(col(SnapshotItemRow.position).desc())
 )
 
 
@@ -197,8 +196,8 @@ def _listing(row: Row[Any]) -> Listing:
     return Listing(market, Quote(market_id, row.quoted_at, *prices, *book_of(row.q_book)))
 
 
-NEWEST_TIME = select(SNAPSHOT.c.at).order_by(SNAPSHOT.c.at.desc()).limit(1)
-NEWEST_OF_COHORT = NEWEST_TIME.where(SNAPSHOT.c.cohort_id == COHORT_ID)
+NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(1)
+NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 
 
 def read_newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
@@ -208,11 +207,14 @@ def read_newest_time(connection: Connection, cohort_id: int | None = None) -> da
     return found
 
 
-ENDED_MARKETS = select(RESOLUTION.c.market_id).where(RESOLUTION.c.known_at < bindparam("since"))
+ENDED_MARKETS = select(ResolutionRow.market_id).where(ResolutionRow.known_at < bindparam("since"))
 UNRESOLVED_MARKETS = (
-    select(MARKET.c.id)
-    .where(exists().where(ITEM.c.market_id == MARKET.c.id), MARKET.c.id.not_in(ENDED_MARKETS))
-    .order_by(MARKET.c.id)
+    select(MarketRow.id)
+    .where(
+        exists().where(clause(SnapshotItemRow.market_id == MarketRow.id)),
+        col(MarketRow.id).not_in(ENDED_MARKETS),
+    )
+    .order_by(MarketRow.id)
 )
 
 
@@ -221,7 +223,7 @@ def read_unresolved_markets(connection: Connection, since: datetime) -> list[Mar
     return [MarketId(row) for row in connection.scalars(UNRESOLVED_MARKETS, {"since": since})]
 
 
-FOLLOWED_MARKETS = UNRESOLVED_MARKETS.where(MARKET.c.first_seen_at <= AT)
+FOLLOWED_MARKETS = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= AT)
 
 
 def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId]:
@@ -230,11 +232,11 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
 
 
 RESOLUTIONS = (
-    select(*(RESOLUTION.c[name] for name in Resolution.__dataclass_fields__))
-    .where(RESOLUTION.c.market_id.in_(IDS), RESOLUTION.c.known_at <= AT)
-    .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
+    select(*(ResolutionRow.__table__.c[name] for name in Resolution.__dataclass_fields__))
+    .where(col(ResolutionRow.market_id).in_(IDS), ResolutionRow.known_at <= AT)
+    .order_by(ResolutionRow.market_id, ResolutionRow.version)
 )
-LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(RESOLUTION.c.learnt_at)
+LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
 
 
 def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
@@ -250,7 +252,7 @@ def read_learnt_resolutions(
     return [(Resolution(*told), learnt_at) for *told, learnt_at in rows]
 
 
-TURN_STATUSES = select(TURN.c.entrant_id, TURN.c.verdict).where(TURN.c.round_id == ROUND_ID)
+TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
 
 
 def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
@@ -259,12 +261,14 @@ def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
 
 
 FINAL_FORECASTS = (
-    select(ENTRANT.c.name, *(FORECAST.c[name] for name in Forecast.__dataclass_fields__))
+    select(EntrantRow.name, *(ForecastRow.__table__.c[name] for name in Forecast.__dataclass_fields__))
     .select_from(
-        TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, FORECAST.c.turn_id == TURN.c.id)
+        TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
+            ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)
+        )
     )
-    .where(TURN.c.round_id == ROUND_ID, ENTRANT.c.name.in_(IDS), FORECAST.c.stage == "final")
-    .order_by(ENTRANT.c.position, FORECAST.c.market_id)
+    .where(TurnRow.round_id == ROUND_ID, col(EntrantRow.name).in_(IDS), ForecastRow.stage == "final")
+    .order_by(EntrantRow.position, ForecastRow.market_id)
 )
 
 
@@ -281,9 +285,9 @@ def read_final_forecasts(
 
 
 CALLS = (
-    select(CALL)
-    .where(CALL.c.round_id == ROUND_ID, CALL.c.entrant_id.in_(IDS))
-    .order_by(CALL.c.entrant_id, CALL.c.stage, CALL.c.sample, CALL.c.attempt)
+    select(CallRow.__table__)
+    .where(CallRow.round_id == ROUND_ID, col(CallRow.entrant_id).in_(IDS))
+    .order_by(CallRow.entrant_id, CallRow.stage, CallRow.sample, CallRow.attempt)
 )
 
 
@@ -315,9 +319,9 @@ def _call(row: Row[Any]) -> Call:
 
 
 SNAPSHOT_MARKS = (
-    select(MARK.c.at)
-    .select_from(MARK.join(SNAPSHOT, MARK.c.snapshot_id == SNAPSHOT.c.id))
-    .where(*OF_COHORT_AT, MARK.c.at == AT)
+    select(MarkRow.at)
+    .select_from(MarkRow.__table__.join(SnapshotRow, clause(MarkRow.snapshot_id == SnapshotRow.id)))
+    .where(*OF_COHORT_AT, MarkRow.at == AT)
     .limit(1)
 )
 
@@ -329,26 +333,36 @@ def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
 
 def read_refused_entrants(connection: Connection, round_id: int, code: ErrorCode) -> set[int]:
     """The entrants whose last call in a round ended in this error."""
-    last = select(func.max(CALL.c.id)).where(CALL.c.round_id == round_id).group_by(CALL.c.entrant_id)
-    rows = select(CALL.c.entrant_id).where(CALL.c.id.in_(last), CALL.c.error_code == code)
+    last = select(func.max(CallRow.id)).where(CallRow.round_id == round_id).group_by(CallRow.entrant_id)
+    rows = select(CallRow.entrant_id).where(col(CallRow.id).in_(last), CallRow.error_code == code)
     return set(connection.execute(rows).scalars())
 
 
 def count_facts(connection: Connection) -> dict[str, int]:
     """How much was played."""
-    played = select(ITEM.c.version_id)
-    events = select(func.count(VERSION.c.event_id.distinct())).where(VERSION.c.id.in_(played))
-    settled = select(func.count()).where(ENTRY.c.kind.in_(("settle", "refund")))
-    tables = {"cohorts": COHORT, "rounds": ROUND, "turns": TURN, "entries": ENTRY, "calls": CALL}
+    played = select(SnapshotItemRow.version_id)
+    events = select(func.count(col(MarketVersionRow.event_id).distinct())).where(
+        col(MarketVersionRow.id).in_(played)
+    )
+    settled = select(func.count()).where(col(EntryRow.kind).in_(("settle", "refund")))
+    tables = {
+        "cohorts": CohortRow.__table__,
+        "rounds": RoundRow.__table__,
+        "turns": TurnRow.__table__,
+        "entries": EntryRow.__table__,
+        "calls": CallRow.__table__,
+    }
     found = {
         name: connection.execute(select(func.count()).select_from(t)).scalar_one()
         for name, t in tables.items()
     }
-    found["decision_times"] = connection.execute(select(func.count(ROUND.c.at.distinct()))).scalar_one()
-    markets = select(func.count(ITEM.c.market_id.distinct()))
+    found["decision_times"] = connection.execute(select(func.count(col(RoundRow.at).distinct()))).scalar_one()
+    markets = select(func.count(col(SnapshotItemRow.market_id).distinct()))
     found["markets"] = connection.execute(markets).scalar_one()
     found["events"] = connection.execute(events).scalar_one()
-    found["fills"] = connection.scalar(select(func.count()).where(ENTRY.c.kind.in_(("buy", "sell")))) or 0
+    found["fills"] = (
+        connection.scalar(select(func.count()).where(col(EntryRow.kind).in_(("buy", "sell")))) or 0
+    )
     found["settlements"] = connection.execute(settled).scalar_one()
     return found
 

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, func
+from sqlmodel import and_
 
 from agents.model import Decision, Forecast
 from arena.record.model.cohort import Turn
@@ -19,18 +20,10 @@ from arena.record.queries import cohorts
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.schema.codec import orders_of
-from arena.record.schema.tables import (
-    ENTRANT,
-    ENTRY,
-    FILL,
-    FORECAST,
-    LEVEL,
-    MARK,
-    REJECTION,
-    ROUND,
-    SNAPSHOT,
-    TURN,
-)
+from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, select
 from markets.model import MarketId, Resolution, Snapshot
 from portfolio.model import Bet, Entry, Fill, FillLevel, Rejection, Sale
 from portfolio.whatif import WhatIfStep
@@ -39,43 +32,43 @@ T = TypeVar("T")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
 FILL_NAMES = [field.name for field in fields(Fill) if field.name != "levels"]
 STORED_TURNS = (
-    select(TURN, ENTRANT.c.name)
-    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    .where(TURN.c.round_id == ROUND_ID)
-    .order_by(ENTRANT.c.position)
+    select(TurnRow.__table__, EntrantRow.name)
+    .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)
+    .where(TurnRow.round_id == ROUND_ID)
+    .order_by(EntrantRow.position)
 )
-OF_ROUND = TURN.c.round_id == ROUND_ID
+OF_ROUND = TurnRow.round_id == ROUND_ID
 ROUND_FORECASTS = (
-    select(TURN.c.id, *(FORECAST.c[field.name] for field in fields(Forecast)))
-    .join_from(TURN, FORECAST, FORECAST.c.turn_id == TURN.c.id)
+    select(TurnRow.id, *(ForecastRow.__table__.c[field.name] for field in fields(Forecast)))
+    .join_from(TurnRow.__table__, ForecastRow.__table__, ForecastRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
-    .order_by(FORECAST.c.stage, FORECAST.c.market_id)
+    .order_by(ForecastRow.stage, ForecastRow.market_id)
 )
 ROUND_REJECTIONS = (
-    select(TURN.c.id, *(REJECTION.c[field.name] for field in fields(Rejection)))
-    .join_from(TURN, REJECTION, REJECTION.c.turn_id == TURN.c.id)
+    select(TurnRow.id, *(RejectionRow.__table__.c[field.name] for field in fields(Rejection)))
+    .join_from(TurnRow.__table__, RejectionRow.__table__, RejectionRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
-    .order_by(REJECTION.c.position)
+    .order_by(RejectionRow.position)
 )
 ROUND_FILLS = (
-    select(TURN.c.id, FILL.c.id, *(FILL.c[name] for name in FILL_NAMES))
-    .join_from(TURN, FILL, FILL.c.turn_id == TURN.c.id)
+    select(TurnRow.id, FillRow.id, *(FillRow.__table__.c[name] for name in FILL_NAMES))
+    .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
-    .order_by(FILL.c.position)
+    .order_by(FillRow.position)
 )
 ROUND_LEVELS = (
-    select(FILL.c.id, *(LEVEL.c[field.name] for field in fields(FillLevel)))
-    .join_from(TURN, FILL, FILL.c.turn_id == TURN.c.id)
-    .join(LEVEL, LEVEL.c.fill_id == FILL.c.id)
+    select(FillRow.id, *(FillLevelRow.__table__.c[field.name] for field in fields(FillLevel)))
+    .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
+    .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
     .where(OF_ROUND)
-    .order_by(LEVEL.c.position)
+    .order_by(FillLevelRow.position)
 )
 ROUND_ENTRIES = (
-    select(TURN.c.id, *(ENTRY.c[field.name] for field in fields(Entry)))
-    .join_from(TURN, ROUND, TURN.c.round_id == ROUND.c.id)
-    .join(ENTRY, (ENTRY.c.entrant_id == TURN.c.entrant_id) & (ENTRY.c.at == ROUND.c.at))
-    .where(OF_ROUND, func.substr(ENTRY.c.ref, 1, 5) == "fill:")
-    .order_by(ENTRY.c.number)
+    select(TurnRow.id, *(EntryRow.__table__.c[field.name] for field in fields(Entry)))
+    .join_from(TurnRow.__table__, RoundRow.__table__, TurnRow.round_id == RoundRow.id)
+    .join(EntryRow, (EntryRow.entrant_id == TurnRow.entrant_id) & (EntryRow.at == RoundRow.at))
+    .where(OF_ROUND, func.substr(EntryRow.ref, 1, 5) == "fill:")
+    .order_by(EntryRow.number)
 )
 
 
@@ -98,7 +91,7 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
 
 
 def _grouped(
-    connection: Connection, question: Select[Any], whose: Mapping[str, int], kind: type[T]
+    connection: Connection, question: AnySelect, whose: Mapping[str, int], kind: type[T]
 ) -> dict[int, list[T]]:
     found: dict[int, list[T]] = defaultdict(list)
     for key, *values in connection.execute(question, whose):
@@ -115,8 +108,8 @@ def _fills(connection: Connection, whose: Mapping[str, int]) -> dict[int, list[F
     return found
 
 
-PLACED_TURNS = TURN.join(ROUND, TURN.c.round_id == ROUND.c.id).join(
-    ENTRANT, TURN.c.entrant_id == ENTRANT.c.id
+PLACED_TURNS = TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id)).join(
+    EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)
 )
 
 
@@ -140,8 +133,8 @@ def read_replay_decisions(
 ) -> dict[str, dict[datetime, ReplayDecision]]:
     """Every turn of a cohort, by entrant and time; `too_late` is the code that late wishes were given."""
     shut, beliefs = _closed_markets(connection, cohort_id, too_late), _final_forecasts(connection, cohort_id)
-    keys = (TURN.c.id, ENTRANT.c.name, ROUND.c.number, ROUND.c.at, TURN.c.wishes)
-    rows = connection.execute(select(*keys).select_from(PLACED_TURNS).where(ROUND.c.cohort_id == cohort_id))
+    keys = (TurnRow.id, EntrantRow.name, RoundRow.number, RoundRow.at, TurnRow.orders)
+    rows = connection.execute(select(*keys).select_from(PLACED_TURNS).where(RoundRow.cohort_id == cohort_id))
     found: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
     for row in rows:
         bets, sales = orders_of(row.wishes)
@@ -156,9 +149,9 @@ def read_replay_decisions(
 def _closed_markets(connection: Connection, cohort_id: int, too_late: str) -> dict[int, set[MarketId]]:
     """The markets, by turn, that had closed when the decision came."""
     rows = connection.execute(
-        select(REJECTION.c.turn_id, REJECTION.c.market_id)
-        .select_from(PLACED_TURNS.join(REJECTION, REJECTION.c.turn_id == TURN.c.id))
-        .where(ROUND.c.cohort_id == cohort_id, REJECTION.c.code == too_late)
+        select(RejectionRow.turn_id, RejectionRow.market_id)
+        .select_from(PLACED_TURNS.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id)))
+        .where(RoundRow.cohort_id == cohort_id, RejectionRow.code == too_late)
     )
     found: dict[int, set[MarketId]] = defaultdict(set)
     for row in rows:
@@ -168,12 +161,12 @@ def _closed_markets(connection: Connection, cohort_id: int, too_late: str) -> di
 
 def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[MarketId, int]]:
     """The final probabilities of the turns that were played."""
-    said = and_(FORECAST.c.turn_id == TURN.c.id, FORECAST.c.stage == "final", TURN.c.verdict == "played")
+    said = and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final", TurnRow.status == "played")
     rows = connection.execute(
-        select(FORECAST.c.turn_id, FORECAST.c.market_id, FORECAST.c.probability)
-        .select_from(PLACED_TURNS.join(FORECAST, said))
-        .where(ROUND.c.cohort_id == cohort_id)
-        .order_by(FORECAST.c.turn_id, FORECAST.c.market_id)
+        select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
+        .select_from(PLACED_TURNS.join(ForecastRow, clause(said)))
+        .where(RoundRow.cohort_id == cohort_id)
+        .order_by(ForecastRow.turn_id, ForecastRow.market_id)
     )
     found: dict[int, dict[MarketId, int]] = defaultdict(dict)
     for row in rows:
@@ -217,8 +210,8 @@ def _steps_without_decisions(
     connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequence[Entry]]
 ) -> list[WhatIfStep]:
     """The steps without anybody's decisions: each snapshot that was marked, and the ends known at it."""
-    marked = select(MARK.c.snapshot_id).where(MARK.c.snapshot_id == SNAPSHOT.c.id).exists()
-    mine = select(SNAPSHOT.c.at).where(SNAPSHOT.c.cohort_id == stored.id, marked).order_by(SNAPSHOT.c.at)
+    marked = select(MarkRow.snapshot_id).where(MarkRow.snapshot_id == SnapshotRow.id).exists()
+    mine = select(SnapshotRow.at).where(SnapshotRow.cohort_id == stored.id, marked).order_by(SnapshotRow.at)
     found = [cohorts.read_snapshot(connection, stored.id, at) for at in connection.scalars(mine).all()]
     snapshots = [pair[1] for pair in found if pair is not None]
     markets = sorted({listing.market.id for snapshot in snapshots for listing in snapshot})

@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, and_, select
+from sqlalchemy import Connection
+from sqlalchemy.orm import aliased, join
+from sqlmodel import and_
 
 from arena.record.model.columns import (
     NO_SCORE,
@@ -32,36 +34,26 @@ from arena.record.model.columns import (
     implied_belief,
 )
 from arena.record.queries.trades import read_payouts
-from arena.record.schema.tables import (
-    COHORT,
-    ENTRANT,
-    FILL,
-    FORECAST,
-    ITEM,
-    LEVEL,
-    MARKET,
-    QUOTE,
-    RESOLUTION,
-    ROUND,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
 
 __all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "Connection", "int_column", "read_outcomes", "transpose"]
 
 PLACED_TURNS = (
-    TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
-    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
 )
-LINE_UP_ORDER = (COHORT.c.number, ROUND.c.number, ENTRANT.c.position)
+LINE_UP_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
 
 
 def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
     """How each market ended by the latest version of its resolution."""
     rows = connection.execute(
-        select(RESOLUTION.c.market_id, RESOLUTION.c.payout).order_by(RESOLUTION.c.version)
+        select(ResolutionRow.market_id, ResolutionRow.payout).order_by(ResolutionRow.version)
     )
     ended = {row.market_id: {ONE: 1, 0: 0}.get(row.payout, NO_SCORE) for row in rows}
     return int_column([ended.get(market, OPEN) for market in markets])
@@ -77,7 +69,7 @@ def int_column(values: Any) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-HAS_FORECASTS = TURN.c.verdict.in_(("played", "malformed"))
+HAS_FORECASTS = col(TurnRow.status).in_(("played", "malformed"))
 """Failed turns and those of agents that are out are absent."""
 
 
@@ -147,8 +139,13 @@ def read_forecast_columns(
 
 def read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
     """The newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
-    newest = select(QUOTE.c.mid).where(QUOTE.c.market_id == MARKET.c.id).order_by(QUOTE.c.at.desc()).limit(1)
-    rows = connection.execute(select(MARKET.c.id, newest.scalar_subquery()))
+    newest = (
+        select(QuoteRow.mid)
+        .where(QuoteRow.market_id == MarketRow.id)
+        .order_by(col(QuoteRow.at).desc())
+        .limit(1)
+    )
+    rows = connection.execute(select(MarketRow.id, newest.scalar_subquery()))
     mids = {name: mid / ONE for name, mid in rows if mid is not None}
     return np.array([mids.get(name, np.nan) for name in markets], dtype=np.float64)
 
@@ -156,22 +153,22 @@ def read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
 def read_line_ups(connection: Connection, cohort: int | None = None) -> list[tuple[str, str]]:
     """Every entrant's name, with all that makes two of them twins; cohort by cohort in line-up order."""
     query = (
-        select(ENTRANT.c.name, ENTRANT.c.kind, ENTRANT.c.settings)
-        .join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
-        .order_by(COHORT.c.number, ENTRANT.c.position)
+        select(EntrantRow.name, EntrantRow.kind, EntrantRow.settings)
+        .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
+        .order_by(CohortRow.number, EntrantRow.position)
     )
     if cohort is not None:
-        query = query.where(COHORT.c.number == cohort)
+        query = query.where(CohortRow.number == cohort)
     return [(name, f"{kind} {settings}") for name, kind, settings in connection.execute(query)]
 
 
 def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
-    columns_of = (ENTRANT.c.name, ENTRANT.c.id, COHORT.c.number, ROUND.c.number, ROUND.c.at)
+    columns_of = (EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
     query = (
-        select(TURN.c.id, *columns_of, ROUND.c.snapshot_id).select_from(PLACED_TURNS).where(HAS_FORECASTS)
+        select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(HAS_FORECASTS)
     ).order_by(*LINE_UP_ORDER)
     if cohort is not None:
-        query = query.where(COHORT.c.number == cohort)
+        query = query.where(CohortRow.number == cohort)
     ids, names, entrants, cohorts, rounds, times, snapshots = transpose(connection.execute(query).all(), 7)
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
@@ -190,16 +187,24 @@ def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
 
 def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     joined = (
-        ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id)
-        .join(ROUND, ROUND.c.snapshot_id == ITEM.c.snapshot_id)
-        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-        .outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+        SnapshotItemRow.__table__.join(
+            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
+        )
+        .join(RoundRow, clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id))
+        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+        .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
     )
-    keys = (ITEM.c.snapshot_id, ITEM.c.market_id, VERSION.c.event_id, VERSION.c.category, VERSION.c.closes_at)
-    query = select(*keys, QUOTE.c.mid).select_from(joined).where(ITEM.c.shown == 1)
+    keys = (
+        SnapshotItemRow.snapshot_id,
+        SnapshotItemRow.market_id,
+        MarketVersionRow.event_id,
+        MarketVersionRow.category,
+        MarketVersionRow.closes_at,
+    )
+    query = select(*keys, QuoteRow.mid).select_from(joined).where(SnapshotItemRow.shown == 1)
     if cohort is not None:
-        query = query.where(COHORT.c.number == cohort)
-    query = query.order_by(COHORT.c.number, ROUND.c.number, ITEM.c.position)
+        query = query.where(CohortRow.number == cohort)
+    query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     snapshots, ids, events, categories, closes, mids = transpose(connection.execute(query).all(), 6)
     markets, market = factorize(ids)
     event_names, event = factorize(events)
@@ -230,12 +235,12 @@ def _stated_probabilities(
 ) -> Ints:
     """What was stated for each pair of turn and market, in millionths; -1 where nothing was."""
     query = (
-        select(FORECAST.c.turn_id, FORECAST.c.market_id, FORECAST.c.probability)
-        .select_from(PLACED_TURNS.join(FORECAST, FORECAST.c.turn_id == TURN.c.id))
-        .where(FORECAST.c.stage == stage, TURN.c.verdict == "played")
+        select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
+        .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
+        .where(ForecastRow.stage == stage, TurnRow.status == "played")
     )
     if cohort is not None:
-        query = query.where(COHORT.c.number == cohort)
+        query = query.where(CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
     found = np.full(turn.size, -1, dtype=np.int64)
     if not ids or not turn.size:
@@ -254,7 +259,7 @@ def _stated_probabilities(
 
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
     """The entrants that are shown no prices, and when the model of each was released."""
-    rows = connection.execute(select(ENTRANT.c.id, ENTRANT.c.settings))
+    rows = connection.execute(select(EntrantRow.id, EntrantRow.settings))
     settings = {key: json.loads(text) for key, text in rows}
     blind = {key for key, its in settings.items() if its.get("prices") == "hidden"}
     days = {key: its["released"] for key, its in settings.items() if its.get("released")}
@@ -300,27 +305,29 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     )
 
 
-def _purchases(cohort: int | None) -> Select[Any]:
-    keys = (FILL.c.id, ENTRANT.c.name, COHORT.c.number, ROUND.c.number, FILL.c.market_id)
+def _purchases(cohort: int | None) -> AnySelect:
+    keys = (FillRow.id, EntrantRow.name, CohortRow.number, RoundRow.number, FillRow.market_id)
     query = (
-        select(*keys, FILL.c.side, FILL.c.wanted, FILL.c.base)
-        .select_from(PLACED_TURNS.join(FILL, FILL.c.turn_id == TURN.c.id))
-        .where(FILL.c.action == "buy")
-        .order_by(*LINE_UP_ORDER, FILL.c.position)
+        select(*keys, FillRow.side, FillRow.wanted, FillRow.base)
+        .select_from(PLACED_TURNS.join(FillRow, clause(FillRow.turn_id == TurnRow.id)))
+        .where(FillRow.action == "buy")
+        .order_by(*LINE_UP_ORDER, FillRow.position)
     )
-    return query if cohort is None else query.where(COHORT.c.number == cohort)
+    return query if cohort is None else query.where(CohortRow.number == cohort)
 
 
 def _largest_stakes(connection: Connection) -> dict[int, int]:
     """`max_bet` of the rules that each cohort has frozen."""
-    rows = connection.execute(select(COHORT.c.number, COHORT.c.frozen))
+    rows = connection.execute(select(CohortRow.number, CohortRow.frozen))
     return {row.number: int(json.loads(row.frozen)["rules"]["max_bet"]) for row in rows}
 
 
 def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]:
     """The average price of each purchase, of the side's own share; summed here, where nothing overflows."""
-    bought = _purchases(cohort).with_only_columns(FILL.c.id).order_by(None)
-    levels = select(LEVEL.c.fill_id, LEVEL.c.price, LEVEL.c.shares).where(LEVEL.c.fill_id.in_(bought))
+    bought = _purchases(cohort).with_only_columns(FillRow.id).order_by(None)
+    levels = select(FillLevelRow.fill_id, FillLevelRow.price, FillLevelRow.shares).where(
+        col(FillLevelRow.fill_id).in_(bought)
+    )
     paid: dict[int, int] = defaultdict(int)
     shares: dict[int, int] = defaultdict(int)
     for fill, price, bought_shares in connection.execute(levels).all():
@@ -329,21 +336,23 @@ def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]
     return {fill: paid[fill] / (shares[fill] * ONE) for fill in paid}
 
 
-BEFORE, AFTER = FORECAST.alias("before"), FORECAST.alias("after")
+BEFORE, AFTER = aliased(ForecastRow, name="before"), aliased(ForecastRow, name="after")
 ASKED_TWICE = and_(
-    AFTER.c.turn_id == BEFORE.c.turn_id,
-    AFTER.c.market_id == BEFORE.c.market_id,
-    AFTER.c.stage == "final",
+    AFTER.turn_id == BEFORE.turn_id,
+    AFTER.market_id == BEFORE.market_id,
+    AFTER.stage == "final",
 )
-ITEM_OF_PAIR = and_(ITEM.c.snapshot_id == ROUND.c.snapshot_id, ITEM.c.market_id == BEFORE.c.market_id)
+ITEM_OF_PAIR = and_(
+    SnapshotItemRow.snapshot_id == RoundRow.snapshot_id, SnapshotItemRow.market_id == BEFORE.market_id
+)
 FORECAST_PAIRS = (
-    BEFORE.join(AFTER, ASKED_TWICE)
-    .join(TURN, and_(BEFORE.c.turn_id == TURN.c.id, TURN.c.verdict == "played"))
-    .join(ROUND, TURN.c.round_id == ROUND.c.id)
-    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-    .join(ITEM, ITEM_OF_PAIR)
-    .join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    join(BEFORE, AFTER, ASKED_TWICE)
+    .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, TurnRow.status == "played")))
+    .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+    .join(SnapshotItemRow, clause(ITEM_OF_PAIR))
+    .join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
 )
 
 
@@ -361,12 +370,12 @@ class ForecastPairs:
 def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None = None) -> ForecastPairs:
     """The pairs of an agent, over all its cohorts or in one; markets without a mid are left out."""
     query = (
-        select(BEFORE.c.market_id, BEFORE.c.probability, AFTER.c.probability, QUOTE.c.mid)
+        select(BEFORE.market_id, BEFORE.probability, AFTER.probability, QuoteRow.mid)
         .select_from(FORECAST_PAIRS)
-        .where(BEFORE.c.stage == "blind", ENTRANT.c.name == agent, QUOTE.c.mid.is_not(None))
-        .order_by(COHORT.c.number, ROUND.c.number, ITEM.c.position)
+        .where(BEFORE.stage == "blind", EntrantRow.name == agent, col(QuoteRow.mid).is_not(None))
+        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
-    rows = connection.execute(query if cohort is None else query.where(COHORT.c.number == cohort)).all()
+    rows = connection.execute(query if cohort is None else query.where(CohortRow.number == cohort)).all()
     names, market = factorize([row[0] for row in rows])
     # Versions come in order, so the newest one stands.
     ended = {name: payout for (name, _), payout in read_payouts(connection, names).items()}

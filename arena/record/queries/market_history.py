@@ -12,40 +12,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    BindParameter,
-    Connection,
-    DateTime,
-    FromClause,
-    Select,
-    Text,
-    and_,
-    bindparam,
-    column,
-    func,
-    select,
-)
+from sqlalchemy import ARRAY, BindParameter, Connection, DateTime, FromClause, Text, bindparam, column, func
+from sqlalchemy.orm import aliased
+from sqlmodel import and_
 
 from arena.record.queries.cohorts import LEARNT_RESOLUTIONS
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime, instant_text
+from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.statements import batches
-from arena.record.schema.tables import (
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    FILL,
-    FORECAST,
-    ITEM,
-    LEVEL,
-    MARK,
-    QUOTE,
-    ROUND,
-    SNAPSHOT,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS, quote_of
 from markets.model import Market, MarketId, Quote, Resolution
 from portfolio.model import Entry
@@ -64,11 +43,11 @@ class PageVersion:
     market: Market
 
 
-PAGE_COLUMNS = [VERSION.c[name] for name in Market.__dataclass_fields__ if name != "id"]
+PAGE_COLUMNS = [MarketVersionRow.__table__.c[name] for name in Market.__dataclass_fields__ if name != "id"]
 PAGE_VERSIONS = (
-    select(VERSION.c.version, VERSION.c.at, *PAGE_COLUMNS)
-    .where(VERSION.c.market_id == MARKET_ID)
-    .order_by(VERSION.c.version)
+    select(MarketVersionRow.version, MarketVersionRow.at, *PAGE_COLUMNS)
+    .where(MarketVersionRow.market_id == MARKET_ID)
+    .order_by(MarketVersionRow.version)
 )
 
 
@@ -104,23 +83,26 @@ class MarketRound:
 
 
 # By cohort and time: there is no index from a snapshot to its round.
-IS_DECISION_SNAPSHOT = and_(ROUND.c.cohort_id == SNAPSHOT.c.cohort_id, ROUND.c.at == SNAPSHOT.c.at)
+IS_DECISION_SNAPSHOT = and_(RoundRow.cohort_id == SnapshotRow.cohort_id, RoundRow.at == SnapshotRow.at)
 MARKET_ROUNDS = (
-    select(ROUND.c.id, COHORT.c.number, ROUND.c.number, ROUND.c.at, ITEM.c.shown)
+    select(RoundRow.id, CohortRow.number, RoundRow.number, RoundRow.at, SnapshotItemRow.shown)
     .select_from(
-        ITEM.join(SNAPSHOT, ITEM.c.snapshot_id == SNAPSHOT.c.id)
-        .join(ROUND, IS_DECISION_SNAPSHOT)
-        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+        SnapshotItemRow.__table__.join(SnapshotRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
+        .join(RoundRow, clause(IS_DECISION_SNAPSHOT))
+        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
     )
-    .where(ITEM.c.market_id == MARKET_ID)
-    .order_by(ROUND.c.at, COHORT.c.number)
+    .where(SnapshotItemRow.market_id == MARKET_ID)
+    .order_by(RoundRow.at, CohortRow.number)
 )
 
 
 def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketRound]:
     """The rounds that a market was in, oldest first."""
     rows = connection.execute(MARKET_ROUNDS, {"market": market})
-    return [MarketRound(*[*place, bool(shown)]) for *place, shown in rows]
+    return [
+        MarketRound(round_id=round_id, cohort=cohort, number=number, at=at, shown=bool(shown))
+        for round_id, cohort, number, at, shown in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +115,17 @@ class MarketForecast:
 
 
 FORECAST_HERE = and_(
-    FORECAST.c.turn_id == TURN.c.id, FORECAST.c.market_id == MARKET_ID, FORECAST.c.stage == "final"
+    ForecastRow.turn_id == TurnRow.id, ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final"
 )
 MARKET_FORECASTS = (
-    select(TURN.c.round_id, ENTRANT.c.name, FORECAST.c.probability)
-    .select_from(TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, FORECAST_HERE))
-    .where(TURN.c.round_id.in_(IDS), TURN.c.verdict == "played")
-    .order_by(TURN.c.round_id, ENTRANT.c.position)
+    select(TurnRow.round_id, EntrantRow.name, ForecastRow.probability)
+    .select_from(
+        TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
+            ForecastRow, clause(FORECAST_HERE)
+        )
+    )
+    .where(col(TurnRow.round_id).in_(IDS), TurnRow.status == "played")
+    .order_by(TurnRow.round_id, EntrantRow.position)
 )
 
 
@@ -147,7 +133,7 @@ def read_market_forecasts(
     connection: Connection, market: MarketId, rounds: Collection[int], agent: str = ""
 ) -> list[MarketForecast]:
     """What agents, or one of them, said of a market in these rounds."""
-    query = MARKET_FORECASTS.where(ENTRANT.c.name == agent) if agent else MARKET_FORECASTS
+    query = MARKET_FORECASTS.where(EntrantRow.name == agent) if agent else MARKET_FORECASTS
     rows = connection.execute(query, {"market": market, "ids": list(rounds)})
     return [MarketForecast(*row) for row in rows]
 
@@ -168,29 +154,29 @@ class MarketTrade:
     price: float
 
 
-AVERAGE_PRICE = func.sum(LEVEL.c.price * 1.0 * LEVEL.c.shares) / func.sum(LEVEL.c.shares)
-FILL_PRICE = select(AVERAGE_PRICE).where(LEVEL.c.fill_id == FILL.c.id).scalar_subquery()
+AVERAGE_PRICE = func.sum(FillLevelRow.price * 1.0 * FillLevelRow.shares) / func.sum(FillLevelRow.shares)
+FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).scalar_subquery()
 # The ledger's lines about a market lead to the turns behind them; no fill is looked at in vain.
 FILL_JOIN = (
-    select(TURN.c.id)
+    select(TurnRow.id)
     .select_from(
-        ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-        .join(ROUND, and_(ROUND.c.cohort_id == ENTRANT.c.cohort_id, ROUND.c.at == ENTRY.c.at))
-        .join(TURN, and_(TURN.c.round_id == ROUND.c.id, TURN.c.entrant_id == ENTRANT.c.id))
+        EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
+        .join(RoundRow, clause(and_(RoundRow.cohort_id == EntrantRow.cohort_id, RoundRow.at == EntryRow.at)))
+        .join(TurnRow, clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id)))
     )
-    .where(ENTRY.c.market_id == MARKET_ID, ENTRY.c.kind.in_(("buy", "sell")))
+    .where(EntryRow.market_id == MARKET_ID, col(EntryRow.kind).in_(("buy", "sell")))
 )
 MARKET_TRADES = (
-    select(COHORT.c.number, ROUND.c.number, ROUND.c.at, ENTRANT.c.name)
-    .add_columns(FILL.c.side, FILL.c.action, FILL.c.shares, FILL.c.amount, FILL.c.fee, FILL_PRICE)
+    select(CohortRow.number, RoundRow.number, RoundRow.at, EntrantRow.name)
+    .add_columns(FillRow.side, FillRow.action, FillRow.shares, FillRow.amount, FillRow.fee, FILL_PRICE)
     .select_from(
-        FILL.join(TURN, FILL.c.turn_id == TURN.c.id)
-        .join(ROUND, TURN.c.round_id == ROUND.c.id)
-        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-        .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+        FillRow.__table__.join(TurnRow, clause(FillRow.turn_id == TurnRow.id))
+        .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
     )
-    .where(FILL.c.turn_id.in_(FILL_JOIN), FILL.c.market_id == MARKET_ID)
-    .order_by(ROUND.c.at.desc(), COHORT.c.number.desc(), ENTRANT.c.position, FILL.c.position)
+    .where(col(FillRow.turn_id).in_(FILL_JOIN), FillRow.market_id == MARKET_ID)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position, FillRow.position)
     .limit(bindparam("most"))
 )
 
@@ -213,18 +199,18 @@ class MarketAccount:
 
 MARKET_ENTRIES = (
     select(
-        ENTRANT.c.id.label("entrant"),
-        COHORT.c.number.label("cohort"),
-        ENTRANT.c.name,
-        *(ENTRY.c[name] for name in Entry.__dataclass_fields__),
+        col(EntrantRow.id).label("entrant"),
+        col(CohortRow.number).label("cohort"),
+        EntrantRow.name,
+        *(EntryRow.__table__.c[name] for name in Entry.__dataclass_fields__),
     )
     .select_from(
-        ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id).join(
-            COHORT, ENTRANT.c.cohort_id == COHORT.c.id
+        EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id)).join(
+            CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)
         )
     )
-    .where(ENTRY.c.market_id == MARKET_ID)
-    .order_by(COHORT.c.number.desc(), ENTRANT.c.position, ENTRY.c.number)
+    .where(EntryRow.market_id == MARKET_ID)
+    .order_by(col(CohortRow.number).desc(), EntrantRow.position, EntryRow.number)
 )
 
 
@@ -236,24 +222,26 @@ def read_market_accounts(connection: Connection, market: MarketId) -> list[Marke
     return [MarketAccount(*key, tuple(entries)) for key, entries in found.items()]
 
 
-NEWEST_MARK = select(MARK.c.snapshot_id).where(MARK.c.entrant_id == ENTRANT.c.id).order_by(MARK.c.at.desc())
-IS_VALUED_SNAPSHOT = SNAPSHOT.c.id == NEWEST_MARK.limit(1).correlate(ENTRANT).scalar_subquery()
-ITEM_HERE = and_(ITEM.c.snapshot_id == SNAPSHOT.c.id, ITEM.c.market_id == MARKET_ID)
+NEWEST_MARK = (
+    select(MarkRow.snapshot_id).where(MarkRow.entrant_id == EntrantRow.id).order_by(col(MarkRow.at).desc())
+)
+IS_VALUED_SNAPSHOT = SnapshotRow.id == NEWEST_MARK.limit(1).correlate(EntrantRow.__table__).scalar_subquery()
+ITEM_HERE = and_(SnapshotItemRow.snapshot_id == SnapshotRow.id, SnapshotItemRow.market_id == MARKET_ID)
 LAST_MARKS = (
     select(
-        COHORT.c.number.label("cohort"),
-        SNAPSHOT.c.taken_at,
-        ITEM.c.market_id,
-        ITEM.c.quoted_at,
-        *(QUOTE.c[name] for name in QUOTE_FIELDS),
+        col(CohortRow.number).label("cohort"),
+        SnapshotRow.taken_at,
+        SnapshotItemRow.market_id,
+        SnapshotItemRow.quoted_at,
+        *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS),
     )
     .select_from(
-        ENTRANT.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
-        .join(SNAPSHOT, IS_VALUED_SNAPSHOT)
-        .join(ITEM, ITEM_HERE)
-        .join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+        EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
+        .join(SnapshotRow, clause(IS_VALUED_SNAPSHOT))
+        .join(SnapshotItemRow, clause(ITEM_HERE))
+        .join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
     )
-    .where(ENTRANT.c.id.in_(IDS))
+    .where(col(EntrantRow.id).in_(IDS))
 )
 
 
@@ -266,8 +254,8 @@ def read_last_marks(
 
 
 PRICED_MARKET_ID: BindParameter[str] = bindparam("market")
-OF_MARKET = QUOTE.c.market_id == PRICED_MARKET_ID
-PRICE_COLUMNS = (QUOTE.c.at, QUOTE.c.bid, QUOTE.c.ask, QUOTE.c.mid, QUOTE.c.last)
+OF_MARKET = QuoteRow.market_id == PRICED_MARKET_ID
+PRICE_COLUMNS = (QuoteRow.at, QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,11 +283,11 @@ class PriceHistory:
 
 
 FIRST_PRICES = (
-    select(*PRICE_COLUMNS).where(OF_MARKET).order_by(QUOTE.c.at, QUOTE.c.id).limit(bindparam("most"))
+    select(*PRICE_COLUMNS).where(OF_MARKET).order_by(QuoteRow.at, QuoteRow.id).limit(bindparam("most"))
 )
 PRICE_ENDS = (
-    select(QUOTE.c.at).where(OF_MARKET).order_by(QUOTE.c.at).limit(1),
-    select(QUOTE.c.at).where(OF_MARKET).order_by(QUOTE.c.at.desc()).limit(1),
+    select(QuoteRow.at).where(OF_MARKET).order_by(QuoteRow.at).limit(1),
+    select(QuoteRow.at).where(OF_MARKET).order_by(col(QuoteRow.at).desc()).limit(1),
 )
 
 
@@ -317,13 +305,13 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
     return PriceHistory(tuple(StoredPrice(*row) for row in rows), thinned=True)
 
 
-def _prices_at(dialect: str) -> Select[Any]:
+def _prices_at(dialect: str) -> AnySelect:
     """The newest price at each of the instants given."""
-    one, times = QUOTE.alias("one"), _instants_table(dialect)
-    newest = select(one.c.id).where(one.c.market_id == PRICED_MARKET_ID, one.c.at <= times.c.value)
-    newest = newest.order_by(one.c.at.desc(), one.c.id.desc()).limit(1).correlate(times)
+    one, times = aliased(QuoteRow, name="one"), _instants_table(dialect)
+    newest = select(one.id).where(one.market_id == PRICED_MARKET_ID, one.at <= times.c.value)
+    newest = newest.order_by(col(one.at).desc(), col(one.id).desc()).limit(1).correlate(times)
     chosen = select(newest.scalar_subquery()).select_from(times)
-    return select(*PRICE_COLUMNS).where(QUOTE.c.id.in_(chosen)).order_by(QUOTE.c.at, QUOTE.c.id)
+    return select(*PRICE_COLUMNS).where(col(QuoteRow.id).in_(chosen)).order_by(QuoteRow.at, QuoteRow.id)
 
 
 def _instants_table(dialect: str) -> FromClause:
@@ -341,15 +329,17 @@ def _instants_parameter(connection: Connection, times: Sequence[datetime]) -> di
 
 
 EVENT_IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
-QUESTIONS_OF_EVENTS = select(VERSION.c.event_id, VERSION.c.question).where(VERSION.c.event_id.in_(EVENT_IDS))
-OLDEST_LAST = QUESTIONS_OF_EVENTS.order_by(VERSION.c.id.desc())
+QUESTIONS_OF_EVENTS = select(MarketVersionRow.event_id, MarketVersionRow.question).where(
+    col(MarketVersionRow.event_id).in_(EVENT_IDS)
+)
+OLDEST_LAST = QUESTIONS_OF_EVENTS.order_by(col(MarketVersionRow.id).desc())
 
 
 def read_questions(connection: Connection, market_ids: Sequence[str]) -> dict[str, str]:
     """The question of each market, as its page said last."""
     found: dict[str, str] = {}
     for some in batches(market_ids):
-        rows = newest_rows(connection, VERSION, some, "version", "question")
+        rows = newest_rows(connection, MarketVersionRow, some, "version", "question")
         found |= {key: row.question for key, row in rows.items()}
     return found
 

@@ -14,40 +14,19 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import (
-    BindParameter,
-    Connection,
-    Select,
-    Text,
-    and_,
-    bindparam,
-    case,
-    column,
-    exists,
-    func,
-    select,
-    values,
-)
+from sqlalchemy import BindParameter, Connection, Text, bindparam, column, exists, func, values
+from sqlalchemy.orm import aliased
+from sqlmodel import and_, case
 
 from arena.record.queries.cohorts import read_resolutions
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import BigInt
+from arena.record.schema.ledger import EntryRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import batches
-from arena.record.schema.tables import (
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    FORECAST,
-    ITEM,
-    MARKET,
-    QUOTE,
-    RESOLUTION,
-    ROUND,
-    SNAPSHOT,
-    SYNC,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, column_of, count, select
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
 from arena.record.write.sync import markets_gone_since
 from markets.model import Listing, Market, MarketId, Quote, Resolution
@@ -66,17 +45,17 @@ class ShowingRound:
 
 
 SHOWING_ROUNDS = (
-    select(ROUND.c.id, ROUND.c.snapshot_id, ROUND.c.at)
-    .order_by(ROUND.c.at.desc(), ROUND.c.id.desc())
+    select(RoundRow.id, RoundRow.snapshot_id, RoundRow.at)
+    .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
     .limit(bindparam("most"))
     .offset(bindparam("start"))
 )
 SHOWN_IN_ROUND = (
-    select(ITEM.c.snapshot_id, ITEM.c.market_id)
-    .where(ITEM.c.snapshot_id.in_(DIRECTORY_IDS), ITEM.c.shown == 1)
-    .order_by(ITEM.c.snapshot_id, ITEM.c.position)
+    select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id)
+    .where(col(SnapshotItemRow.snapshot_id).in_(DIRECTORY_IDS), SnapshotItemRow.shown == 1)
+    .order_by(SnapshotItemRow.snapshot_id, SnapshotItemRow.position)
 )
-ANY_SHOWN = select(ITEM.c.market_id).where(ITEM.c.shown == 1).limit(1)
+ANY_SHOWN = select(SnapshotItemRow.market_id).where(SnapshotItemRow.shown == 1).limit(1)
 
 
 def was_any_shown(connection: Connection) -> bool:
@@ -121,8 +100,10 @@ class ListedMarket:
 
 def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list[ListedMarket]:
     """These markets, in the order given."""
-    pages = newest_rows(connection, VERSION, ids, "version", "event_id", "question", "category", "closes_at")
-    ends = newest_rows(connection, RESOLUTION, ids, "version", "payout")
+    pages = newest_rows(
+        connection, MarketVersionRow, ids, "version", "event_id", "question", "category", "closes_at"
+    )
+    ends = newest_rows(connection, ResolutionRow, ids, "version", "payout")
     return [_listed_market(pages[id], ends.get(id)) for id in ids]
 
 
@@ -150,23 +131,27 @@ def read_forecast_spreads(
     named = values(column("market_id", Text), column("round_id", BigInt), name="pairs")
     pairs = named.data([(market, last.round_id) for market, last in shown.items()]).cte("pairs")
     said = and_(
-        FORECAST.c.turn_id == TURN.c.id,
-        FORECAST.c.market_id == pairs.c.market_id,
-        FORECAST.c.stage == "final",
+        ForecastRow.turn_id == TurnRow.id,
+        ForecastRow.market_id == pairs.c.market_id,
+        ForecastRow.stage == "final",
     )
-    joined = pairs.join(TURN, and_(TURN.c.round_id == pairs.c.round_id, TURN.c.verdict == "played"))
-    joined = joined.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id).join(FORECAST, said)
-    chance = FORECAST.c.probability
+    joined = pairs.join(
+        TurnRow, clause(and_(TurnRow.round_id == pairs.c.round_id, TurnRow.status == "played"))
+    )
+    joined = joined.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
+        ForecastRow, clause(said)
+    )
+    chance = ForecastRow.probability
     query = select(pairs.c.market_id, func.count(), func.min(chance), func.max(chance)).select_from(joined)
-    query = query.where(ENTRANT.c.kind.not_in(sorted(but))).group_by(pairs.c.market_id)
+    query = query.where(col(EntrantRow.kind).not_in(sorted(but))).group_by(pairs.c.market_id)
     return {MarketId(market): ForecastSpread(*figures) for market, *figures in connection.execute(query)}
 
 
-IS_TRADE = case((ENTRY.c.kind.in_(("buy", "sell")), 1), else_=0)
+IS_TRADE = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
 MARKET_LOTS = (
-    select(ENTRY.c.market_id, func.sum(ENTRY.c.shares).label("shares"), func.sum(IS_TRADE).label("trades"))
-    .select_from(MARKET.join(ENTRY, ENTRY.c.market_id == MARKET.c.id))
-    .group_by(ENTRY.c.market_id, ENTRY.c.entrant_id, ENTRY.c.side)
+    select(EntryRow.market_id, func.sum(EntryRow.shares).label("shares"), func.sum(IS_TRADE).label("trades"))
+    .select_from(MarketRow.__table__.join(EntryRow, clause(EntryRow.market_id == MarketRow.id)))
+    .group_by(EntryRow.market_id, EntryRow.entrant_id, EntryRow.side)
 )
 
 
@@ -189,28 +174,28 @@ def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[Mar
 
 EVENTS: BindParameter[Sequence[Any]] = bindparam("events", expanding=True)
 
-NEWER_VERSION = VERSION.alias("newer")
+NEWER_VERSION = aliased(MarketVersionRow, name="newer")
 NEWEST_VERSION = (
-    select(func.max(NEWER_VERSION.c.version))
-    .where(NEWER_VERSION.c.market_id == VERSION.c.market_id)
+    select(func.max(NEWER_VERSION.version))
+    .where(NEWER_VERSION.market_id == MarketVersionRow.market_id)
     .scalar_subquery()
 )
 
 # From each market to the next by the index: a record knows a hundred thousand, of which agents saw a few.
-FIRST_MARKET = select(func.min(ITEM.c.market_id).label("id")).cte("met", recursive=True)
-FOLLOWING_ITEM = ITEM.alias("following")
+FIRST_MARKET = select(func.min(SnapshotItemRow.market_id).label("id")).cte("met", recursive=True)
+FOLLOWING_ITEM = aliased(SnapshotItemRow, name="following")
 NEXT_MARKET = (
-    select(func.min(FOLLOWING_ITEM.c.market_id))
-    .where(FOLLOWING_ITEM.c.market_id > FIRST_MARKET.c.id)
+    select(func.min(FOLLOWING_ITEM.market_id))
+    .where(FOLLOWING_ITEM.market_id > FIRST_MARKET.c.id)
     .scalar_subquery()
 )
 MET_MARKETS = FIRST_MARKET.union_all(select(NEXT_MARKET).where(FIRST_MARKET.c.id.is_not(None)))
-NEWEST_PAGE = and_(VERSION.c.market_id == MET_MARKETS.c.id, VERSION.c.version == NEWEST_VERSION)
+NEWEST_PAGE = and_(MarketVersionRow.market_id == MET_MARKETS.c.id, MarketVersionRow.version == NEWEST_VERSION)
 CATEGORIES = (
-    select(VERSION.c.category, func.count())
-    .select_from(MET_MARKETS.join(VERSION, NEWEST_PAGE))
-    .where(VERSION.c.category != "")
-    .group_by(VERSION.c.category)
+    select(MarketVersionRow.category, func.count())
+    .select_from(MET_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE)))
+    .where(MarketVersionRow.category != "")
+    .group_by(MarketVersionRow.category)
 )
 
 
@@ -222,14 +207,14 @@ def read_categories(connection: Connection) -> list[str]:
 
 def count_shown_rounds(connection: Connection) -> int:
     """How many rounds have put markets before agents: it changes with what they were shown."""
-    return connection.execute(select(func.count(ROUND.c.id))).scalar_one()
+    return connection.execute(select(count(RoundRow.id))).scalar_one()
 
 
 MARKETS_BY_EVENT = (
-    select(VERSION.c.event_id, func.count())
-    .where(VERSION.c.event_id.in_(EVENTS), VERSION.c.version == NEWEST_VERSION)
-    .where(exists().where(ITEM.c.market_id == VERSION.c.market_id))
-    .group_by(VERSION.c.event_id)
+    select(MarketVersionRow.event_id, func.count())
+    .where(col(MarketVersionRow.event_id).in_(EVENTS), MarketVersionRow.version == NEWEST_VERSION)
+    .where(exists().where(clause(SnapshotItemRow.market_id == MarketVersionRow.market_id)))
+    .group_by(MarketVersionRow.event_id)
 )
 
 
@@ -243,7 +228,7 @@ def read_quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) 
 
     Its time is the last at which someone found it so: when it was stored, or a sync or a snapshot later.
     """
-    rows = newest_rows(connection, QUOTE, ids, "at", *QUOTE_FIELDS, until=at)
+    rows = newest_rows(connection, QuoteRow, ids, "at", *QUOTE_FIELDS, until=at)
     looks, items = last_sightings(connection, rows, at), _snapshot_quotes(connection, ids, at)
     found = dict[MarketId, Quote]()
     for market in ids:
@@ -263,27 +248,33 @@ def _snapshot_quotes(connection: Connection, ids: Sequence[str], at: datetime) -
 
 
 @cache
-def _last_items_query(dialect: str) -> Select[Any]:
-    one = ITEM.alias("one")
-    until = one.c.quoted_at <= bindparam("until", type_=ITEM.c.quoted_at.type)
-    last = select(func.max(one.c.quoted_at)).where(one.c.market_id == MARKET.c.id, until)
-    joined = MARKET.join(ITEM, ITEM.c.market_id == MARKET.c.id).join(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
-    prices = (QUOTE.c.market_id, ITEM.c.quoted_at, *(QUOTE.c[name] for name in QUOTE_FIELDS))
-    newest_one = ITEM.c.quoted_at == last.correlate(MARKET).scalar_subquery()
+def _last_items_query(dialect: str) -> AnySelect:
+    one = aliased(SnapshotItemRow, name="one")
+    until = one.quoted_at <= bindparam("until", type_=column_of(SnapshotItemRow.quoted_at).type)
+    last = select(func.max(one.quoted_at)).where(one.market_id == MarketRow.id, until)
+    joined = MarketRow.__table__.join(
+        SnapshotItemRow, clause(SnapshotItemRow.market_id == MarketRow.id)
+    ).join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    prices = (
+        QuoteRow.market_id,
+        SnapshotItemRow.quoted_at,
+        *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS),
+    )
+    newest_one = SnapshotItemRow.quoted_at == last.correlate(MarketRow.__table__).scalar_subquery()
     mine = is_in_markets(dialect)
-    return select(*prices).select_from(joined).where(newest_one, mine).order_by(ITEM.c.quote_id)
+    return select(*prices).select_from(joined).where(newest_one, mine).order_by(SnapshotItemRow.quote_id)
 
 
 def read_price_changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
     """Every stored price of a market until an instant, oldest first: one for each change."""
-    columns = (QUOTE.c.market_id, *(QUOTE.c[name] for name in QUOTE_FIELDS))
-    rows = select(*columns).where(QUOTE.c.market_id == market, QUOTE.c.at <= until)
-    return [quote_of(row) for row in connection.execute(rows.order_by(QUOTE.c.at, QUOTE.c.id))]
+    columns = (QuoteRow.market_id, *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS))
+    rows = select(*columns).where(QuoteRow.market_id == market, QuoteRow.at <= until)
+    return [quote_of(row) for row in connection.execute(rows.order_by(QuoteRow.at, QuoteRow.id))]
 
 
 def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
     """What each market's page said at an instant, if anyone had read it by then."""
-    rows = newest_rows(connection, VERSION, ids, "version", *PAGE_FIELDS, until=at)
+    rows = newest_rows(connection, MarketVersionRow, ids, "version", *PAGE_FIELDS, until=at)
     return {
         MarketId(m): Market(MarketId(m), *(getattr(row, name) for name in PAGE_FIELDS))
         for m, row in rows.items()
@@ -301,7 +292,7 @@ def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime
 
 def read_known_ids(connection: Connection, at: datetime) -> list[MarketId]:
     """Every market that anyone had seen by an instant, in the order of their ids."""
-    rows = connection.scalars(select(MARKET.c.id).where(MARKET.c.first_seen_at <= at))
+    rows = connection.scalars(select(MarketRow.id).where(MarketRow.first_seen_at <= at))
     return sorted(MarketId(row) for row in rows)
 
 
@@ -347,9 +338,9 @@ def _market_status(
 
 # By cohort: the index has the times of each in their order, and a year has tens of thousands.
 NEWEST_OF_COHORT = (
-    select(func.max(SNAPSHOT.c.at)).where(SNAPSHOT.c.cohort_id == COHORT.c.id).scalar_subquery()
+    select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).scalar_subquery()
 )
-NEWEST_INSTANTS = (select(func.max(NEWEST_OF_COHORT)).select_from(COHORT), select(func.max(SYNC.c.at)))
+NEWEST_INSTANTS = (select(func.max(NEWEST_OF_COHORT)).select_from(CohortRow), select(func.max(SyncRow.at)))
 
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:

@@ -11,34 +11,28 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import BindParameter, Connection, bindparam, case, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, func
+from sqlalchemy.orm import aliased
+from sqlmodel import case
 
 from arena.record.model.status import LeaderStatus, OpenCohort, OpenPositions, QuarantineCount, RoundState
 from arena.record.schema.codec import cohort_of
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
-from arena.record.schema.tables import (
-    CALL,
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    ITEM,
-    LEASE,
-    MARK,
-    ROUND,
-    SET_ASIDE,
-    SNAPSHOT,
-    SYNC,
-    TURN,
-)
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.typed import clause, col, column_of, select
+from arena.record.schema.work import LeaseRow
+from arena.record.schema.world import QuarantineRow, SyncRow
 from arena.record.write.reservations import COST
 
 LEADER_LEASE = "scheduler"
-IS_OPEN = COHORT.c.ended_at.is_(None)
+IS_OPEN = col(CohortRow.ended_at).is_(None)
 COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 VENUE_NAMES: BindParameter[Sequence[str]] = bindparam("names", expanding=True)
 
-LEADER_LEASE_ROW = select(LEASE.c.holder, LEASE.c.expires_at, LEASE.c.expires_at > NOW).where(
-    LEASE.c.name == LEADER_LEASE
+LEADER_LEASE_ROW = select(LeaseRow.holder, LeaseRow.expires_at, LeaseRow.expires_at > NOW).where(
+    LeaseRow.name == LEADER_LEASE
 )
 
 
@@ -52,8 +46,8 @@ def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> Lead
     return LeaderStatus(host, rest.partition("/")[0], bool(leased) and is_alive(holder), until)
 
 
-HALTS = (COHORT.c.paused_at, COHORT.c.stopped_at)
-OPEN_COHORTS = select(COHORT.c.id, COHORT.c.frozen, *HALTS).where(IS_OPEN).order_by(COHORT.c.number)
+HALTS = (CohortRow.paused_at, CohortRow.stopped_at)
+OPEN_COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).where(IS_OPEN).order_by(CohortRow.number)
 
 
 def read_open_cohorts(connection: Connection) -> list[OpenCohort]:
@@ -68,7 +62,7 @@ def read_open_cohorts(connection: Connection) -> list[OpenCohort]:
     return found
 
 
-COHORT_STARTS = select(COHORT.c.number, COHORT.c.starts_at).order_by(COHORT.c.number)
+COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).order_by(CohortRow.number)
 
 
 def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
@@ -76,30 +70,30 @@ def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
     return [(number, starts_at) for number, starts_at in connection.execute(COHORT_STARTS)]
 
 
-NEWEST_ROUND_TIME = select(func.max(ROUND.c.at)).scalar_subquery()
+NEWEST_ROUND_TIME = select(func.max(RoundRow.at)).scalar_subquery()
 SHOWN_ROUNDS = (
     select(
-        ROUND.c.id,
-        COHORT.c.number.label("cohort"),
-        ROUND.c.number,
-        ROUND.c.at,
-        SNAPSHOT.c.taken_at,
-        ROUND.c.done,
-        select(func.count()).where(ENTRANT.c.cohort_id == COHORT.c.id).scalar_subquery().label("agents"),
+        RoundRow.id,
+        col(CohortRow.number).label("cohort"),
+        RoundRow.number,
+        RoundRow.at,
+        SnapshotRow.taken_at,
+        RoundRow.done,
+        select(func.count()).where(EntrantRow.cohort_id == CohortRow.id).scalar_subquery().label("agents"),
     )
     .select_from(
-        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(
-            SNAPSHOT, ROUND.c.snapshot_id == SNAPSHOT.c.id
+        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
+            SnapshotRow, clause(RoundRow.snapshot_id == SnapshotRow.id)
         )
     )
-    .where(IS_OPEN | (ROUND.c.at == NEWEST_ROUND_TIME))
-    .order_by(ROUND.c.at, COHORT.c.number)
+    .where(IS_OPEN | (RoundRow.at == NEWEST_ROUND_TIME))
+    .order_by(RoundRow.at, CohortRow.number)
 )
 STATUS_COUNTS = (
-    select(TURN.c.round_id, TURN.c.verdict, func.count())
-    .where(TURN.c.round_id.in_(COHORT_IDS))
-    .group_by(TURN.c.round_id, TURN.c.verdict)
-    .order_by(TURN.c.round_id, TURN.c.verdict)
+    select(TurnRow.round_id, TurnRow.status, func.count())
+    .where(col(TurnRow.round_id).in_(COHORT_IDS))
+    .group_by(TurnRow.round_id, TurnRow.status)
+    .order_by(TurnRow.round_id, TurnRow.status)
 )
 
 
@@ -109,13 +103,25 @@ def read_round_states(connection: Connection) -> list[RoundState]:
     turns: dict[int, dict[str, int]] = {row.id: {} for row in rows}
     for key, status, count in connection.execute(STATUS_COUNTS, {"ids": list(turns)}):
         turns[key][status] = count
-    return [RoundState(*row[:5], done=bool(row.done), agents=row.agents, turns=turns[row.id]) for row in rows]
+    return [
+        RoundState(
+            id=row.id,
+            cohort=row.cohort,
+            number=row.number,
+            at=row.at,
+            taken_at=row.taken_at,
+            done=bool(row.done),
+            agents=row.agents,
+            turns=turns[row.id],
+        )
+        for row in rows
+    ]
 
 
 ENDED_ROUNDS = (
-    select(func.count(), func.coalesce(func.sum(ROUND.c.done), 0))
-    .select_from(ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id))
-    .where(COHORT.c.ended_at.is_not(None))
+    select(func.count(), func.coalesce(func.sum(RoundRow.done), 0))
+    .select_from(RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)))
+    .where(col(CohortRow.ended_at).is_not(None))
 )
 
 
@@ -125,7 +131,7 @@ def count_ended_rounds(connection: Connection) -> tuple[int, int]:
     return int(begun), int(done)
 
 
-ALL_STATUS_COUNTS = select(TURN.c.verdict, func.count()).group_by(TURN.c.verdict).order_by(TURN.c.verdict)
+ALL_STATUS_COUNTS = select(TurnRow.status, func.count()).group_by(TurnRow.status).order_by(TurnRow.status)
 
 
 def count_turns(connection: Connection) -> dict[str, int]:
@@ -133,7 +139,7 @@ def count_turns(connection: Connection) -> dict[str, int]:
     return dict(connection.execute(ALL_STATUS_COUNTS).all())
 
 
-LAST_SYNC = select(func.max(SYNC.c.at)).where(SYNC.c.venue.in_(VENUE_NAMES))
+LAST_SYNC = select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(VENUE_NAMES))
 
 
 def read_last_sync(connection: Connection, venues: Collection[str]) -> datetime | None:
@@ -143,10 +149,10 @@ def read_last_sync(connection: Connection, venues: Collection[str]) -> datetime 
 
 
 QUARANTINE_COUNTS = (
-    select(SET_ASIDE.c.venue, SET_ASIDE.c.kind, SET_ASIDE.c.code, func.count())
-    .where(SET_ASIDE.c.last_seen_at >= bindparam("since", type_=SET_ASIDE.c.last_seen_at.type))
-    .group_by(SET_ASIDE.c.venue, SET_ASIDE.c.kind, SET_ASIDE.c.code)
-    .order_by(SET_ASIDE.c.venue, SET_ASIDE.c.kind, SET_ASIDE.c.code)
+    select(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code, func.count())
+    .where(QuarantineRow.last_seen_at >= bindparam("since", type_=column_of(QuarantineRow.last_seen_at).type))
+    .group_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
+    .order_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
 )
 
 
@@ -155,29 +161,33 @@ def read_quarantine_counts(connection: Connection, since: datetime) -> list[Quar
     return [QuarantineCount(*row) for row in connection.execute(QUARANTINE_COUNTS, {"since": since})]
 
 
-OPENED_LOTS = case((ENTRY.c.held > 0, 1), else_=0) - case((ENTRY.c.held > ENTRY.c.shares, 1), else_=0)
+OPENED_LOTS = case((EntryRow.held > 0, 1), else_=0) - case((EntryRow.held > EntryRow.shares, 1), else_=0)
 """Whether an entry opens a position (1), closes one (-1), or neither: `held` is what there is after it."""
-OPEN_COHORT_IDS = select(COHORT.c.id).where(COHORT.c.ended_at.is_(None))
+OPEN_COHORT_IDS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 OPEN_LOTS = (
-    select(ENTRANT.c.cohort_id, ENTRY.c.market_id, func.sum(OPENED_LOTS))
-    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
-    .where(ENTRANT.c.cohort_id.in_(OPEN_COHORT_IDS), ENTRY.c.market_id != "")
-    .group_by(ENTRANT.c.cohort_id, ENTRY.c.market_id)
+    select(EntrantRow.cohort_id, EntryRow.market_id, func.sum(OPENED_LOTS))
+    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
+    .where(col(EntrantRow.cohort_id).in_(OPEN_COHORT_IDS), EntryRow.market_id != "")
+    .group_by(EntrantRow.cohort_id, EntryRow.market_id)
     .having(func.sum(OPENED_LOTS) > 0)
 )
 
-NEWER_SNAPSHOT = SNAPSHOT.alias("newer")
+NEWER_SNAPSHOT = aliased(SnapshotRow, name="newer")
 LAST_SNAPSHOT = (
-    select(NEWER_SNAPSHOT.c.id)
-    .where(NEWER_SNAPSHOT.c.cohort_id == COHORT.c.id)
-    .order_by(NEWER_SNAPSHOT.c.at.desc())
+    select(NEWER_SNAPSHOT.id)
+    .where(NEWER_SNAPSHOT.cohort_id == CohortRow.id)
+    .order_by(col(NEWER_SNAPSHOT.at).desc())
     .limit(1)
 )
-IS_LAST_SNAPSHOT = SNAPSHOT.c.id == LAST_SNAPSHOT.correlate(COHORT).scalar_subquery()
+IS_LAST_SNAPSHOT = SnapshotRow.id == LAST_SNAPSHOT.correlate(CohortRow.__table__).scalar_subquery()
 POSITION_PRICES = (
-    select(COHORT.c.id, SNAPSHOT.c.taken_at, ITEM.c.market_id, ITEM.c.quoted_at)
-    .select_from(COHORT.join(SNAPSHOT, IS_LAST_SNAPSHOT).outerjoin(ITEM, ITEM.c.snapshot_id == SNAPSHOT.c.id))
-    .where(COHORT.c.ended_at.is_(None))
+    select(CohortRow.id, SnapshotRow.taken_at, SnapshotItemRow.market_id, SnapshotItemRow.quoted_at)
+    .select_from(
+        CohortRow.__table__.join(SnapshotRow, clause(IS_LAST_SNAPSHOT)).outerjoin(
+            SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id)
+        )
+    )
+    .where(col(CohortRow.ended_at).is_(None))
 )
 
 
@@ -219,23 +229,23 @@ class RunFigures:
 
 def read_spent_since(connection: Connection, since: datetime) -> int:
     """What calls cost since then, at their worst where that is not known."""
-    whole = select(func.coalesce(func.sum(COST), 0)).where(CALL.c.made_at >= since)
+    whole = select(func.coalesce(func.sum(COST), 0)).where(CallRow.made_at >= since)
     return int(connection.execute(whole).scalar_one())
 
 
 LAST_SNAPSHOT_TIMES = (
-    select(func.max(SNAPSHOT.c.at).label("at"), SNAPSHOT.c.cohort_id)
-    .where(SNAPSHOT.c.cohort_id.in_(MARKED_COHORT_IDS))
-    .group_by(SNAPSHOT.c.cohort_id)
+    select(func.max(SnapshotRow.at).label("at"), SnapshotRow.cohort_id)
+    .where(col(SnapshotRow.cohort_id).in_(MARKED_COHORT_IDS))
+    .group_by(SnapshotRow.cohort_id)
     .subquery()
 )
-IS_NEWEST_SNAPSHOT = (SNAPSHOT.c.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) & (
-    SNAPSHOT.c.at == LAST_SNAPSHOT_TIMES.c.at
+IS_NEWEST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) & (
+    SnapshotRow.at == LAST_SNAPSHOT_TIMES.c.at
 )
-LATEST_MARKS = SNAPSHOT.join(LAST_SNAPSHOT_TIMES, IS_NEWEST_SNAPSHOT).join(
-    MARK, (MARK.c.at == SNAPSHOT.c.at) & (MARK.c.snapshot_id == SNAPSHOT.c.id)
+LATEST_MARKS = SnapshotRow.__table__.join(LAST_SNAPSHOT_TIMES, clause(IS_NEWEST_SNAPSHOT)).join(
+    MarkRow, clause((MarkRow.at == SnapshotRow.at) & (MarkRow.snapshot_id == SnapshotRow.id))
 )
-STALE_COUNT = select(func.coalesce(func.sum(MARK.c.stale), 0)).select_from(LATEST_MARKS)
+STALE_COUNT = select(func.coalesce(func.sum(MarkRow.stale), 0)).select_from(LATEST_MARKS)
 
 
 def count_stale_positions(connection: Connection, cohort_ids: Sequence[int]) -> int:

@@ -16,27 +16,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, exists, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, exists, func
 
 from arena.record.queries import cohorts
 from arena.record.queries.cohorts import LineUps, StoredCohort
-from arena.record.schema.tables import (
-    CALL,
-    COHORT,
-    ENTRANT,
-    ENTRY,
-    INCIDENT,
-    ITEM,
-    JOB,
-    MARK,
-    QUOTE,
-    RESOLUTION,
-    ROLLUP,
-    ROUND,
-    SET_ASIDE,
-    SNAPSHOT,
-    TURN,
-)
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.scores import RollupRow
+from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.typed import clause, col, count, select
+from arena.record.schema.work import IncidentRow, JobRow
+from arena.record.schema.world import QuarantineRow, QuoteRow, ResolutionRow
 
 OPEN_COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
@@ -67,23 +57,25 @@ class CohortProgress:
 
 
 BEGUN_ROUNDS = (
-    select(ROUND.c.id, ROUND.c.cohort_id, ROUND.c.number, ROUND.c.at, SNAPSHOT.c.taken_at, ROUND.c.done)
-    .select_from(ROUND.join(SNAPSHOT, ROUND.c.snapshot_id == SNAPSHOT.c.id))
-    .where(ROUND.c.cohort_id.in_(OPEN_COHORT_IDS))
-    .order_by(ROUND.c.cohort_id, ROUND.c.number)
+    select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at, SnapshotRow.taken_at, RoundRow.done)
+    .select_from(RoundRow.__table__.join(SnapshotRow, clause(RoundRow.snapshot_id == SnapshotRow.id)))
+    .where(col(RoundRow.cohort_id).in_(OPEN_COHORT_IDS))
+    .order_by(RoundRow.cohort_id, RoundRow.number)
 )
 LAST_SNAPSHOTS = (
-    select(SNAPSHOT.c.cohort_id, func.max(SNAPSHOT.c.at).label("at"))
-    .where(SNAPSHOT.c.cohort_id.in_(OPEN_COHORT_IDS))
-    .group_by(SNAPSHOT.c.cohort_id)
+    select(SnapshotRow.cohort_id, func.max(SnapshotRow.at).label("at"))
+    .where(col(SnapshotRow.cohort_id).in_(OPEN_COHORT_IDS))
+    .group_by(SnapshotRow.cohort_id)
     .subquery()
 )
-IS_LAST_SNAPSHOT = (SNAPSHOT.c.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (
-    SNAPSHOT.c.at == LAST_SNAPSHOTS.c.at
+IS_LAST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (
+    SnapshotRow.at == LAST_SNAPSHOTS.c.at
 )
-IS_MARKED = exists().where(MARK.c.at == SNAPSHOT.c.at, MARK.c.snapshot_id == SNAPSHOT.c.id)
-NEWEST_SNAPSHOTS = select(SNAPSHOT.c.cohort_id, SNAPSHOT.c.at, IS_MARKED).select_from(
-    SNAPSHOT.join(LAST_SNAPSHOTS, IS_LAST_SNAPSHOT)
+IS_MARKED = exists().where(
+    clause(MarkRow.at == SnapshotRow.at), clause(MarkRow.snapshot_id == SnapshotRow.id)
+)
+NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, IS_MARKED).select_from(
+    SnapshotRow.__table__.join(LAST_SNAPSHOTS, clause(IS_LAST_SNAPSHOT))
 )
 
 
@@ -110,8 +102,8 @@ def _missing_turns(connection: Connection, round_id: int, size: int) -> tuple[in
     return size - len(statuses), sum(status == "failed" for status in statuses.values())
 
 
-PLACED_TURNS = TURN.join(ROUND, TURN.c.round_id == ROUND.c.id).join(
-    ENTRANT, TURN.c.entrant_id == ENTRANT.c.id
+PLACED_TURNS = TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id)).join(
+    EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)
 )
 
 
@@ -125,25 +117,29 @@ class PlayedTurn:
     version: str
 
 
-TURN_COLUMNS = (ROUND.c.number, ENTRANT.c.name, TURN.c.verdict, TURN.c.code_version)
 PLAYED_TURNS = (
-    select(*TURN_COLUMNS, ROUND.c.cohort_id)
+    select(RoundRow.cohort_id, RoundRow.number, EntrantRow.name, TurnRow.status, TurnRow.code_version)
     .select_from(PLACED_TURNS)
-    .order_by(ROUND.c.number, ENTRANT.c.position)
+    .order_by(RoundRow.number, EntrantRow.position)
 )
 
 
 def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn]:
     """Every turn of a cohort, round by round in line-up order."""
-    rows = connection.execute(PLAYED_TURNS.where(ROUND.c.cohort_id == cohort_id))
-    return [PlayedTurn(*turn) for *turn, _ in rows]
+    rows = connection.execute(PLAYED_TURNS.where(RoundRow.cohort_id == cohort_id))
+    return [_played_turn(number, agent, status, version) for _, number, agent, status, version in rows]
+
+
+def _played_turn(number: int, agent: str, status: str, version: str) -> PlayedTurn:
+    return PlayedTurn(round=number, agent=agent, status=status, version=version)
 
 
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Every turn of an agent, round by round, by the id of its cohort."""
     found: dict[int, list[PlayedTurn]] = defaultdict(list)
-    for *turn, cohort_id in connection.execute(PLAYED_TURNS.where(ENTRANT.c.name == agent)):
-        found[cohort_id].append(PlayedTurn(*turn))
+    rows = connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent))
+    for cohort_id, number, name, status, version in rows:
+        found[cohort_id].append(_played_turn(number, name, status, version))
     return found
 
 
@@ -174,27 +170,27 @@ def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
 
 def read_frozen_cohort(connection: Connection, cohort_id: int) -> tuple[dict[str, Any], str]:
     """What a cohort has frozen, as it was written, and the hash of that."""
-    row = connection.execute(select(COHORT.c.frozen, COHORT.c.hash).where(COHORT.c.id == cohort_id)).one()
+    row = connection.execute(select(CohortRow.frozen, CohortRow.hash).where(CohortRow.id == cohort_id)).one()
     return json.loads(row.frozen), row.hash
 
 
 def read_newest_snapshot_times(connection: Connection) -> dict[int, datetime]:
     """The time of each cohort's newest snapshot, by the cohort's id."""
-    query = select(SNAPSHOT.c.cohort_id, func.max(SNAPSHOT.c.at)).group_by(SNAPSHOT.c.cohort_id)
+    query = select(SnapshotRow.cohort_id, func.max(SnapshotRow.at)).group_by(SnapshotRow.cohort_id)
     return dict(connection.execute(query).all())
 
 
 def count_open_positions(connection: Connection) -> Counter[int]:
     """How many positions are open in each cohort that has not ended, by its id."""
-    lots: tuple[Any, ...] = (ENTRANT.c.cohort_id, ENTRY.c.entrant_id, ENTRY.c.market_id, ENTRY.c.side)
-    joined = ENTRY.join(ENTRANT, ENTRY.c.entrant_id == ENTRANT.c.id)
-    joined = joined.join(COHORT, ENTRANT.c.cohort_id == COHORT.c.id)
-    query = select(*lots).select_from(joined).where(COHORT.c.ended_at.is_(None)).group_by(*lots)
-    return Counter(row.cohort_id for row in connection.execute(query.having(func.sum(ENTRY.c.shares) > 0)))
+    lots: tuple[Any, ...] = (EntrantRow.cohort_id, EntryRow.entrant_id, EntryRow.market_id, EntryRow.side)
+    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
+    joined = joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
+    query = select(*lots).select_from(joined).where(col(CohortRow.ended_at).is_(None)).group_by(*lots)
+    return Counter(row.cohort_id for row in connection.execute(query.having(func.sum(EntryRow.shares) > 0)))
 
 
-LEARNT_TIMES = select(RESOLUTION.c.market_id, func.min(RESOLUTION.c.learnt_at)).group_by(
-    RESOLUTION.c.market_id
+LEARNT_TIMES = select(ResolutionRow.market_id, func.min(ResolutionRow.learnt_at)).group_by(
+    ResolutionRow.market_id
 )
 
 
@@ -205,14 +201,14 @@ def read_learnt_times(connection: Connection) -> dict[str, datetime]:
 
 def is_cohort_over(connection: Connection, cohort: int) -> bool:
     """Whether a cohort has ended, so that its accounts stay as they are."""
-    return connection.scalar(select(COHORT.c.ended_at).where(COHORT.c.number == cohort)) is not None
+    return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
 
 
 ACCOUNTS_BASIS = select(
-    select(func.max(TURN.c.id)).scalar_subquery(),
-    select(func.count()).where(TURN.c.verdict == "failed").scalar_subquery(),
-    select(func.max(MARK.c.at)).scalar_subquery(),
-    select(func.max(CALL.c.id)).scalar_subquery(),
+    select(func.max(TurnRow.id)).scalar_subquery(),
+    select(func.count()).where(TurnRow.status == "failed").scalar_subquery(),
+    select(func.max(MarkRow.at)).scalar_subquery(),
+    select(func.max(CallRow.id)).scalar_subquery(),
 )
 
 
@@ -222,25 +218,27 @@ def accounts_basis(connection: Connection) -> str:
     return f"turn {turn}, {failed} failed, call {call}, marked {mark}"
 
 
-OF_COHORT = COHORT.c.number == bindparam("number")
+OF_COHORT = CohortRow.number == bindparam("number")
 SHOWN_MARKETS = (
-    select(ITEM.c.market_id)
+    select(SnapshotItemRow.market_id)
     .select_from(
-        COHORT.join(ROUND, ROUND.c.cohort_id == COHORT.c.id).join(
-            ITEM, ITEM.c.snapshot_id == ROUND.c.snapshot_id
+        CohortRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
+            SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
         )
     )
-    .where(OF_COHORT, ITEM.c.shown == 1)
+    .where(OF_COHORT, SnapshotItemRow.shown == 1)
 )
-SHOWN_RESOLUTIONS = select(func.count(), func.coalesce(func.max(RESOLUTION.c.id), 0)).where(
-    RESOLUTION.c.market_id.in_(SHOWN_MARKETS)
+SHOWN_RESOLUTIONS = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0)).where(
+    col(ResolutionRow.market_id).in_(SHOWN_MARKETS)
 )
 
 
 def resolutions_basis(connection: Connection, cohort: int) -> str:
     """How far the ends of a cohort's own markets have come: another text with each end and each round."""
     count, last = connection.execute(SHOWN_RESOLUTIONS, {"number": cohort}).one()
-    rounds = select(func.count()).select_from(ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id))
+    rounds = select(func.count()).select_from(
+        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+    )
     begun = connection.scalar(rounds.where(OF_COHORT), {"number": cohort})
     return f"{count} ends in {begun} rounds, the last is {last}"
 
@@ -254,15 +252,15 @@ class SettlementCount:
 
 
 SETTLEMENT_COUNTS = (
-    select(ENTRY.c.at, func.count(ENTRY.c.market_id.distinct()))
+    select(EntryRow.at, func.count(col(EntryRow.market_id).distinct()))
     .select_from(
-        COHORT.join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id).join(
-            ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id
+        CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
+            EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)
         )
     )
-    .where(OF_COHORT, ENTRY.c.kind.in_(("settle", "refund")))
-    .group_by(ENTRY.c.at)
-    .order_by(ENTRY.c.at)
+    .where(OF_COHORT, col(EntryRow.kind).in_(("settle", "refund")))
+    .group_by(EntryRow.at)
+    .order_by(EntryRow.at)
 )
 
 
@@ -271,20 +269,27 @@ def read_settlement_counts(connection: Connection, cohort: int) -> list[Settleme
     return [SettlementCount(*row) for row in connection.execute(SETTLEMENT_COUNTS, {"number": cohort})]
 
 
-GROWING_TABLES = (TURN, ENTRY, QUOTE, RESOLUTION, SNAPSHOT, ROUND)
+GROWING_TABLES = (
+    TurnRow.__table__,
+    EntryRow.__table__,
+    QuoteRow.__table__,
+    ResolutionRow.__table__,
+    SnapshotRow.__table__,
+    RoundRow.__table__,
+)
 """Tables whose rows get ever higher numbers; what else may change in a round comes with its marks."""
-HALT_TIMES = (COHORT.c.ended_at, COHORT.c.paused_at, COHORT.c.stopped_at)
+HALT_TIMES = (CohortRow.ended_at, CohortRow.paused_at, CohortRow.stopped_at)
 VERSION_PARTS = [
     *(func.max(table.c.id) for table in GROWING_TABLES),
-    *(func.count(column) for column in HALT_TIMES),
-    func.max(MARK.c.at),
-    func.max(ROLLUP.c.made_at),
-    func.max(JOB.c.started_at),
-    func.max(JOB.c.ended_at),
-    func.max(INCIDENT.c.id),
-    func.count(INCIDENT.c.ended_at),
-    func.count(INCIDENT.c.told_at),
-    func.max(SET_ASIDE.c.last_seen_at),
+    *(count(column) for column in HALT_TIMES),
+    func.max(MarkRow.at),
+    func.max(RollupRow.made_at),
+    func.max(JobRow.started_at),
+    func.max(JobRow.ended_at),
+    func.max(IncidentRow.id),
+    count(IncidentRow.ended_at),
+    count(IncidentRow.told_at),
+    func.max(QuarantineRow.last_seen_at),
 ]
 RECORD_VERSION = select(*(select(part).scalar_subquery() for part in VERSION_PARTS))
 

@@ -5,48 +5,44 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func
+from sqlmodel import and_
 
 from arena.record.model.trades import Trade
-from arena.record.schema.tables import (
-    ENTRANT,
-    FILL,
-    FORECAST,
-    ITEM,
-    MARK,
-    QUOTE,
-    RESOLUTION,
-    ROUND,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import clause, col, select
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
 from markets.model import Market
 
-ITEM_OF_FILL = and_(ITEM.c.snapshot_id == ROUND.c.snapshot_id, ITEM.c.market_id == FILL.c.market_id)
+ITEM_OF_FILL = and_(
+    SnapshotItemRow.snapshot_id == RoundRow.snapshot_id, SnapshotItemRow.market_id == FillRow.market_id
+)
 FORECAST_OF_FILL = and_(
-    FORECAST.c.turn_id == TURN.c.id,
-    FORECAST.c.market_id == FILL.c.market_id,
-    FORECAST.c.stage == "final",
-    TURN.c.verdict == "played",
+    ForecastRow.turn_id == TurnRow.id,
+    ForecastRow.market_id == FillRow.market_id,
+    ForecastRow.stage == "final",
+    TurnRow.status == "played",
 )
 TRADED_FILLS = (
-    FILL.join(TURN, FILL.c.turn_id == TURN.c.id)
-    .join(ROUND, TURN.c.round_id == ROUND.c.id)
-    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    .outerjoin(ITEM, ITEM_OF_FILL)
-    .outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
-    .outerjoin(FORECAST, FORECAST_OF_FILL)
+    FillRow.__table__.join(TurnRow, clause(FillRow.turn_id == TurnRow.id))
+    .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    .outerjoin(SnapshotItemRow, clause(ITEM_OF_FILL))
+    .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
 )
-PRICE_COLUMNS = (QUOTE.c.bid, QUOTE.c.ask, QUOTE.c.mid, QUOTE.c.last)
+PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
 FILL_COLUMNS = (
-    FILL.c.market_id,
-    FILL.c.side,
-    FILL.c.action,
-    FILL.c.shares,
-    FILL.c.amount,
-    FILL.c.fee,
-    FILL.c.base,
+    FillRow.market_id,
+    FillRow.side,
+    FillRow.action,
+    FillRow.shares,
+    FillRow.amount,
+    FillRow.fee,
+    FillRow.base,
 )
 
 TimedTrade = tuple[datetime, Trade]
@@ -56,10 +52,10 @@ TimedTrade = tuple[datetime, Trade]
 def read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict[str, list[TimedTrade]]:
     """The trades of every entrant of a cohort up to a time, in the order in which they were made."""
     query = (
-        select(ENTRANT.c.name, ROUND.c.at, *FILL_COLUMNS, *PRICE_COLUMNS, FORECAST.c.probability)
+        select(EntrantRow.name, RoundRow.at, *FILL_COLUMNS, *PRICE_COLUMNS, ForecastRow.probability)
         .select_from(TRADED_FILLS)
-        .where(ROUND.c.cohort_id == cohort_id, ROUND.c.at <= until)
-        .order_by(ROUND.c.at, FILL.c.position)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
+        .order_by(RoundRow.at, FillRow.position)
     )
     found: dict[str, list[TimedTrade]] = defaultdict(list)
     for row in connection.execute(query):
@@ -85,21 +81,21 @@ def _mid_price(bid: int | None, ask: int | None, last: int | None) -> int | None
 def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple[str, int], int | None]:
     """What a YES share paid by each version of how these markets ended; None for a refund."""
     rows = connection.execute(
-        select(RESOLUTION.c.market_id, RESOLUTION.c.version, RESOLUTION.c.payout)
-        .where(RESOLUTION.c.market_id.in_(markets))
-        .order_by(RESOLUTION.c.market_id, RESOLUTION.c.version)
+        select(ResolutionRow.market_id, ResolutionRow.version, ResolutionRow.payout)
+        .where(col(ResolutionRow.market_id).in_(markets))
+        .order_by(ResolutionRow.market_id, ResolutionRow.version)
     )
     return {(row.market_id, row.version): row.payout for row in rows}
 
 
 def read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
     """What every entrant's account came to, mark by mark."""
-    joined = MARK.join(ENTRANT, MARK.c.entrant_id == ENTRANT.c.id)
+    joined = MarkRow.__table__.join(EntrantRow, clause(MarkRow.entrant_id == EntrantRow.id))
     rows = connection.execute(
-        select(ENTRANT.c.name, MARK.c.cash, MARK.c.value)
+        select(EntrantRow.name, MarkRow.cash, MarkRow.value)
         .select_from(joined)
-        .where(ENTRANT.c.cohort_id == cohort_id)
-        .order_by(MARK.c.at)
+        .where(EntrantRow.cohort_id == cohort_id)
+        .order_by(MarkRow.at)
     )
     found: dict[str, list[int]] = defaultdict(list)
     for row in rows:
@@ -109,10 +105,12 @@ def read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, lis
 
 def read_newest_pages(connection: Connection, markets: Collection[str] | None = None) -> list[Market]:
     """The newest page of these markets, or of all that were ever on offer to a cohort."""
-    offered = select(ITEM.c.market_id).distinct()
-    wanted = VERSION.c.market_id.in_(offered if markets is None else markets)
-    newest = select(func.max(VERSION.c.id)).where(wanted).group_by(VERSION.c.market_id)
-    named = [VERSION.c[name] for name in Market.__dataclass_fields__ if name != "id"]
-    pages = select(VERSION.c.market_id.label("id"), *named)
-    rows = connection.execute(pages.where(VERSION.c.id.in_(newest)).order_by(VERSION.c.market_id))
+    offered = select(SnapshotItemRow.market_id).distinct()
+    wanted = col(MarketVersionRow.market_id).in_(offered if markets is None else markets)
+    newest = select(func.max(MarketVersionRow.id)).where(wanted).group_by(MarketVersionRow.market_id)
+    named = [MarketVersionRow.__table__.c[name] for name in Market.__dataclass_fields__ if name != "id"]
+    pages = select(col(MarketVersionRow.market_id).label("id"), *named)
+    rows = connection.execute(
+        pages.where(col(MarketVersionRow.id).in_(newest)).order_by(MarketVersionRow.market_id)
+    )
     return [Market(**row) for row in rows.mappings()]

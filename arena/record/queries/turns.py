@@ -12,24 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, Select, and_, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, func
+from sqlmodel import and_
 
 from agents.model import Message
 from arena.record.schema.codec import orders_of
-from arena.record.schema.tables import (
-    CALL,
-    COHORT,
-    ENTRANT,
-    FILL,
-    FORECAST,
-    ITEM,
-    LEVEL,
-    QUOTE,
-    REJECTION,
-    ROUND,
-    TURN,
-    VERSION,
-)
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import AnySelect, Condition, clause, col, count, select
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from markets.model import MarketId
 from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
 
@@ -58,30 +49,30 @@ class PlacedTurn:
 
 
 PLACED_TURN = (
-    TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
-    .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
-    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
+    TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
 )
-TURN_OF_AGENT = and_(COHORT.c.number == bindparam("cohort"), ENTRANT.c.name == bindparam("agent"))
+TURN_OF_AGENT = and_(CohortRow.number == bindparam("cohort"), EntrantRow.name == bindparam("agent"))
 ONE_TURN = (
     select(
-        TURN.c.id,
-        TURN.c.round_id,
-        ROUND.c.snapshot_id,
-        TURN.c.entrant_id,
-        COHORT.c.number,
-        ROUND.c.number,
-        ENTRANT.c.name,
-        ENTRANT.c.kind,
-        ROUND.c.at,
-        TURN.c.verdict,
-        TURN.c.note,
-        TURN.c.cash,
-        TURN.c.code_version,
-        TURN.c.wishes,
+        TurnRow.id,
+        TurnRow.round_id,
+        RoundRow.snapshot_id,
+        TurnRow.entrant_id,
+        CohortRow.number,
+        RoundRow.number,
+        EntrantRow.name,
+        EntrantRow.kind,
+        RoundRow.at,
+        TurnRow.status,
+        TurnRow.note,
+        TurnRow.cash,
+        TurnRow.code_version,
+        TurnRow.orders,
     )
     .select_from(PLACED_TURN)
-    .where(TURN_OF_AGENT, ROUND.c.number == bindparam("round"), ENTRANT.c.cohort_id == COHORT.c.id)
+    .where(TURN_OF_AGENT, RoundRow.number == bindparam("round"), EntrantRow.cohort_id == CohortRow.id)
 )
 
 
@@ -92,10 +83,10 @@ def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> Pl
 
 
 TURN_ROUNDS = (
-    select(ROUND.c.number)
+    select(RoundRow.number)
     .select_from(PLACED_TURN)
-    .where(TURN_OF_AGENT, ENTRANT.c.cohort_id == COHORT.c.id)
-    .order_by(ROUND.c.number)
+    .where(TURN_OF_AGENT, EntrantRow.cohort_id == CohortRow.id)
+    .order_by(RoundRow.number)
 )
 
 
@@ -128,9 +119,9 @@ class CallAttempt:
 
 
 ATTEMPTS = (
-    select(*(CALL.c[name] for name in CallAttempt.__dataclass_fields__))
-    .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
-    .order_by(CALL.c.stage, CALL.c.sample, CALL.c.attempt)
+    select(*(CallRow.__table__.c[name] for name in CallAttempt.__dataclass_fields__))
+    .where(CallRow.round_id == bindparam("round_id"), CallRow.entrant_id == bindparam("entrant_id"))
+    .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
 )
 
 
@@ -142,7 +133,7 @@ def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]
 
 def read_call_texts(connection: Connection, call_id: int) -> tuple[tuple[Message, ...], str | None]:
     """What was asked in a call, and what was answered."""
-    query = select(CALL.c.messages, CALL.c.reply).where(CALL.c.id == call_id)
+    query = select(CallRow.messages, CallRow.reply).where(CallRow.id == call_id)
     messages, reply = connection.execute(query).one()
     return tuple(Message(**message) for message in json.loads(messages)), reply
 
@@ -159,12 +150,20 @@ class SeenMarket:
 
 
 SEEN_MARKETS = (
-    select(ITEM.c.market_id, VERSION.c.question, VERSION.c.event_id, ITEM.c.shown, QUOTE.c.mid)
-    .select_from(
-        ITEM.join(VERSION, ITEM.c.version_id == VERSION.c.id).outerjoin(QUOTE, ITEM.c.quote_id == QUOTE.c.id)
+    select(
+        SnapshotItemRow.market_id,
+        MarketVersionRow.question,
+        MarketVersionRow.event_id,
+        SnapshotItemRow.shown,
+        QuoteRow.mid,
     )
-    .where(ITEM.c.snapshot_id == bindparam("snapshot_id"))
-    .order_by(ITEM.c.position)
+    .select_from(
+        SnapshotItemRow.__table__.join(
+            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
+        ).outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    )
+    .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))
+    .order_by(SnapshotItemRow.position)
 )
 
 
@@ -172,7 +171,8 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
     """The markets that a turn saw: what was on offer, then what else was held."""
     rows = connection.execute(SEEN_MARKETS, {"snapshot_id": turn.snapshot_id})
     found = [
-        SeenMarket(market, question, event, bool(shown), mid) for market, question, event, shown, mid in rows
+        SeenMarket(id=MarketId(market), question=question, event_id=event, shown=bool(shown), mid=mid)
+        for market, question, event, shown, mid in rows
     ]
     return sorted(found, key=lambda seen: not seen.shown)
 
@@ -187,8 +187,8 @@ class StatedForecast:
 
 
 TURN_FORECASTS = select(
-    FORECAST.c.market_id, FORECAST.c.stage, FORECAST.c.probability, FORECAST.c.reason
-).where(FORECAST.c.turn_id == TURN_ID)
+    ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason
+).where(ForecastRow.turn_id == TURN_ID)
 
 
 def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
@@ -211,14 +211,14 @@ def _stated_forecast(stages: dict[str, Any]) -> StatedForecast:
 
 FILL_NAMES = [name for name in Fill.__dataclass_fields__ if name != "levels"]
 FILLS = (
-    select(FILL.c.id, *(FILL.c[name] for name in FILL_NAMES))
-    .where(FILL.c.turn_id == TURN_ID)
-    .order_by(FILL.c.position)
+    select(FillRow.id, *(FillRow.__table__.c[name] for name in FILL_NAMES))
+    .where(FillRow.turn_id == TURN_ID)
+    .order_by(FillRow.position)
 )
 LEVELS = (
-    select(LEVEL.c.fill_id, *(LEVEL.c[name] for name in FillLevel.__dataclass_fields__))
-    .where(LEVEL.c.fill_id.in_(bindparam("ids", expanding=True)))
-    .order_by(LEVEL.c.fill_id, LEVEL.c.position)
+    select(FillLevelRow.fill_id, *(FillLevelRow.__table__.c[name] for name in FillLevel.__dataclass_fields__))
+    .where(col(FillLevelRow.fill_id).in_(bindparam("ids", expanding=True)))
+    .order_by(FillLevelRow.fill_id, FillLevelRow.position)
 )
 
 
@@ -236,9 +236,9 @@ def _fill(row: Row[Any], levels: Sequence[FillLevel]) -> Fill:
 
 
 TURN_REJECTIONS = (
-    select(REJECTION.c.code, REJECTION.c.message, REJECTION.c.market_id)
-    .where(REJECTION.c.turn_id == TURN_ID)
-    .order_by(REJECTION.c.position)
+    select(RejectionRow.code, RejectionRow.message, RejectionRow.market_id)
+    .where(RejectionRow.turn_id == TURN_ID)
+    .order_by(RejectionRow.position)
 )
 
 
@@ -274,40 +274,40 @@ class TurnSummary:
 
 
 NEWEST_ROUNDS = (
-    select(ROUND.c.id)
-    .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-    .order_by(ROUND.c.at.desc(), COHORT.c.number.desc())
+    select(RoundRow.id)
+    .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
 )
-FILL_OF_TURN = FILL.c.turn_id == TURN.c.id
-CALLS_OF_TURN = and_(CALL.c.round_id == TURN.c.round_id, CALL.c.entrant_id == TURN.c.entrant_id)
+FILL_OF_TURN = FillRow.turn_id == TurnRow.id
+CALLS_OF_TURN = and_(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
 
 
-def _sum_of(figure: ColumnElement[Any], *where: ColumnElement[bool]) -> ColumnElement[Any]:
-    return select(figure).where(*where).correlate(TURN).scalar_subquery()
+def _sum_of(figure: ColumnElement[Any], *where: Condition) -> ColumnElement[Any]:
+    return select(figure).where(*where).correlate(TurnRow.__table__).scalar_subquery()
 
 
 TURN_SUMMARIES = (
     select(
-        COHORT.c.number,
-        ROUND.c.number,
-        ENTRANT.c.name,
-        ROUND.c.at,
-        TURN.c.verdict,
-        _sum_of(func.count(), FILL_OF_TURN, FILL.c.action == "buy"),
-        _sum_of(func.count(), FILL_OF_TURN, FILL.c.action == "sell"),
-        _sum_of(func.count(), REJECTION.c.turn_id == TURN.c.id),
-        _sum_of(func.coalesce(func.sum(FILL.c.amount), 0), FILL_OF_TURN, FILL.c.action == "buy"),
+        CohortRow.number,
+        RoundRow.number,
+        EntrantRow.name,
+        RoundRow.at,
+        TurnRow.status,
+        _sum_of(func.count(), FILL_OF_TURN, FillRow.action == "buy"),
+        _sum_of(func.count(), FILL_OF_TURN, FillRow.action == "sell"),
+        _sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
+        _sum_of(func.coalesce(func.sum(FillRow.amount), 0), FILL_OF_TURN, FillRow.action == "buy"),
         _sum_of(func.count(), CALLS_OF_TURN),
-        _sum_of(func.count() - func.count(CALL.c.cost), CALLS_OF_TURN),
-        _sum_of(func.sum(CALL.c.cost), CALLS_OF_TURN),
+        _sum_of(func.count() - count(CallRow.cost), CALLS_OF_TURN),
+        _sum_of(func.sum(CallRow.cost), CALLS_OF_TURN),
     )
     .select_from(
-        TURN.join(ROUND, TURN.c.round_id == ROUND.c.id)
-        .join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-        .join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id)
+        TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
+        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
     )
-    .where(TURN.c.round_id.in_(ROUND_IDS))
-    .order_by(ROUND.c.at.desc(), COHORT.c.number.desc(), ENTRANT.c.position)
+    .where(col(TurnRow.round_id).in_(ROUND_IDS))
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
     .limit(bindparam("most"))
 )
 
@@ -325,9 +325,9 @@ def read_newest_turns(
     return found
 
 
-def _newest_turns_query(agent: str, status: str) -> Select[Any]:
-    query = TURN_SUMMARIES.where(ENTRANT.c.name == agent) if agent else TURN_SUMMARIES
-    return query.where(TURN.c.verdict == status) if status else query
+def _newest_turns_query(agent: str, status: str) -> AnySelect:
+    query = TURN_SUMMARIES.where(EntrantRow.name == agent) if agent else TURN_SUMMARIES
+    return query.where(TurnRow.status == status) if status else query
 
 
 def _turn_summary(row: Any) -> TurnSummary:
@@ -336,12 +336,14 @@ def _turn_summary(row: Any) -> TurnSummary:
     return TurnSummary(*[*figures, int(spent), calls, unknown, known])
 
 
-TRADE_COUNT = select(func.count()).where(FILL.c.turn_id == TURN.c.id).correlate(TURN).scalar_subquery()
+TRADE_COUNT = (
+    select(func.count()).where(FillRow.turn_id == TurnRow.id).correlate(TurnRow.__table__).scalar_subquery()
+)
 BUSIEST_TURNS = (
-    select(ENTRANT.c.name, TURN.c.verdict, TRADE_COUNT.label("trades"))
-    .select_from(TURN.join(ENTRANT, TURN.c.entrant_id == ENTRANT.c.id))
-    .where(TURN.c.round_id == bindparam("round_id"))
-    .order_by(TRADE_COUNT.desc(), ENTRANT.c.position)
+    select(EntrantRow.name, TurnRow.status, TRADE_COUNT.label("trades"))
+    .select_from(TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)))
+    .where(TurnRow.round_id == bindparam("round_id"))
+    .order_by(TRADE_COUNT.desc(), EntrantRow.position)
     .limit(bindparam("most"))
 )
 

@@ -6,26 +6,16 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    Table,
-    Text,
-    any_,
-    bindparam,
-    func,
-    select,
-)
+from sqlalchemy import ARRAY, ColumnElement, Connection, Row, Text, any_, bindparam, func
 
-from arena.record.schema.tables import MARKET
+from arena.record.schema.fields import TableRow
+from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.world import MarketRow
 
 
 def newest_rows(
     connection: Connection,
-    table: Table,
+    row: type[TableRow],
     ids: Sequence[str],
     order: str,
     *columns: str,
@@ -34,7 +24,7 @@ def newest_rows(
     """Of each market the last row in an order, with its id and these columns; until an instant, if given."""
     if not ids:
         return {}
-    wanted = _newest_query(table, order, columns, until is not None, connection.dialect.name)
+    wanted = _newest_query(row, order, columns, until is not None, connection.dialect.name)
     limit = {} if until is None else {"until": until}
     rows = connection.execute(wanted, markets_parameter(connection, ids) | limit).all()
     return dict(zip([row[0] for row in rows], rows, strict=True))
@@ -42,24 +32,29 @@ def newest_rows(
 
 @cache
 def _newest_query(
-    table: Table, order: str, columns: tuple[str, ...], until: bool, dialect: str
-) -> Select[Any]:
+    row: type[TableRow],
+    order: str,
+    columns: tuple[str, ...],
+    until: bool,
+    dialect: str,
+) -> AnySelect:
     """The question, made once: that takes longer than to answer it."""
+    table = row.__table__
     one = table.alias("one")
-    last = select(one.c.id).where(one.c.market_id == MARKET.c.id)
+    last = select(one.c.id).where(one.c.market_id == MarketRow.id)
     last = last.where(one.c.at <= bindparam("until", type_=one.c.at.type)) if until else last
     last = last.order_by(one.c[order].desc(), one.c.id.desc()).limit(1)
-    joined = MARKET.join(table, table.c.id == last.correlate(MARKET).scalar_subquery())
-    wanted = select(MARKET.c.id.label("market_id"), table.c.id, *(table.c[name] for name in columns))
+    joined = MarketRow.__table__.join(table, table.c.id == last.correlate(MarketRow).scalar_subquery())
+    wanted = select(col(MarketRow.id).label("market_id"), table.c.id, *(table.c[name] for name in columns))
     return wanted.select_from(joined).where(is_in_markets(dialect))
 
 
 def is_in_markets(dialect: str) -> ColumnElement[bool]:
     """Whether a market is one of those that `markets_parameter` gives, as one parameter for all of them."""
     if dialect == "postgresql":
-        return MARKET.c.id == any_(bindparam("ids", type_=ARRAY(Text)))
+        return clause(MarketRow.id == any_(bindparam("ids", type_=ARRAY(Text))))
     listed = func.json_each(bindparam("ids", type_=Text)).table_valued("value")
-    return MARKET.c.id.in_(select(listed.c.value))
+    return col(MarketRow.id).in_(select(listed.c.value))
 
 
 def markets_parameter(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
-from sqlalchemy import BindParameter, Column, ColumnElement, Label
+from sqlalchemy import BindParameter, Column, ColumnElement, Label, func
 from sqlalchemy.sql._typing import _ColumnExpressionArgument
 from sqlmodel.sql.expression import Select
 
@@ -23,7 +23,7 @@ Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 
-class Query(Select[*Ts]):
+class TypedSelect(Select[*Ts]):
     """A question in which columns of row classes may stand wherever SQLAlchemy takes its own."""
 
     inherit_cache = True
@@ -34,6 +34,15 @@ class Query(Select[*Ts]):
     def group_by(self, *columns: Any) -> Self:
         return super().group_by(*columns)
 
+    def add_columns(self, *columns: Any) -> "AnySelect":
+        return cast("AnySelect", super().add_columns(*columns))
+
+    def with_only_columns(self, *columns: Any, **more: Any) -> "AnySelect":
+        return cast("AnySelect", super().with_only_columns(*columns, **more))
+
+    def join_from(self, from_: Any, target: Any, onclause: Any = None, **more: Any) -> Self:
+        return super().join_from(from_, target, onclause, **more)
+
     def join(self, target: Any, onclause: Any = None, *, isouter: bool = False, full: bool = False) -> Self:
         return super().join(target, onclause, isouter=isouter, full=full)
 
@@ -41,12 +50,12 @@ class Query(Select[*Ts]):
         return super().outerjoin(target, onclause, full=full)
 
 
-AnyQuery = Query[*tuple[Any, ...]]
+AnySelect = TypedSelect[*tuple[Any, ...]]
 """One whose columns are chosen while the program runs."""
 
 
 class Update(sqlalchemy.Update):
-    """A change of rows, with conditions as `Query` has them."""
+    """A change of rows, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
 
@@ -55,7 +64,7 @@ class Update(sqlalchemy.Update):
 
 
 class Delete(sqlalchemy.Delete):
-    """Rows that go, with conditions as `Query` has them."""
+    """Rows that go, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
 
@@ -84,6 +93,11 @@ def column_of(column: Any) -> Column[Any]:
     return found
 
 
+def count(column: Value) -> ColumnElement[int]:
+    """How many rows have something in a column."""
+    return func.count(cast("Any", column))
+
+
 class Operators(Protocol[T]):
     """What SQL does with a column and Python's operators don't. To compare it, take the column itself."""
 
@@ -91,6 +105,7 @@ class Operators(Protocol[T]):
     def not_in(self, other: "Among[T]") -> ColumnElement[bool]: ...
     def is_(self, other: None) -> ColumnElement[bool]: ...
     def is_not(self, other: None) -> ColumnElement[bool]: ...
+    def startswith(self, other: str, autoescape: bool = False) -> ColumnElement[bool]: ...
     def contains(self, other: Any) -> ColumnElement[bool]: ...
     def collate(self, collation: str) -> ColumnElement[T]: ...
     def asc(self) -> ColumnElement[T]: ...
@@ -128,25 +143,25 @@ Cell: TypeAlias = ColumnElement[V] | V
 
 
 @overload
-def select(c1: Cell[T1], /) -> Query[T1]: ...
+def select(c1: Cell[T1], /) -> TypedSelect[T1]: ...
 @overload
-def select(c1: Cell[T1], c2: Cell[T2], /) -> Query[T1, T2]: ...
+def select(c1: Cell[T1], c2: Cell[T2], /) -> TypedSelect[T1, T2]: ...
 @overload
-def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], /) -> Query[T1, T2, T3]: ...
+def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], /) -> TypedSelect[T1, T2, T3]: ...
 @overload
-def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], /) -> Query[T1, T2, T3, T4]: ...
+def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], /) -> TypedSelect[T1, T2, T3, T4]: ...
 @overload
 def select(
     c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], /
-) -> Query[T1, T2, T3, T4, T5]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5]: ...
 @overload
 def select(
     c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], /
-) -> Query[T1, T2, T3, T4, T5, T6]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6]: ...
 @overload
 def select(
     c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], c7: Cell[T7], /
-) -> Query[T1, T2, T3, T4, T5, T6, T7]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7]: ...
 @overload
 def select(
     c1: Cell[T1],
@@ -158,7 +173,7 @@ def select(
     c7: Cell[T7],
     c8: Cell[T8],
     /,
-) -> Query[T1, T2, T3, T4, T5, T6, T7, T8]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8]: ...
 @overload
 def select(
     c1: Cell[T1],
@@ -171,7 +186,7 @@ def select(
     c8: Cell[T8],
     c9: Cell[T9],
     /,
-) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9]: ...
 @overload
 def select(
     c1: Cell[T1],
@@ -185,7 +200,7 @@ def select(
     c9: Cell[T9],
     c10: Cell[T10],
     /,
-) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10]: ...
 @overload
 def select(
     c1: Cell[T1],
@@ -200,7 +215,7 @@ def select(
     c10: Cell[T10],
     c11: Cell[T11],
     /,
-) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11]: ...
 @overload
 def select(
     c1: Cell[T1],
@@ -216,9 +231,9 @@ def select(
     c11: Cell[T11],
     c12: Cell[T12],
     /,
-) -> Query[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12]: ...
+) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12]: ...
 @overload
-def select(*columns: Any) -> AnyQuery: ...
+def select(*columns: Any) -> AnySelect: ...
 def select(*columns: Any) -> Any:
     """A question for some columns, whose types its rows have: up to twelve of them."""
-    return Query(*columns)
+    return TypedSelect(*columns)

@@ -2,13 +2,16 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func
 
 from agents.model import Call
 from arena.record.model.reservation import Reservation
 from arena.record.schema.codec import call_fact
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.statements import insert_rows, row_of, run_statement
-from arena.record.schema.tables import CALL, CLAIM, COHORT, ENTRANT, ROUND
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import clause, col, select
+from arena.record.schema.work import ClaimRow
 from arena.record.write.reservations import free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
@@ -25,27 +28,29 @@ ANSWER_FIELDS = (
 )
 QUESTION_FIELDS = ("stage", "sample", "seed")
 LAST = (
-    select(func.max(CALL.c.attempt))
-    .where(CALL.c.round_id == bindparam("round_id"), CALL.c.entrant_id == bindparam("entrant_id"))
-    .where(CALL.c.stage == bindparam("stage"), CALL.c.sample == bindparam("sample"))
+    select(func.max(CallRow.attempt))
+    .where(CallRow.round_id == bindparam("round_id"), CallRow.entrant_id == bindparam("entrant_id"))
+    .where(CallRow.stage == bindparam("stage"), CallRow.sample == bindparam("sample"))
     .scalar_subquery()
 )
 PLACE = (
     select(
-        COHORT.c.number.label("cohort"),
-        ROUND.c.number.label("round"),
-        ENTRANT.c.name.label("entrant"),
+        col(CohortRow.number).label("cohort"),
+        col(RoundRow.number).label("round"),
+        col(EntrantRow.name).label("entrant"),
         LAST.label("last"),
     )
     .select_from(
-        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id).join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id)
+        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
+            EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)
+        )
     )
-    .where(ROUND.c.id == bindparam("round_id"), ENTRANT.c.id == bindparam("entrant_id"))
+    .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
 )
 """Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""
 ALONE = (
-    select(CLAIM.c.token)
-    .where(CLAIM.c.round_id == bindparam("round_id"), CLAIM.c.entrant_id == bindparam("entrant_id"))
+    select(ClaimRow.token)
+    .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
     .with_for_update()
 )
 """Keeps a second worker, late but paid, from taking the same number; SQLite has one writer at a time."""
@@ -87,7 +92,7 @@ def add_call(
         "error_retry": int(error.retry) if error else 0,
     }
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
-    insert_rows(connection, CALL, [row | ids | {"made_at": made_at, "hash": fact}])
+    insert_rows(connection, CallRow.__table__, [row | ids | {"made_at": made_at, "hash": fact}])
 
 
 def prompt_hash(messages: str, seed: int) -> str:

@@ -4,12 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, func
 
 from arena.record.model.cohort import Cohort
 from arena.record.schema.codec import cohort_text
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    PromptRow,
+    RoundRow,
+    SnapshotItemRow,
+    SnapshotRow,
+)
+from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import TableRows, insert_lines, insert_one, insert_rows, line_of, row_of
-from arena.record.schema.tables import COHORT, ENTRANT, ENTRY, ITEM, MARK, PROMPT, ROUND, SNAPSHOT
+from arena.record.schema.typed import col, delete, select, update
 from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
 from markets.hashes import canonical, digest, plain_value
@@ -26,26 +35,26 @@ def add_cohort(
     connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
 ) -> None:
     """A new cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
-    known = set(connection.scalars(select(PROMPT.c.hash)))
+    known = set(connection.scalars(select(PromptRow.hash)))
     fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
-    insert_rows(connection, PROMPT, fresh)
+    insert_rows(connection, PromptRow.__table__, fresh)
     frozen = cohort_text(cohort)
     shape = row_of(cohort, "number", "starts_at")
-    cohort_id = insert_one(connection, COHORT, **shape, frozen=frozen, hash=digest(frozen))
+    cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=digest(frozen))
     rows: TableRows = [
         {"cohort_id": cohort_id, "settings": canonical(each.settings)}
         | row_of(each, "position", "name", "kind")
         for each in cohort.entrants
     ]
-    insert_rows(connection, ENTRANT, rows)
-    ids = connection.execute(select(ENTRANT.c.name, ENTRANT.c.id).where(ENTRANT.c.cohort_id == cohort_id))
+    insert_rows(connection, EntrantRow.__table__, rows)
+    ids = connection.execute(select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id))
     add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
 
 
 NEWEST_ENTRIES = (
-    select(ENTRY.c.entrant_id, func.max(ENTRY.c.at))
-    .where(ENTRY.c.entrant_id.in_(bindparam("ids", expanding=True)))
-    .group_by(ENTRY.c.entrant_id)
+    select(EntryRow.entrant_id, func.max(EntryRow.at))
+    .where(col(EntryRow.entrant_id).in_(bindparam("ids", expanding=True)))
+    .group_by(EntryRow.entrant_id)
 )
 
 
@@ -56,7 +65,7 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
         if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
             raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
     lines = ((key, *entry_line(entry)) for key, entries in ledgers.items() for entry in entries)
-    insert_lines(connection, ENTRY, ("entrant_id", *ENTRY_NAMES), lines)
+    insert_lines(connection, EntryRow.__table__, ("entrant_id", *ENTRY_NAMES), lines)
 
 
 def add_snapshot(
@@ -93,33 +102,33 @@ def add_snapshot(
     ]
     times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
     fact = digest({"cohort": number, "items": seen, **times})
-    snapshot_id = insert_one(connection, SNAPSHOT, cohort_id=cohort_id, hash=fact, **times)
-    insert_rows(connection, ITEM, [{"snapshot_id": snapshot_id} | row for row in rows])
+    snapshot_id = insert_one(connection, SnapshotRow.__table__, cohort_id=cohort_id, hash=fact, **times)
+    insert_rows(connection, SnapshotItemRow.__table__, [{"snapshot_id": snapshot_id} | row for row in rows])
     if round_number is not None:
         row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}
-        insert_one(connection, ROUND, **row)
+        insert_one(connection, RoundRow.__table__, **row)
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Every round has run and nothing is open; a cohort ends once, and that is to be told."""
-    open_one = (COHORT.c.id == cohort_id, COHORT.c.ended_at.is_(None))
-    if connection.execute(update(COHORT).where(*open_one).values(ended_at=at)).rowcount:
+    open_one = (CohortRow.id == cohort_id, col(CohortRow.ended_at).is_(None))
+    if connection.execute(update(CohortRow).where(*open_one).values(ended_at=at)).rowcount:
         add_cohort_finished(connection, cohort_id, at)
 
 
 def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
     """Since when a cohort decides nothing; None lets it go on."""
-    connection.execute(update(COHORT).where(COHORT.c.id == cohort_id).values(paused_at=at))
+    connection.execute(update(CohortRow).where(CohortRow.id == cohort_id).values(paused_at=at))
 
 
 def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """A cohort decides no more, for good; it stops once."""
-    running = (COHORT.c.id == cohort_id, COHORT.c.stopped_at.is_(None))
-    connection.execute(update(COHORT).where(*running).values(stopped_at=at))
+    running = (CohortRow.id == cohort_id, col(CohortRow.stopped_at).is_(None))
+    connection.execute(update(CohortRow).where(*running).values(stopped_at=at))
 
 
-SNAPSHOT_TIME = select(SNAPSHOT.c.at).where(SNAPSHOT.c.id == bindparam("taken")).scalar_subquery()
-DELETE_MARKS = delete(MARK).where(MARK.c.at == SNAPSHOT_TIME, MARK.c.snapshot_id == bindparam("taken"))
+SNAPSHOT_TIME = select(SnapshotRow.at).where(SnapshotRow.id == bindparam("taken")).scalar_subquery()
+DELETE_MARKS = delete(MarkRow).where(MarkRow.at == SNAPSHOT_TIME, MarkRow.snapshot_id == bindparam("taken"))
 
 
 def put_marks(
@@ -131,6 +140,6 @@ def put_marks(
     """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
     lines = ((key, snapshot_id, *mark_line(mark)) for key, mark in marks.items())
-    insert_lines(connection, MARK, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)
+    insert_lines(connection, MarkRow.__table__, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)
     if over is not None:
-        connection.execute(update(ROUND).where(ROUND.c.id == over, ROUND.c.done == 0).values(done=1))
+        connection.execute(update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1))

@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Article
+from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
 from arena.record.schema.statements import TableRows, insert_one, insert_rows, row_of
-from arena.record.schema.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
+from arena.record.schema.typed import clause, select
+from arena.record.schema.world import ArticleRow
 from markets.hashes import canonical, digest, plain_value
 from markets.model import MarketId
 
@@ -32,14 +34,14 @@ class GatheredEvidence:
 
 def is_gathered(connection: Connection, round_id: int) -> bool:
     """Whether evidence was gathered for a round, be it that there was none."""
-    return connection.scalar(select(GATHERING.c.id).where(GATHERING.c.round_id == round_id)) is not None
+    return connection.scalar(select(GatheringRow.id).where(GatheringRow.round_id == round_id)) is not None
 
 
 def add_evidence(
     connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
 ) -> None:
     """What was gathered for a round, unless another process was first: `place` is cohort and round."""
-    connection.execute(select(ROUND.c.id).where(ROUND.c.id == round_id).with_for_update())
+    connection.execute(select(RoundRow.id).where(RoundRow.id == round_id).with_for_update())
     if is_gathered(connection, round_id):
         return
     rows: TableRows = []
@@ -55,26 +57,30 @@ def add_evidence(
     items = [[row["market_id"], row["article"], plain_value(row["fetched_at"])] for row in rows]
     counts = {"found": gathered.found, "dropped": dropped}
     fact = digest({"cohort": place[0], "round": place[1], "items": items} | counts)
-    gathering_id = insert_one(connection, GATHERING, round_id=round_id, **counts, hash=fact)
+    gathering_id = insert_one(connection, GatheringRow.__table__, round_id=round_id, **counts, hash=fact)
     _add_articles(connection, list(articles.values()))
-    insert_rows(connection, EVIDENCE, [{"gathering_id": gathering_id} | row for row in rows])
+    insert_rows(connection, EvidenceRow.__table__, [{"gathering_id": gathering_id} | row for row in rows])
 
 
 def _add_articles(connection: Connection, rows: TableRows) -> None:
-    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(ARTICLE)
+    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(ArticleRow.__table__)
     if rows:
         connection.execute(add.on_conflict_do_nothing(index_elements=["hash"]), rows)
 
 
 def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
     """The articles of a round by market, newest first; markets without any are left out."""
-    joined = EVIDENCE.join(GATHERING, EVIDENCE.c.gathering_id == GATHERING.c.id)
-    joined = joined.join(ARTICLE, EVIDENCE.c.article == ARTICLE.c.hash)
-    said = (*(ARTICLE.c[name] for name in ARTICLE_FIELDS[:-1]), EVIDENCE.c.fetched_at, ARTICLE.c.dated)
-    query = select(EVIDENCE.c.market_id, *said).select_from(joined)
+    joined = EvidenceRow.__table__.join(GatheringRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
+    joined = joined.join(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
+    said = (
+        *(ArticleRow.__table__.c[name] for name in ARTICLE_FIELDS[:-1]),
+        EvidenceRow.fetched_at,
+        ArticleRow.dated,
+    )
+    query = select(EvidenceRow.market_id, *said).select_from(joined)
     found: dict[MarketId, list[Article]] = defaultdict(list)
     for market_id, *values in connection.execute(
-        query.where(GATHERING.c.round_id == round_id).order_by(EVIDENCE.c.position)
+        query.where(GatheringRow.round_id == round_id).order_by(EvidenceRow.position)
     ):
         found[MarketId(market_id)].append(Article(*values))
     return {market_id: tuple(articles) for market_id, articles in found.items()}

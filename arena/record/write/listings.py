@@ -17,25 +17,16 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    func,
-    or_,
-    select,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, exists, func, tuple_
+from sqlalchemy.orm import aliased
+from sqlmodel import and_, not_, or_
 
 from arena.record.schema.codec import book_of, book_text
+from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import insert_lines, insert_one, line_of
-from arena.record.schema.tables import ITEM, MARKET, PRUNE, QUOTE, SIGHTING, SYNC, VERSION
+from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, delete, select
+from arena.record.schema.world import MarketRow, MarketVersionRow, PruneRow, QuoteRow, SightingRow, SyncRow
 from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Listing, MarketId, Quote
 
@@ -50,7 +41,7 @@ def quote_of(row: Row[Any], at: datetime | None = None) -> Quote:
 
 def last_sightings(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> dict[str, datetime]:
     """The last sync until an instant at which each market had a price, which was that in its row."""
-    newest_sync = select(SYNC.c.venue, func.max(SYNC.c.at)).where(SYNC.c.at <= at).group_by(SYNC.c.venue)
+    newest_sync = select(SyncRow.venue, func.max(SyncRow.at)).where(SyncRow.at <= at).group_by(SyncRow.venue)
     ends = dict(connection.execute(newest_sync).all())
     ids = _unpruned_markets(connection, rows, at) if ends else []
     seen = connection.execute(
@@ -65,10 +56,10 @@ def _unpruned_markets(connection: Connection, rows: Mapping[str, Row[Any]], at: 
 
     Pruning leaves each market the newest quote from before its edge, so none went after that.
     """
-    edge = connection.scalar(select(func.max(PRUNE.c.older_than)))
+    edge = connection.scalar(select(func.max(PruneRow.older_than)))
     if edge is None or at >= edge:
         return list(rows)
-    left = newest_rows(connection, QUOTE, list(rows), "at", until=edge - timedelta(microseconds=1))
+    left = newest_rows(connection, QuoteRow, list(rows), "at", until=edge - timedelta(microseconds=1))
     return [market for market, row in rows.items() if market in left and left[market].id == row.id]
 
 
@@ -78,7 +69,7 @@ def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote
     Quotes older than the last sync are news from the past. The price before them is found again by the
     first sync after them that saw the market, unless another came in between.
     """
-    last = connection.scalar(select(func.max(SYNC.c.at))) if quotes else None
+    last = connection.scalar(select(func.max(SyncRow.at))) if quotes else None
     late = [quote for quote in quotes if last is not None and quote.at < last]
     echoes = (_echo(connection, quote) for quote in late)
     return [echo for echo in echoes if echo is not None]
@@ -87,7 +78,9 @@ def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote
 def _echo(connection: Connection, quote: Quote) -> Quote | None:
     """The price until this one comes, as the first sync afterwards found it."""
     look, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
-    rows = {} if look is None else newest_rows(connection, QUOTE, [market], "at", *QUOTE_FIELDS, until=look)
+    rows = (
+        {} if look is None else newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=look)
+    )
     if look is None or market not in rows or rows[market].at > quote.at:
         return None
     return replace(quote_of(rows[market]), at=look) if _unpruned_markets(connection, rows, look) else None
@@ -95,30 +88,42 @@ def _echo(connection: Connection, quote: Quote) -> Quote | None:
 
 def _next_sighting(connection: Connection, market: MarketId, after: datetime) -> datetime | None:
     """The first sync after an instant at which a market had a price."""
-    joined = select(SYNC.c.venue, SYNC.c.at, SIGHTING.c.quoted).select_from(SIGHTING.join(SYNC))
-    seen = connection.execute(joined.where(SIGHTING.c.market_id == market).order_by(SYNC.c.at)).all()
+    joined = select(SyncRow.venue, SyncRow.at, SightingRow.quoted).select_from(
+        SightingRow.__table__.join(SyncRow)
+    )
+    seen = connection.execute(joined.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
     for sighting, following in pairwise([*seen, None]):
         end = None if following is None else following.at
         if sighting is not None and sighting.quoted and (end is None or end > after):
-            mine = (SYNC.c.venue == sighting.venue, SYNC.c.at > after, SYNC.c.at >= sighting.at)
-            found: datetime | None = connection.scalar(select(func.min(SYNC.c.at)).where(*mine))
+            mine = (SyncRow.venue == sighting.venue, SyncRow.at > after, SyncRow.at >= sighting.at)
+            found: datetime | None = connection.scalar(select(func.min(SyncRow.at)).where(*mine))
             if found is not None and (end is None or found < end):
                 return found
     return None
 
 
 @cache
-def _last_sighting_query(dialect: str) -> Select[Any]:
+def _last_sighting_query(dialect: str) -> AnySelect:
     """Of each market the last sighting until an instant, and when the sync before that one was."""
-    seen, sync, before = SIGHTING.alias("seen"), SYNC.alias("latest"), SYNC.alias("before")
-    until = sync.c.at <= bindparam("until", type_=SYNC.c.at.type)
-    last = select(sync.c.id).select_from(seen.join(sync)).where(seen.c.market_id == MARKET.c.id, until)
-    last = last.order_by(sync.c.at.desc(), sync.c.id.desc()).limit(1)
-    joined = MARKET.join(SIGHTING, SIGHTING.c.market_id == MARKET.c.id).join(SYNC)
-    follows = (before.c.venue == SYNC.c.venue) & (before.c.number == SYNC.c.number - 1)
-    found = select(MARKET.c.id, SIGHTING.c.quoted, SYNC.c.venue, before.c.at)
-    found = found.select_from(joined.outerjoin(before, follows))
-    return found.where(is_in_markets(dialect), SYNC.c.id == last.correlate(MARKET).scalar_subquery())
+    seen, sync = aliased(SightingRow, name="seen"), aliased(SyncRow, name="latest")
+    before = aliased(SyncRow, name="before")
+    until = sync.at <= bindparam("until", type_=column_of(SyncRow.at).type)
+    last = (
+        select(sync.id)
+        .select_from(seen)
+        .join(sync, seen.sync_id == sync.id)
+        .where(seen.market_id == MarketRow.id, until)
+    )
+    last = last.order_by(col(sync.at).desc(), col(sync.id).desc()).limit(1)
+    joined = MarketRow.__table__.join(SightingRow, clause(SightingRow.market_id == MarketRow.id)).join(
+        SyncRow
+    )
+    follows = (before.venue == SyncRow.venue) & (before.number == SyncRow.number - 1)
+    found = select(MarketRow.id, SightingRow.quoted, SyncRow.venue, before.at)
+    found = found.select_from(joined.outerjoin(before, clause(follows)))
+    return found.where(
+        is_in_markets(dialect), SyncRow.id == last.correlate(MarketRow.__table__).scalar_subquery()
+    )
 
 
 StoredRows = Mapping[str, tuple[str, int]]
@@ -152,21 +157,23 @@ class WrittenListings:
 def add_page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> StoredRows:
     """The rows that hold the pages of these markets, written where they were not there."""
     written = add_pages(connection, listings, at)
-    rows = {**written.known, **newest_rows(connection, VERSION, written.fresh, "version", "hash")}
+    rows = {**written.known, **newest_rows(connection, MarketVersionRow, written.fresh, "version", "hash")}
     return {market: (row.hash, row.id) for market, row in rows.items()}
 
 
 def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime) -> WrittenListings:
     """The pages of these markets, those that say something new as their next versions; and new markets."""
     markets = {listing.market.id: listing.market for listing in listings}
-    known = newest_rows(connection, VERSION, list(markets), "version", "hash", "version")
+    known = newest_rows(connection, MarketVersionRow, list(markets), "version", "hash", "version")
     hashes = {market: market_hash(page) for market, page in markets.items()}
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]
-    insert_lines(connection, MARKET, ("id", "first_seen_at"), [(market, at) for market in new])
+    insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [(market, at) for market in new])
     versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
     lines = [(market, versions[market], at, hashes[market], *_page(markets[market])) for market in changed]
-    insert_lines(connection, VERSION, ("market_id", "version", "at", "hash", *PAGE_FIELDS), lines)
+    insert_lines(
+        connection, MarketVersionRow.__table__, ("market_id", "version", "at", "hash", *PAGE_FIELDS), lines
+    )
     return WrittenListings(hashes, known, changed, new)
 
 
@@ -189,7 +196,7 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
     lines = [(*_price(quotes[market]), book_text(quotes[market]), hashes[market]) for market in fresh]
     lines += [(*_price(echo), book_text(echo), quote_hash(echo)) for echo in echoes]
-    insert_lines(connection, QUOTE, (*PRICE_FIELDS, "book", "hash"), lines)
+    insert_lines(connection, QuoteRow.__table__, (*PRICE_FIELDS, "book", "hash"), lines)
     return WrittenListings(hashes, known | stored, fresh)
 
 
@@ -197,12 +204,12 @@ def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote
     """The price of each market as it was known until the instant of the one that is given."""
     times = {quote.at for quote in quotes.values()}
     if len(times) == 1:
-        return newest_rows(connection, QUOTE, list(quotes), "at", "hash", until=times.pop())
-    found = newest_rows(connection, QUOTE, list(quotes), "at", "hash", "at")
+        return newest_rows(connection, QuoteRow, list(quotes), "at", "hash", until=times.pop())
+    found = newest_rows(connection, QuoteRow, list(quotes), "at", "hash", "at")
     for market, quote in quotes.items():
         if market in found and found[market].at > quote.at:
             del found[market]
-            found |= newest_rows(connection, QUOTE, [market], "at", "hash", until=quote.at)
+            found |= newest_rows(connection, QuoteRow, [market], "at", "hash", until=quote.at)
     return found
 
 
@@ -213,8 +220,10 @@ def _stored_quotes(
     keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
     if not keys:
         return {}
-    same = tuple_(QUOTE.c.market_id, QUOTE.c.at, QUOTE.c.hash).in_(keys)
-    rows = connection.execute(select(*(QUOTE.c[name] for name in ("market_id", "hash", "id"))).where(same))
+    same = tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(keys)
+    rows = connection.execute(
+        select(*(QuoteRow.__table__.c[name] for name in ("market_id", "hash", "id"))).where(same)
+    )
     return {row.market_id: row for row in rows}
 
 
@@ -235,15 +244,15 @@ class PruneResult:
 
 def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
     """What pruning would do."""
-    old, used, followed = QUOTE.c.at < older_than, _is_in_snapshot(), _is_followed(older_than)
-    parts = {
+    old, used, followed = QuoteRow.at < older_than, _is_in_snapshot(), _is_followed(older_than)
+    parts: dict[str, Condition] = {
         "goes": and_(old, ~used, followed),
         "used": and_(old, used),
         "last": and_(old, ~used, ~followed),
-        "later": ~old,
+        "later": not_(old),
     }
     counts = {
-        name: connection.scalar(select(func.count()).select_from(QUOTE).where(part)) or 0
+        name: connection.scalar(select(func.count()).select_from(QuoteRow).where(part)) or 0
         for name, part in parts.items()
     }
     return PruneResult(older_than, **counts)
@@ -256,24 +265,22 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
     """
     found = plan_pruning(connection, older_than)
     if found.goes:
-        numbers = select(func.coalesce(func.max(PRUNE.c.number), 0) + 1)
+        numbers = select(func.coalesce(func.max(PruneRow.number), 0) + 1)
         number = connection.execute(numbers).scalar_one()
         fact = {"number": number, "at": at, "older_than": older_than, "quotes": found.goes}
-        insert_one(connection, PRUNE, **fact, hash=digest(fact))
+        insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
         connection.execute(
-            delete(QUOTE).where(QUOTE.c.at < older_than, ~_is_in_snapshot(), _is_followed(older_than))
+            delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_in_snapshot(), _is_followed(older_than))
         )
     return found
 
 
 def _is_in_snapshot() -> ColumnElement[bool]:
-    return exists(select(ITEM.c.quote_id).where(ITEM.c.quote_id == QUOTE.c.id))
+    return exists(select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id))
 
 
 def _is_followed(older_than: datetime) -> ColumnElement[bool]:
     """Whether another quote of the same market came later, and before the instant too."""
-    later = QUOTE.alias("later")
-    after = or_(later.c.at > QUOTE.c.at, and_(later.c.at == QUOTE.c.at, later.c.id > QUOTE.c.id))
-    return exists(
-        select(later.c.id).where(later.c.market_id == QUOTE.c.market_id, later.c.at < older_than, after)
-    )
+    later = aliased(QuoteRow, name="later")
+    after = or_(later.at > QuoteRow.at, and_(later.at == QuoteRow.at, later.id > QuoteRow.id))
+    return exists(select(later.id).where(later.market_id == QuoteRow.market_id, later.at < older_than, after))

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, bindparam, func, literal, or_, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, func, literal
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import and_, or_
 
 from arena.errors import ArenaError
 from arena.record.model.cohort import JobState
@@ -28,9 +29,12 @@ from arena.record.model.incident import (
     RoundEnd,
     cohort_finished,
 )
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
-from arena.record.schema.tables import CALL, COHORT, ENTRANT, INCIDENT, JOB, LEASE, ROUND, TURN
+from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.typed import AnySelect, Condition, clause, col, select, update
+from arena.record.schema.work import IncidentRow, JobRow, LeaseRow
 from markets.hashes import canonical
 
 
@@ -53,17 +57,17 @@ class LeaseLost(ArenaError):
 
 FIRST_LEASE = {"token": 0, "holder": "", "expires_at": FromNow(literal(-1.0))}
 LEASE_EXPIRY = FromNow(bindparam("length"))
-OWN_LEASE = (LEASE.c.name == bindparam("duty"), LEASE.c.token == bindparam("held"))
-HELD_LEASE = select(LEASE.c.token, LEASE.c.holder, (LEASE.c.expires_at <= NOW).label("over")).where(
-    LEASE.c.name == bindparam("duty")
+OWN_LEASE = (LeaseRow.name == bindparam("duty"), LeaseRow.token == bindparam("held"))
+HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, (LeaseRow.expires_at <= NOW).label("over")).where(
+    LeaseRow.name == bindparam("duty")
 )
 TAKE_LEASE = (
-    update(LEASE)
-    .where(LEASE.c.name == bindparam("duty"))
-    .values(token=LEASE.c.token + 1, holder=bindparam("by"), expires_at=LEASE_EXPIRY)
+    update(LeaseRow)
+    .where(LeaseRow.name == bindparam("duty"))
+    .values(token=LeaseRow.token + 1, holder=bindparam("by"), expires_at=LEASE_EXPIRY)
 )
-RENEW_LEASE = update(LEASE).where(*OWN_LEASE).values(expires_at=LEASE_EXPIRY)
-FENCE_HOLDS = select(LEASE.c.token).where(*OWN_LEASE)
+RENEW_LEASE = update(LeaseRow).where(*OWN_LEASE).values(expires_at=LEASE_EXPIRY)
+FENCE_HOLDS = select(LeaseRow.token).where(*OWN_LEASE)
 
 
 def take_lease(
@@ -71,7 +75,7 @@ def take_lease(
 ) -> int | None:
     """The token of a duty that nobody has, or whose holder is gone or late; None where somebody has it."""
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    connection.execute(insert(LEASE).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
+    connection.execute(insert(LeaseRow.__table__).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
     row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
     if not (row.over or row.holder == holder or is_gone(row.holder)):
         return None
@@ -100,7 +104,7 @@ def check_fence(connection: Connection, fence: Fence) -> None:
 def read_jobs(connection: Connection) -> dict[str, JobState]:
     """All that is known of them, by name."""
     names = tuple(JobState.__dataclass_fields__)
-    rows = connection.execute(select(*(JOB.c[name] for name in names)).order_by(JOB.c.name))
+    rows = connection.execute(select(*(JobRow.__table__.c[name] for name in names)).order_by(JobRow.name))
     return {row.name: JobState(*row) for row in rows}
 
 
@@ -110,14 +114,14 @@ def put_job(connection: Connection, state: JobState) -> None:
     row = asdict(state)
     later = {name: value for name, value in row.items() if name != "name"}
     connection.execute(
-        insert(JOB).values(**row).on_conflict_do_update(index_elements=[JOB.c.name], set_=later)
+        insert(JobRow.__table__).values(**row).on_conflict_do_update(index_elements=[JobRow.name], set_=later)
     )
 
 
 MOST_TRIES = 30
 """After so many tries, which take a day, nobody is told any more."""
-IS_OPEN = INCIDENT.c.ended_at.is_(None)
-IS_UNTOLD = (INCIDENT.c.told_at.is_(None), INCIDENT.c.tries < MOST_TRIES)
+IS_OPEN = col(IncidentRow.ended_at).is_(None)
+IS_UNTOLD = (col(IncidentRow.told_at).is_(None), IncidentRow.tries < MOST_TRIES)
 
 
 def add_incidents(engine: Engine, found: Sequence[Incident], unless: str = "") -> None:
@@ -141,70 +145,75 @@ def add_incident(connection: Connection, incident: Incident) -> None:
         "tries": 0,
         "ended_at": None if incident.kind in LASTING_KINDS else incident.at,
     }
-    connection.execute(insert(INCIDENT).values(**row).on_conflict_do_nothing())
+    connection.execute(insert(IncidentRow.__table__).values(**row).on_conflict_do_nothing())
 
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
     """That a cohort has ended, in the transaction in which it does."""
-    rounds = select(func.count()).where(ROUND.c.cohort_id == cohort_id).scalar_subquery()
-    agents = select(func.count()).where(ENTRANT.c.cohort_id == cohort_id).scalar_subquery()
-    row = connection.execute(select(COHORT.c.number, rounds, agents).where(COHORT.c.id == cohort_id)).one()
+    rounds = select(func.count()).where(RoundRow.cohort_id == cohort_id).scalar_subquery()
+    agents = select(func.count()).where(EntrantRow.cohort_id == cohort_id).scalar_subquery()
+    row = connection.execute(select(CohortRow.number, rounds, agents).where(CohortRow.id == cohort_id)).one()
     number, played, playing = row
     add_incident(connection, cohort_finished(number, at, played, playing))
 
 
 def _is_ongoing(connection: Connection, kind: IncidentKind, prefix: str) -> bool:
-    mine = (IS_OPEN, INCIDENT.c.kind == kind, INCIDENT.c.subject.startswith(prefix, autoescape=True))
-    return connection.execute(select(INCIDENT.c.id).where(*mine).limit(1)).first() is not None
+    mine = (IS_OPEN, IncidentRow.kind == kind, col(IncidentRow.subject).startswith(prefix, autoescape=True))
+    return connection.execute(select(IncidentRow.id).where(*mine).limit(1)).first() is not None
 
 
 def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
     """What goes on of a kind is over, where its subject begins so, except for these subjects."""
-    mine = [IS_OPEN, INCIDENT.c.kind == kind, INCIDENT.c.subject.startswith(about, autoescape=True)]
-    mine += [INCIDENT.c.subject.not_in(but)] if but else []
+    mine: list[Condition] = [
+        IS_OPEN,
+        IncidentRow.kind == kind,
+        col(IncidentRow.subject).startswith(about, autoescape=True),
+    ]
+    mine += [col(IncidentRow.subject).not_in(but)] if but else []
     with reading(engine) as connection:
-        if connection.execute(select(INCIDENT.c.id).where(*mine).limit(1)).first() is None:
+        if connection.execute(select(IncidentRow.id).where(*mine).limit(1)).first() is None:
             return  # as nearly always: nothing is written then
     with engine.begin() as connection:
-        connection.execute(update(INCIDENT).where(*mine).values(ended_at=at))
+        connection.execute(update(IncidentRow).where(*mine).values(ended_at=at))
 
 
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
     """What is to be told now, the oldest first."""
-    ready = or_(INCIDENT.c.next_try_at.is_(None), INCIDENT.c.next_try_at <= now)
+    ready = or_(col(IncidentRow.next_try_at).is_(None), col(IncidentRow.next_try_at) <= now)
     with reading(engine) as connection:
         return _read_incidents(
-            connection, select(INCIDENT).where(*IS_UNTOLD, ready).order_by(INCIDENT.c.id).limit(most)
+            connection,
+            select(IncidentRow.__table__).where(*IS_UNTOLD, ready).order_by(IncidentRow.id).limit(most),
         )
 
 
 def record_delivery(engine: Engine, id: int, told_at: datetime | None, next_try_at: datetime | None) -> None:
     """That somebody was told, or that it was tried in vain and is to be tried again."""
-    values = {"tries": INCIDENT.c.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
+    values = {"tries": IncidentRow.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
     with engine.begin() as connection:
-        connection.execute(update(INCIDENT).where(INCIDENT.c.id == id).values(**values))
+        connection.execute(update(IncidentRow).where(IncidentRow.id == id).values(**values))
 
 
 def drop_untold(engine: Engine) -> None:
     """There is nobody to be told: whoever is, later, doesn't hear of it any more."""
     with reading(engine) as connection:
-        if connection.execute(select(INCIDENT.c.id).where(*IS_UNTOLD).limit(1)).first() is None:
+        if connection.execute(select(IncidentRow.id).where(*IS_UNTOLD).limit(1)).first() is None:
             return
     with engine.begin() as connection:
-        connection.execute(update(INCIDENT).where(*IS_UNTOLD).values(tries=MOST_TRIES))
+        connection.execute(update(IncidentRow).where(*IS_UNTOLD).values(tries=MOST_TRIES))
 
 
 def read_recent_incidents(
     connection: Connection, most: int, only_open: bool = False
 ) -> list[RecordedIncident]:
     """The newest incidents, or the newest of those that go on."""
-    rows = select(INCIDENT).where(IS_OPEN) if only_open else select(INCIDENT)
-    return _read_incidents(connection, rows.order_by(INCIDENT.c.id.desc()).limit(most))
+    rows = select(IncidentRow.__table__).where(IS_OPEN) if only_open else select(IncidentRow.__table__)
+    return _read_incidents(connection, rows.order_by(col(IncidentRow.id).desc()).limit(most))
 
 
-def _read_incidents(connection: Connection, rows: Select[Any]) -> list[RecordedIncident]:
+def _read_incidents(connection: Connection, rows: AnySelect) -> list[RecordedIncident]:
     return [_recorded_incident(row) for row in connection.execute(rows)]
 
 
@@ -214,33 +223,35 @@ def _recorded_incident(row: Row[Any]) -> RecordedIncident:
     return RecordedIncident(row.id, incident, row.ended_at, row.told_at, row.tries, row.next_try_at)
 
 
-TWO_NEWEST_TIMES = select(ROUND.c.at).distinct().order_by(ROUND.c.at.desc()).limit(2)
+TWO_NEWEST_TIMES = select(RoundRow.at).distinct().order_by(col(RoundRow.at).desc()).limit(2)
 LAST_CALL = (
-    select(func.max(CALL.c.id))
-    .where(CALL.c.round_id == ROUND.c.id, CALL.c.entrant_id == ENTRANT.c.id)
-    .correlate(ROUND, ENTRANT)
+    select(func.max(CallRow.id))
+    .where(CallRow.round_id == RoundRow.id, CallRow.entrant_id == EntrantRow.id)
+    .correlate(RoundRow.__table__, EntrantRow.__table__)
     .scalar_subquery()
 )
 ROUND_ENDS = (
     select(
-        ROUND.c.id,
-        COHORT.c.number.label("cohort"),
-        ROUND.c.number,
-        ROUND.c.at,
-        ROUND.c.done,
-        ENTRANT.c.name,
-        ENTRANT.c.settings,
-        TURN.c.verdict,
-        CALL.c.error_message,
+        RoundRow.id,
+        col(CohortRow.number).label("cohort"),
+        RoundRow.number,
+        RoundRow.at,
+        RoundRow.done,
+        EntrantRow.name,
+        EntrantRow.settings,
+        TurnRow.status,
+        CallRow.error_message,
     )
     .select_from(
-        ROUND.join(COHORT, ROUND.c.cohort_id == COHORT.c.id)
-        .join(ENTRANT, ENTRANT.c.cohort_id == COHORT.c.id)
-        .outerjoin(TURN, and_(TURN.c.round_id == ROUND.c.id, TURN.c.entrant_id == ENTRANT.c.id))
-        .outerjoin(CALL, and_(CALL.c.id == LAST_CALL, CALL.c.error_code == "budget"))
+        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+        .join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id))
+        .outerjoin(
+            TurnRow, clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id))
+        )
+        .outerjoin(CallRow, clause(and_(CallRow.id == LAST_CALL, CallRow.error_code == "budget")))
     )
-    .where(ROUND.c.at.in_(TWO_NEWEST_TIMES))
-    .order_by(ROUND.c.at, COHORT.c.number, ENTRANT.c.position)
+    .where(col(RoundRow.at).in_(TWO_NEWEST_TIMES))
+    .order_by(RoundRow.at, CohortRow.number, EntrantRow.position)
 )
 
 

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import case
 
-from arena.record.schema.tables import SET_ASIDE
+from arena.record.schema.typed import col, select
+from arena.record.schema.world import QuarantineRow
 from markets.venue import QuarantinedRecord
 
 MOST_CHARACTERS = 2_000
@@ -40,8 +42,8 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
         | {"first_seen_at": at, "last_seen_at": at, "times": 1}
         for item in items
     ]
-    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(SET_ASIDE)
-    known, told = SET_ASIDE.c, add.excluded
+    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(QuarantineRow.__table__)
+    known, told = QuarantineRow.__table__.c, add.excluded
     changes = {
         "reason": told.reason,
         "raw": told.raw,
@@ -57,10 +59,10 @@ def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
     """What was set aside, newest first."""
-    rows = select(*(SET_ASIDE.c[name] for name in FIELDS))
-    for column, wanted in ((SET_ASIDE.c.venue, venue), (SET_ASIDE.c.kind, kind)):
+    rows = select(*(QuarantineRow.__table__.c[name] for name in FIELDS))
+    for column, wanted in ((QuarantineRow.venue, venue), (QuarantineRow.kind, kind)):
         rows = rows if wanted is None else rows.where(column == wanted)
-    order = (SET_ASIDE.c.last_seen_at.desc(), SET_ASIDE.c.id.desc())
+    order = (col(QuarantineRow.last_seen_at).desc(), col(QuarantineRow.id).desc())
     return [StoredQuarantine(*row) for row in connection.execute(rows.order_by(*order).limit(limit))]
 
 

@@ -16,22 +16,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Table,
-    bindparam,
-    case,
-    delete,
-    func,
-    insert,
-    literal,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, true
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import case
 
 from agents.model import CallError
 from arena.record.model.reservation import (
@@ -50,36 +37,40 @@ from arena.record.model.reservation import (
 )
 from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime, seconds
 from arena.record.schema.statements import run_statement
-from arena.record.schema.tables import CALL, CLAIM, LANE, RESERVATION
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import AnySelect, col, column_of, delete, select, update
+from arena.record.schema.work import ClaimRow, ProviderRow, ReservationRow
 from markets.millionths import ONE
 
 MOST_CALLS = bindparam("most", type_=BigInt)
-OF_PROVIDER = LANE.c.provider == bindparam("provider")
+OF_PROVIDER = ProviderRow.provider == bindparam("provider")
 FIRST_LIMIT = {"provider": bindparam("provider"), "room": MOST_CALLS}
 LIMIT_UPSERT = {
-    "sqlite": sqlite.insert(LANE).values(FIRST_LIMIT).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(LANE).values(FIRST_LIMIT).on_conflict_do_nothing(),
+    "sqlite": sqlite.insert(ProviderRow.__table__).values(FIRST_LIMIT).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(ProviderRow.__table__).values(FIRST_LIMIT).on_conflict_do_nothing(),
 }
 LOCK_LIMIT = select(literal(1)).where(OF_PROVIDER).with_for_update()
-KNOWN_ROOM = case((LANE.c.paused_until.is_(None), MOST_CALLS), else_=LANE.c.room)
+KNOWN_ROOM = case((col(ProviderRow.paused_until).is_(None), MOST_CALLS), else_=ProviderRow.room)
 WIDTH = case((KNOWN_ROOM < MOST_CALLS, KNOWN_ROOM), else_=MOST_CALLS)
 PAUSE_END = FromNow(bindparam("pause"))
 HALF = case((WIDTH > 2 * ONE, WIDTH // 2), else_=ONE)
 NARROW = (
-    update(LANE)
+    update(ProviderRow)
     .where(OF_PROVIDER)
     .values(
-        room=case((LANE.c.paused_until > NOW, LANE.c.room), else_=HALF),  # of many at once, the first halves
-        paused_until=case((LANE.c.paused_until > PAUSE_END, LANE.c.paused_until), else_=PAUSE_END),
+        room=case(
+            (ProviderRow.paused_until > NOW, ProviderRow.room), else_=HALF
+        ),  # of many at once, the first halves
+        paused_until=case((ProviderRow.paused_until > PAUSE_END, ProviderRow.paused_until), else_=PAUSE_END),
     )
 )
 GROWN = WIDTH + literal(ONE * ONE) // WIDTH
 WIDEN = (
-    update(LANE)
-    .where(OF_PROVIDER, LANE.c.paused_until.is_not(None))
+    update(ProviderRow)
+    .where(OF_PROVIDER, col(ProviderRow.paused_until).is_not(None))
     .values(
         room=case((GROWN >= MOST_CALLS, MOST_CALLS), else_=GROWN),
-        paused_until=case((GROWN >= MOST_CALLS, None), else_=LANE.c.paused_until),
+        paused_until=case((GROWN >= MOST_CALLS, None), else_=ProviderRow.paused_until),
     )
 )
 
@@ -102,9 +93,9 @@ def update_rate_limit(connection: Connection, place: Reservation, error: CallErr
         run_statement(connection, WIDEN, lane)
 
 
-COST = func.coalesce(CALL.c.cost, CALL.c.worst, 0)
+COST = func.coalesce(CallRow.cost, CallRow.worst, 0)
 SPENT_SINCE = bindparam("since", type_=UtcTime())
-IS_LOST = RESERVATION.c.expires_at <= NOW
+IS_LOST = ReservationRow.expires_at <= NOW
 
 
 def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
@@ -120,12 +111,16 @@ def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
 
 def cost_of_calls(scope: Scope) -> ColumnElement[int]:
     """What stored calls cost, at their worst where it is not known."""
-    return select(func.coalesce(func.sum(COST), 0)).where(counts_for_scope(scope, CALL)).scalar_subquery()
+    return (
+        select(func.coalesce(func.sum(COST), 0))
+        .where(counts_for_scope(scope, CallRow.__table__))
+        .scalar_subquery()
+    )
 
 
 def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnElement[int]:
     """What some of the reservations may cost, of those that count for a limit."""
-    mine = case((which & counts_for_scope(scope, RESERVATION), RESERVATION.c.worst), else_=0)
+    mine = case((which & counts_for_scope(scope, ReservationRow.__table__), ReservationRow.worst), else_=0)
     return func.coalesce(func.sum(mine), 0)
 
 
@@ -148,8 +143,8 @@ def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
 
 
 @cache
-def _spent_query(scopes: tuple[Scope, ...]) -> Select[Any]:
-    look: Select[Any] = select().select_from(RESERVATION)
+def _spent_query(scopes: tuple[Scope, ...]) -> AnySelect:
+    look: AnySelect = select().select_from(ReservationRow)
     return look.add_columns(
         *map(cost_of_calls, scopes), *(worst_of_reservations(scope, IS_LOST) for scope in scopes)
     )
@@ -158,35 +153,42 @@ def _spent_query(scopes: tuple[Scope, ...]) -> Select[Any]:
 MONEY_LOCK = 7_446_512_018
 """The number of the lock under which a server looks for money; SQLite has one writer at a time."""
 LOCK_MONEY = select(func.pg_advisory_xact_lock(MONEY_LOCK))
-IS_UNEXPIRED = RESERVATION.c.expires_at > NOW
+IS_UNEXPIRED = ReservationRow.expires_at > NOW
 RESERVATION_EXPIRY = FromNow(bindparam("length"))
 BUSY_COUNT = (
     select(func.count())
-    .select_from(RESERVATION)
-    .where(RESERVATION.c.provider == bindparam("provider"), IS_UNEXPIRED)
+    .select_from(ReservationRow)
+    .where(ReservationRow.provider == bindparam("provider"), IS_UNEXPIRED)
     .scalar_subquery()
 )
 CLAIM_TOKEN = (
-    select(CLAIM.c.token)
-    .where(CLAIM.c.round_id == bindparam("round_id"), CLAIM.c.entrant_id == bindparam("entrant_id"))
+    select(ClaimRow.token)
+    .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
     .scalar_subquery()
 )
 ROOM, PAUSE = (
-    select(what).where(OF_PROVIDER).scalar_subquery() for what in (WIDTH, SecondsUntil(LANE.c.paused_until))
+    select(what).where(OF_PROVIDER).scalar_subquery()
+    for what in (WIDTH, SecondsUntil(ProviderRow.paused_until))
 )
 REQUEST_FIELDS = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
 NEW_RESERVATION: dict[str, Any] = {name: bindparam(name) for name in REQUEST_FIELDS} | {
     "expires_at": RESERVATION_EXPIRY
 }
-INSERT_RESERVATION = insert(RESERVATION).values(NEW_RESERVATION).returning(RESERVATION.c.id)
-HOLDERS = select(RESERVATION.c.holder).where(IS_UNEXPIRED).group_by(RESERVATION.c.holder)
-EXPIRE_HOLDER = (
-    update(RESERVATION).where(RESERVATION.c.holder == bindparam("by"), IS_UNEXPIRED).values(expires_at=NOW)
+INSERT_RESERVATION = (
+    insert(ReservationRow.__table__).values(NEW_RESERVATION).returning(column_of(ReservationRow.id))
 )
-OF_THESE_RESERVATIONS = RESERVATION.c.id.in_(bindparam("ids", expanding=True))
-RENEW_RESERVATIONS = update(RESERVATION).where(OF_THESE_RESERVATIONS).values(expires_at=RESERVATION_EXPIRY)
+HOLDERS = select(ReservationRow.holder).where(IS_UNEXPIRED).group_by(ReservationRow.holder)
+EXPIRE_HOLDER = (
+    update(ReservationRow)
+    .where(ReservationRow.holder == bindparam("by"), IS_UNEXPIRED)
+    .values(expires_at=NOW)
+)
+OF_THESE_RESERVATIONS = col(ReservationRow.id).in_(bindparam("ids", expanding=True))
+RENEW_RESERVATIONS = update(ReservationRow).where(OF_THESE_RESERVATIONS).values(expires_at=RESERVATION_EXPIRY)
 DELETE_RESERVATION = (
-    delete(RESERVATION).where(RESERVATION.c.id == bindparam("place")).returning(RESERVATION.c.id)
+    delete(ReservationRow)
+    .where(ReservationRow.id == bindparam("place"))
+    .returning(column_of(ReservationRow.id))
 )
 
 
@@ -260,14 +262,14 @@ def _read_view(connection: Connection, values: dict[str, Any], terms: Reservatio
 
 
 @cache
-def _view_query(scopes: tuple[Scope, ...]) -> Select[Any]:
+def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
     look = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
     if not scopes:
         return look
     lost, held = (
         [worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, IS_UNEXPIRED)
     )
-    return look.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(RESERVATION)
+    return look.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(ReservationRow)
 
 
 def _refusal(

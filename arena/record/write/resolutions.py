@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import BindParameter, Connection, bindparam, select
+from sqlalchemy import BindParameter, Connection, bindparam
 
 from arena.record.schema.statements import TableRows, batches, insert_rows, row_of
-from arena.record.schema.tables import MARKET, RESOLUTION
+from arena.record.schema.typed import col, select
+from arena.record.schema.world import MarketRow, ResolutionRow
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
 from markets.millionths import ONE, decimal
@@ -16,11 +17,11 @@ from markets.venue import QuarantinedRecord
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
 MARKET_IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
-KNOWN_MARKETS = select(MARKET.c.id).where(MARKET.c.id.in_(MARKET_IDS))
+KNOWN_MARKETS = select(MarketRow.id).where(col(MarketRow.id).in_(MARKET_IDS))
 KNOWN_RESOLUTIONS = (
-    select(*(RESOLUTION.c[name] for name in FIELDS))
-    .where(RESOLUTION.c.market_id.in_(MARKET_IDS))
-    .order_by(RESOLUTION.c.version)
+    select(*(ResolutionRow.__table__.c[name] for name in FIELDS))
+    .where(col(ResolutionRow.market_id).in_(MARKET_IDS))
+    .order_by(ResolutionRow.version)
 )
 ResolutionVersions = dict[MarketId, dict[int, Resolution]]
 
@@ -43,7 +44,7 @@ def add_resolutions(
         row_of(found, *FIELDS) | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
         for found in fresh
     ]
-    insert_rows(connection, RESOLUTION, rows)
+    insert_rows(connection, ResolutionRow.__table__, rows)
     return len(rows)
 
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert
 
-from arena.record.schema.tables import RESOLUTION, ROLLUP
+from arena.record.schema.scores import RollupRow
+from arena.record.schema.typed import col, delete, select
+from arena.record.schema.world import ResolutionRow
 from markets.hashes import canonical
 
-COUNT_RESOLUTIONS = select(func.count(), func.coalesce(func.max(RESOLUTION.c.id), 0))
-ROLLUP_BY_NAME = select(ROLLUP.c.basis, ROLLUP.c.made_at, ROLLUP.c.body).where(
-    ROLLUP.c.name == bindparam("name")
+COUNT_RESOLUTIONS = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0))
+ROLLUP_BY_NAME = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(
+    RollupRow.name == bindparam("name")
 )
 
 
@@ -35,7 +37,7 @@ def scores_basis(connection: Connection, method: str) -> str:
 
 def read_basis(connection: Connection, name: str) -> str | None:
     """From what a rollup was worked out; None where there is none."""
-    found: str | None = connection.scalar(select(ROLLUP.c.basis).where(ROLLUP.c.name == name))
+    found: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
     return found
 
 
@@ -47,8 +49,8 @@ def read_rollup(connection: Connection, name: str) -> Rollup | None:
 
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
     """Keep them in place of what was there under their names."""
-    connection.execute(delete(ROLLUP).where(ROLLUP.c.name.in_([each.name for each in rollups])))
-    connection.execute(insert(ROLLUP), [_row(each) for each in rollups])
+    connection.execute(delete(RollupRow).where(col(RollupRow.name).in_([each.name for each in rollups])))
+    connection.execute(insert(RollupRow.__table__), [_row(each) for each in rollups])
 
 
 def _row(rollup: Rollup) -> dict[str, Any]:

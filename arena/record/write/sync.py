@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
 from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
-from arena.record.schema.tables import RESOLUTION, SIGHTING, SYNC
+from arena.record.schema.typed import clause, col, select
+from arena.record.schema.world import ResolutionRow, SightingRow, SyncRow
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
@@ -97,27 +98,29 @@ def _add_catalogue(
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
     """When a venue was last read."""
     found: datetime | None = connection.scalar(
-        select(func.max(SYNC.c.at)).where(SYNC.c.venue == source.venue)
+        select(func.max(SyncRow.at)).where(SyncRow.venue == source.venue)
     )
     return found
 
 
 def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     """Markets that lost their price since then, have none again, and of which nobody said how they ended."""
-    joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
-    last = select(SIGHTING.c.market_id, func.max(SYNC.c.at).label("at")).select_from(joined)
-    newest = last.group_by(SIGHTING.c.market_id).subquery()
-    same = (SIGHTING.c.market_id == newest.c.market_id) & (SYNC.c.at == newest.c.at)
-    rows = select(SIGHTING.c.market_id).select_from(joined.join(newest, same))
-    ended = select(RESOLUTION.c.market_id)
-    gone = (SIGHTING.c.quoted == 0, SYNC.c.at >= since, SIGHTING.c.market_id.not_in(ended))
+    joined = SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id))
+    last = select(SightingRow.market_id, func.max(SyncRow.at).label("at")).select_from(joined)
+    newest = last.group_by(SightingRow.market_id).subquery()
+    same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.at == newest.c.at)
+    rows = select(SightingRow.market_id).select_from(joined.join(newest, clause(same)))
+    ended = select(ResolutionRow.market_id)
+    gone = (SightingRow.quoted == 0, SyncRow.at >= since, col(SightingRow.market_id).not_in(ended))
     return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
 
 
 def _last_sync(connection: Connection, source: VenueSource, at: datetime) -> Row[Any] | None:
     """The sync before this one. What was known at an earlier time can't be added."""
-    mine = SYNC.c.venue == source.venue
-    last = connection.execute(select(SYNC).where(mine).order_by(SYNC.c.number.desc()).limit(1)).first()
+    mine = SyncRow.venue == source.venue
+    last = connection.execute(
+        select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc()).limit(1)
+    ).first()
     if last is not None and last.at >= at:
         message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
         raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
@@ -138,17 +141,19 @@ def _add_sync(
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
     fact |= {"seen": digest(seen)}
     sealed = digest(fact | {"previous": previous, "sightings": turned})
-    sync_id = insert_one(connection, SYNC, **fact, hash=sealed)
+    sync_id = insert_one(connection, SyncRow.__table__, **fact, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
-    insert_lines(connection, SIGHTING, ("sync_id", "market_id", "quoted"), lines)
+    insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
     return number
 
 
 def _quoted_markets(connection: Connection, venue: str) -> set[str]:
     """The markets that had a price when this venue was last read."""
-    joined = SIGHTING.join(SYNC, SIGHTING.c.sync_id == SYNC.c.id)
-    last = select(SIGHTING.c.market_id, func.max(SYNC.c.number).label("number"))
-    last_one = last.select_from(joined).where(SYNC.c.venue == venue).group_by(SIGHTING.c.market_id).subquery()
-    same = (SIGHTING.c.market_id == last_one.c.market_id) & (SYNC.c.number == last_one.c.number)
-    rows = select(SIGHTING.c.market_id).select_from(joined.join(last_one, same))
-    return set(connection.scalars(rows.where(SYNC.c.venue == venue, SIGHTING.c.quoted == 1)))
+    joined = SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id))
+    last = select(SightingRow.market_id, func.max(SyncRow.number).label("number"))
+    last_one = (
+        last.select_from(joined).where(SyncRow.venue == venue).group_by(SightingRow.market_id).subquery()
+    )
+    same = (SightingRow.market_id == last_one.c.market_id) & (SyncRow.number == last_one.c.number)
+    rows = select(SightingRow.market_id).select_from(joined.join(last_one, clause(same)))
+    return set(connection.scalars(rows.where(SyncRow.venue == venue, SightingRow.quoted == 1)))

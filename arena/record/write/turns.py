@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 
-from sqlalchemy import BindParameter, Connection, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Decision
 from arena.record.model.cohort import Turn
 from arena.record.schema.codec import orders_text, turn_text
+from arena.record.schema.cohort import RoundRow
 from arena.record.schema.dialects import NOW, FromNow, seconds
 from arena.record.schema.statements import TableLine, insert_lines, line_of
-from arena.record.schema.tables import CLAIM, FILL, FORECAST, LEVEL, REJECTION, ROUND, TURN
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import col, select, update
+from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import add_entries
 from markets.hashes import sha256
 from portfolio.ledger import fill_hash
@@ -23,18 +26,18 @@ from portfolio.model import Fill, FillLevel
 
 CLAIM_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 CLAIM_EXPIRY = FromNow(bindparam("length"))
-OF_THESE_TURNS = (CLAIM.c.round_id == bindparam("round"), CLAIM.c.entrant_id.in_(CLAIM_ENTRANT_IDS))
+OF_THESE_TURNS = (ClaimRow.round_id == bindparam("round"), col(ClaimRow.entrant_id).in_(CLAIM_ENTRANT_IDS))
 HELD_CLAIMS = (
-    select(CLAIM.c.entrant_id, CLAIM.c.token, CLAIM.c.holder, (CLAIM.c.expires_at <= NOW).label("over"))
+    select(ClaimRow.entrant_id, ClaimRow.token, ClaimRow.holder, (ClaimRow.expires_at <= NOW).label("over"))
     .where(*OF_THESE_TURNS)
-    .order_by(CLAIM.c.entrant_id)  # all lock in the same order, so that none waits for one that waits for it
+    .order_by(ClaimRow.entrant_id)  # all lock in the same order, so that none waits for one that waits for it
     .with_for_update()
 )
-OWN_CLAIMS = select(CLAIM.c.entrant_id).where(*OF_THESE_TURNS, CLAIM.c.holder == bindparam("by"))
-PLAYED_TURNS = select(TURN.c.entrant_id).where(
-    TURN.c.round_id == bindparam("round"),
-    TURN.c.entrant_id.in_(CLAIM_ENTRANT_IDS),
-    TURN.c.verdict != "failed",
+OWN_CLAIMS = select(ClaimRow.entrant_id).where(*OF_THESE_TURNS, ClaimRow.holder == bindparam("by"))
+PLAYED_TURNS = select(TurnRow.entrant_id).where(
+    TurnRow.round_id == bindparam("round"),
+    col(TurnRow.entrant_id).in_(CLAIM_ENTRANT_IDS),
+    TurnRow.status != "failed",
 )
 FIRST_CLAIM = {
     "round_id": bindparam("round"),
@@ -43,22 +46,22 @@ FIRST_CLAIM = {
     "expires_at": CLAIM_EXPIRY,
 }
 NEW_CLAIMS = {
-    "sqlite": sqlite.insert(CLAIM)
+    "sqlite": sqlite.insert(ClaimRow.__table__)
     .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
     .on_conflict_do_nothing(),
     "postgresql": (
-        postgresql.insert(CLAIM)
+        postgresql.insert(ClaimRow.__table__)
         .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
         .on_conflict_do_nothing()
     ),
 }
 TAKE_CLAIM = (
-    update(CLAIM)
-    .where(CLAIM.c.round_id == bindparam("round"), CLAIM.c.entrant_id == bindparam("entrant"))
-    .values(token=CLAIM.c.token + 1, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
+    update(ClaimRow)
+    .where(ClaimRow.round_id == bindparam("round"), ClaimRow.entrant_id == bindparam("entrant"))
+    .values(token=ClaimRow.token + 1, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
 )
-RELEASE_CLAIMS = update(CLAIM).where(*OF_THESE_TURNS).values(expires_at=NOW)
-RENEW_CLAIM = update(CLAIM).where(*OF_THESE_TURNS).values(expires_at=CLAIM_EXPIRY)
+RELEASE_CLAIMS = update(ClaimRow).where(*OF_THESE_TURNS).values(expires_at=NOW)
+RENEW_CLAIM = update(ClaimRow).where(*OF_THESE_TURNS).values(expires_at=CLAIM_EXPIRY)
 
 
 def claim_turns(
@@ -163,9 +166,9 @@ def add_turns(
     ids = _add_rows(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
     said = ((id, *said_line(x)) for id, turn in placed for x in turn.decision.forecasts)
-    insert_lines(connection, FORECAST, ("turn_id", *SAID), said)
+    insert_lines(connection, ForecastRow.__table__, ("turn_id", *SAID), said)
     refused = ((id, n, *why_line(x)) for id, turn in placed for n, x in enumerate(turn.rejections))
-    insert_lines(connection, REJECTION, ("turn_id", "position", *WHY), refused)
+    insert_lines(connection, RejectionRow.__table__, ("turn_id", "position", *WHY), refused)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
     failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.status == "failed"]
@@ -174,11 +177,11 @@ def add_turns(
 
 
 TOKENS = (
-    select(CLAIM.c.entrant_id, CLAIM.c.token)
-    .join(ROUND, ROUND.c.id == CLAIM.c.round_id)
-    .where(CLAIM.c.round_id == ROUND_ID, CLAIM.c.entrant_id.in_(TURN_ENTRANT_IDS), ROUND.c.done == 0)
-    .order_by(CLAIM.c.entrant_id)
-    .with_for_update(of=CLAIM)
+    select(ClaimRow.entrant_id, ClaimRow.token)
+    .join(RoundRow, RoundRow.id == ClaimRow.round_id)
+    .where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.entrant_id).in_(TURN_ENTRANT_IDS), RoundRow.done == 0)
+    .order_by(ClaimRow.entrant_id)
+    .with_for_update(of=ClaimRow.__table__)
 )
 
 
@@ -203,9 +206,9 @@ def _add_rows(
     known = _turn_ids(connection, round_id, turns)
     for entrant_id in known:
         row = dict(zip(TURN_FIELDS, lines[entrant_id], strict=True))
-        connection.execute(update(TURN).where(TURN.c.id == known[entrant_id]).values(**row))
+        connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
     fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
-    insert_lines(connection, TURN, ("round_id", "entrant_id", *TURN_FIELDS), fresh)
+    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_FIELDS), fresh)
     return _turn_ids(connection, round_id, turns) if fresh else known
 
 
@@ -215,8 +218,8 @@ def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
     return decision.status, decision.note, turn.cash, wishes, version, hash
 
 
-TURN_IDS = select(TURN.c.entrant_id, TURN.c.id).where(
-    TURN.c.round_id == ROUND_ID, TURN.c.entrant_id.in_(TURN_ENTRANT_IDS)
+TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
+    TurnRow.round_id == ROUND_ID, col(TurnRow.entrant_id).in_(TURN_ENTRANT_IDS)
 )
 
 
@@ -224,7 +227,9 @@ def _turn_ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> 
     return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
 
 
-FILL_IDS = select(FILL.c.id, FILL.c.turn_id, FILL.c.position).where(FILL.c.turn_id.in_(TURN_ENTRANT_IDS))
+FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(
+    col(FillRow.turn_id).in_(TURN_ENTRANT_IDS)
+)
 
 
 def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
@@ -232,10 +237,10 @@ def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> No
     if not fills:
         return
     lines = ((*key, fill_hash(fill), *fill_line(fill)) for key, fill in fills.items())
-    insert_lines(connection, FILL, ("turn_id", "position", "hash", *FILL_NAMES), lines)
+    insert_lines(connection, FillRow.__table__, ("turn_id", "position", "hash", *FILL_NAMES), lines)
     keys = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]})
     levels = (line for id, turn_id, place in keys for line in _level_lines(id, fills[turn_id, place]))
-    insert_lines(connection, LEVEL, ("fill_id", "position", *LEVEL_NAMES), levels)
+    insert_lines(connection, FillLevelRow.__table__, ("fill_id", "position", *LEVEL_NAMES), levels)
 
 
 def _level_lines(fill_id: int, fill: Fill) -> Iterator[TableLine]:

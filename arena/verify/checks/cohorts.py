@@ -7,7 +7,7 @@ A cohort from its line-up to its last mark: ledgers first, for turns and marks s
 
 from collections.abc import Generator, Iterator
 
-from arena.record.schema.tables import COHORT, PROMPT, ROUND, SNAPSHOT
+from arena.record.schema.cohort import CohortRow, PromptRow, RoundRow, SnapshotRow
 from arena.verify.checks.evidence import check_evidence
 from arena.verify.checks.fills import check_depth, check_fills
 from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
@@ -30,19 +30,23 @@ def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Iterator[Differe
     """A cohort and entrants that are not as they were frozen."""
     row, frozen = cohort.row, cohort.frozen
     if frozen is None:
-        yield differs(facts, COHORT, row, "frozen", "a cohort as JSON", "it can't be read")
+        yield differs(facts, CohortRow.__table__, row, "frozen", "a cohort as JSON", "it can't be read")
         return
     own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
-    yield from check_fields(facts, COHORT, row, own)
-    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PROMPT, hash) is None):
-        yield differs(facts, COHORT, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}")
-    yield from _line_up(key_of(facts, COHORT, row), frozen, list(cohort.entrants.values()))
+    yield from check_fields(facts, CohortRow.__table__, row, own)
+    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PromptRow.__table__, hash) is None):
+        yield differs(
+            facts, CohortRow.__table__, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}"
+        )
+    yield from _line_up(key_of(facts, CohortRow.__table__, row), frozen, list(cohort.entrants.values()))
 
 
 def check_end(facts: RecordReader, cohort: CheckedCohort, last: str | None) -> Iterator[Difference]:
     """A cohort that ended at another time than that of its last snapshot."""
     if cohort.row["ended_at"] not in (None, last):
-        yield differs(facts, COHORT, cohort.row, "ended_at", last, "it ends with its last snapshot")
+        yield differs(
+            facts, CohortRow.__table__, cohort.row, "ended_at", last, "it ends with its last snapshot"
+        )
 
 
 def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Difference]:
@@ -64,17 +68,30 @@ def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference
     if shown.cohort.frozen is not None:
         yield from _schedule(facts, row, shown.cohort.frozen)
     if snapshot is not None and (snapshot["cohort_id"], snapshot["at"]) != (row["cohort_id"], row["at"]):
-        yield differs(facts, ROUND, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}")
+        yield differs(
+            facts, RoundRow.__table__, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}"
+        )
     if snapshot is not None and snapshot["taken_at"] < snapshot["at"]:
         late = f"{snapshot['at']} or later"
-        yield differs(facts, SNAPSHOT, snapshot, "taken_at", late, "nobody decides before the time")
+        yield differs(
+            facts, SnapshotRow.__table__, snapshot, "taken_at", late, "nobody decides before the time"
+        )
 
 
 def _schedule(facts: RecordReader, row: Row, frozen: FrozenCohort) -> Iterator[Difference]:
     if not 1 <= row["number"] <= frozen.rounds:
-        yield differs(facts, ROUND, row, "number", f"1 to {frozen.rounds}", "so many rounds were frozen")
+        yield differs(
+            facts, RoundRow.__table__, row, "number", f"1 to {frozen.rounds}", "so many rounds were frozen"
+        )
     if row["at"] != frozen.decides_at(row["number"]):
-        yield differs(facts, ROUND, row, "at", frozen.decides_at(row["number"]), "so the schedule was frozen")
+        yield differs(
+            facts,
+            RoundRow.__table__,
+            row,
+            "at",
+            frozen.decides_at(row["number"]),
+            "so the schedule was frozen",
+        )
 
 
 def check_done(
@@ -82,11 +99,15 @@ def check_done(
 ) -> Iterator[Difference]:
     """A round that says it is done with something missing, or that it is not with everything there."""
     if row["done"] not in (0, 1):
-        yield differs(facts, ROUND, row, "done", "0 or 1", "a round is done or it is not")
+        yield differs(facts, RoundRow.__table__, row, "done", "0 or 1", "a round is done or it is not")
     elif row["done"] and (silent or unmarked):
-        yield differs(facts, ROUND, row, "done", 0, f"{silent} turns and {unmarked} marks are missing")
+        yield differs(
+            facts, RoundRow.__table__, row, "done", 0, f"{silent} turns and {unmarked} marks are missing"
+        )
     elif not row["done"] and not unmarked and not failed:
-        yield differs(facts, ROUND, row, "done", 1, "every mark is in, and no turn can be tried again")
+        yield differs(
+            facts, RoundRow.__table__, row, "done", 1, "every mark is in, and no turn can be tried again"
+        )
 
 
 DECIDED = ("played", "malformed")

@@ -10,9 +10,11 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
-from arena.record.schema.tables import ARTICLE, EVIDENCE, GATHERING, ROUND
+from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
+from arena.record.schema.typed import clause, select
+from arena.record.schema.world import ArticleRow
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
@@ -20,16 +22,18 @@ from arena.verify.round import CheckedRound
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 DATED = RowsQuery(
-    select().order_by(ARTICLE.c.hash), RowPart(ARTICLE, "hash", "published_at", "dated"), again=True
+    select().order_by(ArticleRow.hash),
+    RowPart(ArticleRow.__table__, "hash", "published_at", "dated"),
+    again=True,
 )
-GATHERINGS = rows_of(GATHERING, GATHERING.c.round_id == bindparam("round"))
+GATHERINGS = rows_of(GatheringRow.__table__, GatheringRow.round_id == bindparam("round"))
 PIECES = RowsQuery(
     select()
-    .select_from(EVIDENCE.outerjoin(ARTICLE, ARTICLE.c.hash == EVIDENCE.c.article))
-    .where(EVIDENCE.c.gathering_id == bindparam("gathering"))
-    .order_by(EVIDENCE.c.position),
-    all_columns(EVIDENCE),
-    RowPart(ARTICLE, "hash", "published_at"),
+    .select_from(EvidenceRow.__table__.outerjoin(ArticleRow, clause(ArticleRow.hash == EvidenceRow.article)))
+    .where(EvidenceRow.gathering_id == bindparam("gathering"))
+    .order_by(EvidenceRow.position),
+    all_columns(EvidenceRow.__table__),
+    RowPart(ArticleRow.__table__, "hash", "published_at"),
 )
 Piece = tuple[Row, Row | None]
 """A place of what was gathered, and its article."""
@@ -45,7 +49,9 @@ def check_dates(facts: RecordReader) -> Iterator[Difference]:
     """Articles that say another time of publishing than their date can mean."""
     for row in facts.rows(DATED):
         expected = _latest(row["dated"], row["published_at"])
-        yield from check_fields(facts, ARTICLE, row, {"published_at": (expected, "so it is dated")})
+        yield from check_fields(
+            facts, ArticleRow.__table__, row, {"published_at": (expected, "so it is dated")}
+        )
 
 
 def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> Iterator[Difference]:
@@ -56,22 +62,26 @@ def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> I
         pieces = [(piece, article) for piece, article in facts.read(PIECES, gathering=row["id"])]
         yield from _gathered(facts, row, shown, [piece for piece, _ in pieces])
         if shown.cohort.frozen is not None and not wanted:
-            yield differs(facts, GATHERING, row, "round_id", None, "its cohort gathers none")
+            yield differs(facts, GatheringRow.__table__, row, "round_id", None, "its cohort gathers none")
         yield from _shown(facts, shown, pieces)
     if wanted and decided and not gatherings:
-        yield differs(facts, ROUND, shown.round, "id", "that of a gathering", "agents decided on evidence")
+        yield differs(
+            facts, RoundRow.__table__, shown.round, "id", "that of a gathering", "agents decided on evidence"
+        )
 
 
 def _gathered(facts: RecordReader, row: Row, shown: CheckedRound, pieces: list[Row]) -> Iterator[Difference]:
     """A gathering's number of pieces, and its hash."""
-    yield from check_numbers(facts, EVIDENCE, pieces, "position", 0)
+    yield from check_numbers(facts, EvidenceRow.__table__, pieces, "position", 0)
     found = len(pieces) + _sum(json_in(row["dropped"]))
-    yield from check_fields(facts, GATHERING, row, {"found": (found, "so many were shown or dropped")})
+    yield from check_fields(
+        facts, GatheringRow.__table__, row, {"found": (found, "so many were shown or dropped")}
+    )
     place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
     items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
     content = without(row, "id", "round_id", "hash") | place | {"items": items}
     yield from check_hash(
-        facts, GATHERING, row, content, "it seals what was gathered and each evidence in it"
+        facts, GatheringRow.__table__, row, content, "it seals what was gathered and each evidence in it"
     )
 
 
@@ -96,13 +106,15 @@ def _timely(facts: RecordReader, row: Row, published: str, shown: CheckedRound) 
     at, place = shown.round["at"], shown.by_market.get(row["market_id"])
     if published > at:
         words = f"one of {at} or before"
-        yield differs(facts, EVIDENCE, row, "article", words, "it was the round's time")
+        yield differs(facts, EvidenceRow.__table__, row, "article", words, "it was the round's time")
     if place is None:
-        yield differs(facts, EVIDENCE, row, "market_id", "a market of the snapshot", "nobody saw it")
+        yield differs(
+            facts, EvidenceRow.__table__, row, "market_id", "a market of the snapshot", "nobody saw it"
+        )
     closes = place[1]["closes_at"] if place and place[1] else None
     if closes is not None and published[:10] >= closes[:10]:
         words = f"one from before the day of {closes}"
-        yield differs(facts, EVIDENCE, row, "article", words, "its market closes then")
+        yield differs(facts, EvidenceRow.__table__, row, "article", words, "its market closes then")
 
 
 def _in_order(facts: RecordReader, shown: CheckedRound, rows: list[tuple[Row, str]]) -> Iterator[Difference]:
@@ -110,10 +122,12 @@ def _in_order(facts: RecordReader, shown: CheckedRound, rows: list[tuple[Row, st
     frozen = shown.cohort.frozen
     if frozen is not None and len(rows) > frozen.per_market:
         most, why = f"among the first {frozen.per_market}", "so many a market were frozen"
-        yield differs(facts, EVIDENCE, rows[-1][0], "position", most, why)
+        yield differs(facts, EvidenceRow.__table__, rows[-1][0], "position", most, why)
     for (newer, published), (older, before) in pairwise(rows):
         if published < before or newer["article"] == older["article"]:
-            yield differs(facts, EVIDENCE, older, "article", "an older one", "the newest comes first")
+            yield differs(
+                facts, EvidenceRow.__table__, older, "article", "an older one", "the newest comes first"
+            )
 
 
 def _latest(dated: str, published: str) -> str | None:

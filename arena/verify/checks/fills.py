@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from arena.record.schema.tables import FILL, LEVEL
+from arena.record.schema.turn import FillLevelRow, FillRow
 from arena.verify.cohort import ONE
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
@@ -34,16 +34,23 @@ Offered = Mapping[int, int | None]
 
 def check_levels(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
     """Levels with a wrong fee or amount, or at a price that the quote didn't offer."""
-    yield from check_numbers(facts, LEVEL, list(deal.levels), "position", 0)
+    yield from check_numbers(facts, FillLevelRow.__table__, list(deal.levels), "position", 0)
     prices = offered(deal)
     for level in deal.levels:
         yield from _money(facts, deal, level)
         if not _possible(deal, level["price"]):
-            yield differs(facts, LEVEL, level, "price", f"between 0 and {ONE}", "it is the price of a share")
+            yield differs(
+                facts,
+                FillLevelRow.__table__,
+                level,
+                "price",
+                f"between 0 and {ONE}",
+                "it is the price of a share",
+            )
         elif prices is not None and level["price"] not in prices:
             expected = " or ".join(map(str, sorted(prices))) or "none"
             why = "so the quote says under the rule of the fills"
-            yield differs(facts, LEVEL, level, "price", expected, why)
+            yield differs(facts, FillLevelRow.__table__, level, "price", expected, why)
 
 
 def _possible(deal: CheckedFill, price: int) -> bool:
@@ -57,11 +64,15 @@ def _money(facts: RecordReader, deal: CheckedFill, level: Row) -> Iterator[Diffe
     fee, worth = _up(rate * shares * price * (ONE - price), ONE**3), shares * price // ONE
     fee = fee if deal.buys else min(fee, worth)
     if level["fee"] != fee:
-        yield differs(facts, LEVEL, level, "fee", fee, "rate · shares · p · (1 - p), rounded up")
+        yield differs(
+            facts, FillLevelRow.__table__, level, "fee", fee, "rate · shares · p · (1 - p), rounded up"
+        )
     expected = _up(shares * price, ONE) + fee if deal.buys else worth - fee
     rest = level["amount"] - expected
     if not 0 <= rest <= (ROUNDING if deal.buys else 0):
-        yield differs(facts, LEVEL, level, "amount", expected, "it is the shares' price and the fee")
+        yield differs(
+            facts, FillLevelRow.__table__, level, "amount", expected, "it is the shares' price and the fee"
+        )
 
 
 def offered(deal: CheckedFill) -> Offered | None:
@@ -109,8 +120,10 @@ def check_fills(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[D
     for deal in deals:
         parts = [without(level, "fill_id", "position") for level in deal.levels]
         content = without(deal.fill, "id", "turn_id", "position", "hash") | {"levels": parts}
-        yield from check_hash(facts, FILL, deal.fill, content, "it seals the fill and each fill_level of it")
-        yield from check_fields(facts, FILL, deal.fill, _sums(deal) | _on_its_snapshot(deal))
+        yield from check_hash(
+            facts, FillRow.__table__, deal.fill, content, "it seals the fill and each fill_level of it"
+        )
+        yield from check_fields(facts, FillRow.__table__, deal.fill, _sums(deal) | _on_its_snapshot(deal))
         yield from _untimely(facts, deal)
         yield from check_levels(facts, deal)
 
@@ -146,14 +159,21 @@ def _untimely(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
         return
     if quoted > at:
         latest = f"{deal.seen_at} or before"
-        yield differs(facts, FILL, deal.fill, "quote_at", latest, "nobody can know a price before its time")
+        yield differs(
+            facts, FillRow.__table__, deal.fill, "quote_at", latest, "nobody can know a price before its time"
+        )
     elif deal.frozen is not None and (at - quoted).total_seconds() > deal.frozen.max_quote_age:
         newer = f"{deal.frozen.max_quote_age} s before the snapshot at most"
-        yield differs(facts, FILL, deal.fill, "quote_at", newer, "the quote was stale")
+        yield differs(facts, FillRow.__table__, deal.fill, "quote_at", newer, "the quote was stale")
     page = deal.listed[1] if deal.listed else None
     if page is not None and deal.seen_at >= page["closes_at"]:
         yield differs(
-            facts, FILL, deal.fill, "market_id", "an open market", f"it closed at {page['closes_at']}"
+            facts,
+            FillRow.__table__,
+            deal.fill,
+            "market_id",
+            "an open market",
+            f"it closed at {page['closes_at']}",
         )
 
 
@@ -185,7 +205,9 @@ def _taken(
         taken[place] += level["shares"]
         if depth is not None and taken[place] > depth:
             why = f"{depth} were in the book, and the turn had {before} of them before"
-            yield differs(facts, LEVEL, level, "shares", f"{max(0, depth - before)} or fewer", why)
+            yield differs(
+                facts, FillLevelRow.__table__, level, "shares", f"{max(0, depth - before)} or fewer", why
+            )
 
 
 def _best_first(
@@ -195,12 +217,12 @@ def _best_first(
     for one, next in pairwise(deal.levels):
         if not _is_better(deal, one["price"], next["price"]):
             worse = f"{'over' if deal.buys else 'under'} {one['price']}"
-            yield differs(facts, LEVEL, next, "price", worse, "the best prices come first")
+            yield differs(facts, FillLevelRow.__table__, next, "price", worse, "the best prices come first")
     for price, depth in sorted(depths.items()):
         left = 0 if depth is None else depth - taken[_place(deal, price)]
         if left > 0 and deal.levels and _is_better(deal, price, deal.levels[-1]["price"]):
             why = f"{left} shares were left at the better price {price}"
-            yield differs(facts, LEVEL, deal.levels[-1], "price", price, why)
+            yield differs(facts, FillLevelRow.__table__, deal.levels[-1], "price", price, why)
 
 
 def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> Iterator[Difference]:
@@ -212,11 +234,18 @@ def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> It
     for level in deal.levels:
         if _is_better(deal, reach, level["price"]):
             within = f"{reach} or {'less' if deal.buys else 'more'}"
-            yield differs(facts, LEVEL, level, "price", within, f"the rules go {worst} past the best price")
+            yield differs(
+                facts,
+                FillLevelRow.__table__,
+                level,
+                "price",
+                within,
+                f"the rules go {worst} past the best price",
+            )
     least = deal.listed[1]["min_shares"] if deal.listed and deal.listed[1] else 0
     if deal.fill["shares"] < least:
         why = "the market deals in no fewer"
-        yield differs(facts, FILL, deal.fill, "shares", f"{least} or more", why)
+        yield differs(facts, FillRow.__table__, deal.fill, "shares", f"{least} or more", why)
 
 
 def _is_better(deal: CheckedFill, one: int, other: int) -> bool:

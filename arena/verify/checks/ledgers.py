@@ -16,7 +16,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arena.record.schema.tables import ENTRANT, ENTRY, FILL, MARK
+from arena.record.schema.cohort import EntrantRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.turn import FillRow
 from arena.verify.cohort import ONE, FrozenCohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, without
@@ -119,13 +121,13 @@ def check_ledger(
     account = CheckedAccount()
     for row, resolution in lines:
         content = without(row, "id", "entrant_id", "hash")
-        yield from check_hash(facts, ENTRY, row, content, "it seals what the row says")
+        yield from check_hash(facts, EntryRow.__table__, row, content, "it seals what the row says")
         expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolution)
-        yield from check_fields(facts, ENTRY, row, expected)
+        yield from check_fields(facts, EntryRow.__table__, row, expected)
         yield from _impossible(facts, account, row)
         account.add(row)
     if not account.number:
-        key = f"{key_of(facts, ENTRANT, entrant)}, entry 1"
+        key = f"{key_of(facts, EntrantRow.__table__, entrant)}, entry 1"
         yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
 
 
@@ -181,17 +183,21 @@ def _once(account: CheckedAccount, row: Row) -> Expected:
 def _impossible(facts: RecordReader, account: CheckedAccount, row: Row) -> Iterator[Difference]:
     """What no entry may ever do."""
     if row["at"] < account.at:
-        yield differs(facts, ENTRY, row, "at", f"{account.at} or later", "a ledger goes on in time")
+        yield differs(
+            facts, EntryRow.__table__, row, "at", f"{account.at} or later", "a ledger goes on in time"
+        )
     if row["balance"] < 0 and row["cash"] < 0 and row["kind"] != "reverse":
-        yield differs(facts, ENTRY, row, "balance", "0 or more", "only a correction may cause debt")
+        yield differs(
+            facts, EntryRow.__table__, row, "balance", "0 or more", "only a correction may cause debt"
+        )
     if row["held"] < 0:
-        yield differs(facts, ENTRY, row, "held", "0 or more", "nobody holds less than nothing")
+        yield differs(facts, EntryRow.__table__, row, "held", "0 or more", "nobody holds less than nothing")
     if row["kind"] != "deposit" and row["side"] not in ("YES", "NO"):
-        yield differs(facts, ENTRY, row, "side", "YES or NO", "a lot is of one side")
+        yield differs(facts, EntryRow.__table__, row, "side", "YES or NO", "a lot is of one side")
     sign = SIGNS.get(row["kind"], 0)
     if sign and row["shares"] * sign <= 0:
         expected = "above 0" if sign > 0 else "below 0"
-        yield differs(facts, ENTRY, row, "shares", expected, f"such is a {row['kind']}")
+        yield differs(facts, EntryRow.__table__, row, "shares", expected, f"such is a {row['kind']}")
 
 
 def check_postings(
@@ -206,12 +212,14 @@ def check_postings(
         ref = f"fill:{round['number']}:{fill['position']}"
         posted = entries.pop(ref, [])
         if len(posted) != 1:
-            key, why = key_of(facts, FILL, fill), f"it is posted once, as {ref}"
+            key, why = key_of(facts, FillRow.__table__, fill), f"it is posted once, as {ref}"
             yield Difference("fill", key, "turn_id", f"{len(posted)} entries", "1 entry", why)
         for entry in posted:
-            yield from check_fields(facts, ENTRY, entry, _posted(fill, round))
+            yield from check_fields(facts, EntryRow.__table__, entry, _posted(fill, round))
     for entry in (entry for rows in entries.values() for entry in rows):
-        yield differs(facts, ENTRY, entry, "ref", "the place of a fill", f"a {entry['kind']} posts a fill")
+        yield differs(
+            facts, EntryRow.__table__, entry, "ref", "the place of a fill", f"a {entry['kind']} posts a fill"
+        )
 
 
 def _posted(fill: Row, round: Row) -> Expected:
@@ -285,7 +293,8 @@ def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Itera
         yield from _impossible_profit(facts, row, lots[key])
         for column, found, expected in lots[key].wrong():
             if (*key, column) not in told:
-                name = f"{key_of(facts, ENTRANT, entrant)}, {key[0]} {key[1]} after entry {row['number']}"
+                whose = key_of(facts, EntrantRow.__table__, entrant)
+                name = f"{whose}, {key[0]} {key[1]} after entry {row['number']}"
                 yield Difference("entry", name, column, found, expected, WHY[column])
             told.add((*key, column))
 
@@ -293,11 +302,11 @@ def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Itera
 def _impossible_profit(facts: RecordReader, row: Row, lot: LotProfitSum) -> Iterator[Difference]:
     if lot.said_cost < 0:
         expected = f"{row['cost'] - lot.said_cost} or more"
-        yield differs(facts, ENTRY, row, "cost", expected, "what a lot cost is never below 0")
+        yield differs(facts, EntryRow.__table__, row, "cost", expected, "what a lot cost is never below 0")
     if row["kind"] == "buy" and row["cash"] > 0:
-        yield differs(facts, ENTRY, row, "cash", "0 or less", "nobody is paid to buy")
+        yield differs(facts, EntryRow.__table__, row, "cash", "0 or less", "nobody is paid to buy")
     if row["kind"] in ("sell", "settle", "refund") and row["cash"] < 0:
-        yield differs(facts, ENTRY, row, "cash", "0 or more", "nobody pays to be rid of a lot")
+        yield differs(facts, EntryRow.__table__, row, "cash", "0 or more", "nobody pays to be rid of a lot")
 
 
 def check_total(facts: RecordReader, mark: Row, given: int) -> Iterator[Difference]:
@@ -306,4 +315,4 @@ def check_total(facts: RecordReader, mark: Row, given: int) -> Iterator[Differen
     expected = given + mark["realised"] + unrealised
     if total != expected:
         why = "it is the bankroll, what was realised, and what is not"
-        yield Difference("mark", key_of(facts, MARK, mark), "total", total, expected, why)
+        yield Difference("mark", key_of(facts, MarkRow.__table__, mark), "total", total, expected, why)

@@ -18,9 +18,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy import bindparam, exists, func
 
-from arena.record.schema.tables import ITEM, MARKET, QUOTE, RESOLUTION, SNAPSHOT, SYNC, VERSION
+from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
+from arena.record.schema.typed import clause, col, column_of, select
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.verify.cohort import ONE, CheckedCohort, SnapshotItem
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
@@ -28,45 +30,63 @@ from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_colum
 from arena.verify.row_names import check_numbers, differs
 
 SAW = "a snapshot or a sync saw it then"
-PAGE = RowPart(VERSION, "id", "market_id", "version")
-PAGES = RowsQuery(select().order_by(VERSION.c.market_id, VERSION.c.version), PAGE, again=True)
-PAGELESS = rows_of(MARKET, ~exists(select(1).where(VERSION.c.market_id == MARKET.c.id)))
+PAGE = RowPart(MarketVersionRow.__table__, "id", "market_id", "version")
+PAGES = RowsQuery(select().order_by(MarketVersionRow.market_id, MarketVersionRow.version), PAGE, again=True)
+PAGELESS = rows_of(MarketRow.__table__, ~exists(select(1).where(MarketVersionRow.market_id == MarketRow.id)))
 
 
 def _from_then(column: Any, in_it: Any) -> tuple[Any, RowsQuery, RowsQuery]:
     """Rows first seen at a time of no snapshot with them and of no sync; and when they may have been."""
-    source, own = ITEM.join(SNAPSHOT, SNAPSHOT.c.id == ITEM.c.snapshot_id), column.table
-    there = exists(select(1).select_from(source).where(in_it, SNAPSHOT.c.taken_at == column).correlate(own))
-    snapshots = select().select_from(source.join(own, in_it)).where(own.c.id == bindparam("id"))
-    first = RowsQuery(
-        snapshots.order_by(SNAPSHOT.c.taken_at).limit(1), RowPart(SNAPSHOT, "taken_at"), again=True
+    column = column_of(column)
+    source, own = (
+        SnapshotItemRow.__table__.join(SnapshotRow, clause(SnapshotRow.id == SnapshotItemRow.snapshot_id)),
+        column.table,
     )
-    unsynced = select().select_from(own.outerjoin(SYNC, SYNC.c.at == column)).where(SYNC.c.id.is_(None))
+    there = exists(select(1).select_from(source).where(in_it, SnapshotRow.taken_at == column).correlate(own))
+    snapshots = select().select_from(source.join(own, clause(in_it))).where(own.c.id == bindparam("id"))
+    first = RowsQuery(
+        snapshots.order_by(SnapshotRow.taken_at).limit(1),
+        RowPart(SnapshotRow.__table__, "taken_at"),
+        again=True,
+    )
+    unsynced = (
+        select()
+        .select_from(own.outerjoin(SyncRow, clause(SyncRow.at == column)))
+        .where(col(SyncRow.id).is_(None))
+    )
     return column, RowsQuery(unsynced.where(~there).order_by(own.c.id), all_columns(own)), first
 
 
 FROM_THEN = (
-    _from_then(MARKET.c.first_seen_at, ITEM.c.market_id == MARKET.c.id),
-    _from_then(VERSION.c.at, (ITEM.c.market_id == VERSION.c.market_id) & (ITEM.c.version_id == VERSION.c.id)),
+    _from_then(MarketRow.first_seen_at, SnapshotItemRow.market_id == MarketRow.id),
+    _from_then(
+        MarketVersionRow.at,
+        (SnapshotItemRow.market_id == MarketVersionRow.market_id)
+        & (SnapshotItemRow.version_id == MarketVersionRow.id),
+    ),
 )
-FIRST = RowsQuery(select().order_by(SYNC.c.at).limit(1), RowPart(SYNC, "at"), again=True)
-LAST = select(func.max(SYNC.c.at)).scalar_subquery()
-THERE = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at == QUOTE.c.at))
-EARLIER = exists(select(1).where(ITEM.c.quote_id == QUOTE.c.id, ITEM.c.quoted_at < QUOTE.c.at))
+FIRST = RowsQuery(select().order_by(SyncRow.at).limit(1), RowPart(SyncRow.__table__, "at"), again=True)
+LAST = select(func.max(SyncRow.at)).scalar_subquery()
+THERE = exists(
+    select(1).where(SnapshotItemRow.quote_id == QuoteRow.id, SnapshotItemRow.quoted_at == QuoteRow.at)
+)
+EARLIER = exists(
+    select(1).where(SnapshotItemRow.quote_id == QuoteRow.id, col(SnapshotItemRow.quoted_at) < QuoteRow.at)
+)
 FOLLOWED = exists(
     select(1)
-    .select_from(ITEM.join(MARKET, MARKET.c.id == ITEM.c.market_id))
-    .where(ITEM.c.market_id == QUOTE.c.market_id, MARKET.c.first_seen_at <= QUOTE.c.at)
+    .select_from(SnapshotItemRow.__table__.join(MarketRow, clause(MarketRow.id == SnapshotItemRow.market_id)))
+    .where(SnapshotItemRow.market_id == QuoteRow.market_id, MarketRow.first_seen_at <= QuoteRow.at)
 )
 """Of markets in snapshots prices are read in between too, once they were first seen."""
-UNSEEN = rows_of(QUOTE, LAST.is_(None) | (QUOTE.c.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
+UNSEEN = rows_of(QuoteRow.__table__, LAST.is_(None) | (QuoteRow.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
 """Quotes newer than the last sync that were in no snapshot when they were true, nor read in between."""
 TRUE = RowsQuery(
     select()
-    .where(ITEM.c.quote_id == bindparam("id"), ITEM.c.quoted_at.is_not(None))
-    .order_by(ITEM.c.quoted_at)
+    .where(SnapshotItemRow.quote_id == bindparam("id"), col(SnapshotItemRow.quoted_at).is_not(None))
+    .order_by(SnapshotItemRow.quoted_at)
     .limit(1),
-    RowPart(ITEM, "quoted_at"),
+    RowPart(SnapshotItemRow.__table__, "quoted_at"),
     again=True,
 )
 
@@ -82,18 +102,20 @@ def check_markets(facts: RecordReader) -> Iterator[Difference]:
     for row in facts.rows(UNSEEN):
         then = next((item["quoted_at"] for item in facts.rows(TRUE, id=row["id"])), None)
         why = "a snapshot saw it then" if then else "neither a snapshot nor a sync saw it"
-        yield differs(facts, QUOTE, row, "at", then, why)
+        yield differs(facts, QuoteRow.__table__, row, "at", then, why)
     for _, rows in groupby(facts.rows(PAGES), key=itemgetter("market_id")):
-        yield from check_numbers(facts, VERSION, rows, "version", 1)
+        yield from check_numbers(facts, MarketVersionRow.__table__, rows, "version", 1)
     for row in facts.rows(PAGELESS):
-        yield differs(facts, MARKET, row, "id", "that of a page", "a market was seen because it had one")
+        yield differs(
+            facts, MarketRow.__table__, row, "id", "that of a page", "a market was seen because it had one"
+        )
 
 
 WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
 LEVELS = rf"((?:\[{WHOLE},{WHOLE}\](?:,\[{WHOLE},{WHOLE}\])*)?)"
 BOOK = re.compile(rf'\{{"asks":\[{LEVELS}\],"bids":\[{LEVELS}\]\}}')
 """A book of whole numbers without white space."""
-QUOTES = rows_of(QUOTE)
+QUOTES = rows_of(QuoteRow.__table__)
 PRICES = ("bid", "ask", "mid", "last")
 
 
@@ -102,7 +124,7 @@ def check_prices(facts: RecordReader) -> Iterator[Difference]:
     for row in facts.rows(QUOTES):
         text = _text(row)
         if text is None or row["hash"] != hash_of(text):
-            yield from check_hash(facts, QUOTE, row, _content(row), "it seals what the row says")
+            yield from check_hash(facts, QuoteRow.__table__, row, _content(row), "it seals what the row says")
 
 
 def _text(row: Row) -> str | None:
@@ -150,8 +172,10 @@ def check_snapshot(
     """A snapshot that is not as it was sealed, or with places that don't fit together."""
     content = without(row, "id", "cohort_id", "hash") | {"cohort": cohort.row["number"]}
     content["items"] = [_seen(*place) for place in places]
-    yield from check_hash(facts, SNAPSHOT, row, content, "it seals the snapshot and each snapshot_item in it")
-    yield from check_numbers(facts, ITEM, [item for item, _, _ in places], "position", 0)
+    yield from check_hash(
+        facts, SnapshotRow.__table__, row, content, "it seals the snapshot and each snapshot_item in it"
+    )
+    yield from check_numbers(facts, SnapshotItemRow.__table__, [item for item, _, _ in places], "position", 0)
     for place in places:
         yield from _place(facts, *place)
 
@@ -160,14 +184,30 @@ def _place(facts: RecordReader, item: Row, page: Row | None, quote: Row | None) 
     for column, other in (("version_id", page), ("quote_id", quote)):
         if other is not None and other["market_id"] != item["market_id"]:
             expected = f"one of {item['market_id']}"
-            yield differs(facts, ITEM, item, column, expected, f"that is one of {other['market_id']}")
+            yield differs(
+                facts,
+                SnapshotItemRow.__table__,
+                item,
+                column,
+                expected,
+                f"that is one of {other['market_id']}",
+            )
     if quote is not None and item["quoted_at"] is not None and item["quoted_at"] < quote["at"]:
         why = "a price is true from when it was first seen"
-        yield differs(facts, ITEM, item, "quoted_at", f"{quote['at']} or later", why)
+        yield differs(facts, SnapshotItemRow.__table__, item, "quoted_at", f"{quote['at']} or later", why)
     if (item["quote_id"] is None) != (item["quoted_at"] is None):
-        yield differs(facts, ITEM, item, "quoted_at", "a time for a quote", "each comes with the other")
+        yield differs(
+            facts,
+            SnapshotItemRow.__table__,
+            item,
+            "quoted_at",
+            "a time for a quote",
+            "each comes with the other",
+        )
     if item["shown"] not in (0, 1):
-        yield differs(facts, ITEM, item, "shown", "0 or 1", "a market is on offer or it is not")
+        yield differs(
+            facts, SnapshotItemRow.__table__, item, "shown", "0 or 1", "a market is on offer or it is not"
+        )
 
 
 def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:
@@ -175,7 +215,7 @@ def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:
     return [item["market_id"], *hashes, item["quoted_at"], item["shown"]]
 
 
-RESOLUTIONS = rows_of(RESOLUTION)
+RESOLUTIONS = rows_of(ResolutionRow.__table__)
 
 
 def check_resolutions(facts: RecordReader) -> Iterator[Difference]:
@@ -183,6 +223,8 @@ def check_resolutions(facts: RecordReader) -> Iterator[Difference]:
     for row in facts.rows(RESOLUTIONS):
         if row["payout"] is not None and not 0 <= row["payout"] <= ONE:
             why = "a share pays 0 to 1"
-            yield differs(facts, RESOLUTION, row, "payout", f"0 to {ONE}, or nothing", why)
+            yield differs(facts, ResolutionRow.__table__, row, "payout", f"0 to {ONE}, or nothing", why)
         if row["version"] < 1:
-            yield differs(facts, RESOLUTION, row, "version", "1 or more", "versions are counted from 1")
+            yield differs(
+                facts, ResolutionRow.__table__, row, "version", "1 or more", "versions are counted from 1"
+            )

@@ -18,9 +18,12 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
-from arena.record.schema.tables import ENTRANT, ENTRY, MARK, RESOLUTION, SNAPSHOT
+from arena.record.schema.cohort import EntrantRow, SnapshotRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.typed import clause, select
+from arena.record.schema.world import ResolutionRow
 from arena.verify.checks.ledgers import check_total
 from arena.verify.checks.markets import check_snapshot
 from arena.verify.cohort import (
@@ -128,21 +131,23 @@ def expected_mark(held: HoldingsSum, prices: Mapping[str, SnapshotPrice]) -> dic
     }
 
 
-OF_A_COHORT = ENTRANT.c.cohort_id == bindparam("cohort")
+OF_A_COHORT = EntrantRow.cohort_id == bindparam("cohort")
 ENTRIES = RowsQuery(
     select()
-    .select_from(ENTRANT.join(ENTRY, ENTRY.c.entrant_id == ENTRANT.c.id))
+    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
     .where(OF_A_COHORT)
-    .order_by(ENTRY.c.at, ENTRY.c.entrant_id, ENTRY.c.number),
-    RowPart(ENTRY, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
+    .order_by(EntryRow.at, EntryRow.entrant_id, EntryRow.number),
+    RowPart(
+        EntryRow.__table__, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"
+    ),
     again=True,
 )
 MARKS = RowsQuery(
     select()
-    .select_from(ENTRANT.join(MARK, MARK.c.entrant_id == ENTRANT.c.id))
+    .select_from(EntrantRow.__table__.join(MarkRow, clause(MarkRow.entrant_id == EntrantRow.id)))
     .where(OF_A_COHORT)
-    .order_by(MARK.c.at, MARK.c.entrant_id),
-    all_columns(MARK),
+    .order_by(MarkRow.at, MarkRow.entrant_id),
+    all_columns(MarkRow.__table__),
 )
 ALL = "all of a cohort are marked, and only they"
 
@@ -217,9 +222,11 @@ def _mark(
     expected = expected_mark(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
     if row | expected != row:
         why = "so say the ledger and the snapshot"
-        yield from check_fields(facts, MARK, row, {name: (value, why) for name, value in expected.items()})
+        yield from check_fields(
+            facts, MarkRow.__table__, row, {name: (value, why) for name, value in expected.items()}
+        )
     if look.snapshot["cohort_id"] != cohort.id:
-        key = f"{key_of(facts, SNAPSHOT, look.snapshot)}, {cohort.entrants[id]['name']}"
+        key = f"{key_of(facts, SnapshotRow.__table__, look.snapshot)}, {cohort.entrants[id]['name']}"
         yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
 
@@ -227,22 +234,24 @@ def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgres
     """Snapshots at which some of a cohort were marked and others were not."""
     everyone = sum(marked.bits.values())
     for id in [id for id, mask in marked.masks.items() if mask != everyone]:
-        snapshot = facts.find(SNAPSHOT, id)
+        snapshot = facts.find(SnapshotRow.__table__, id)
         if snapshot is not None and snapshot["cohort_id"] == cohort.id:
             for entrant in marked.unmarked(id):
-                key = f"{key_of(facts, SNAPSHOT, snapshot)}, {cohort.entrants[entrant]['name']}"
+                key = f"{key_of(facts, SnapshotRow.__table__, snapshot)}, {cohort.entrants[entrant]['name']}"
                 yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
 
 
 def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> PricedSnapshot | None:
     """A snapshot of another time than a mark's, or of another cohort."""
-    snapshot = facts.find(SNAPSHOT, snapshot_id)
+    snapshot = facts.find(SnapshotRow.__table__, snapshot_id)
     if snapshot is None:
         return None
     return PricedSnapshot(snapshot, prices_of(read_listing(facts, snapshot_id), snapshot, cohort.frozen))
 
 
-ENDS = rows_of(RESOLUTION, RESOLUTION.c.market_id == bindparam("market"), order=[RESOLUTION.c.known_at])
+ENDS = rows_of(
+    ResolutionRow.__table__, ResolutionRow.market_id == bindparam("market"), order=[ResolutionRow.known_at]
+)
 MARKETS = 10_000
 """Of so many the end is remembered."""
 
@@ -260,7 +269,7 @@ def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProg
             late = at is not None and at <= before
             if late or is_over:
                 why = "its market has ended" if late else "its cohort is over"
-                key = f"{key_of(facts, ENTRANT, entrant)}, {market} {side}"
+                key = f"{key_of(facts, EntrantRow.__table__, entrant)}, {market} {side}"
                 yield Difference("entry", key, "held", shares, 0, why)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.record.schema.tables import FILL, LEVEL
+from arena.record.schema.turn import FillLevelRow, FillRow
 from arena.verify.cohort import ONE, FrozenCohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import json_in
@@ -51,11 +51,11 @@ def _ordered_size(facts: RecordReader, deal: CheckedFill, asked: Sequence[OrderS
     same = [wish for wish in asked if wish.size == deal.fill["wanted"]]
     if not same:
         what = "an amount wished for" if deal.buys else "shares wished to be sold"
-        yield differs(facts, FILL, deal.fill, "wanted", what, "the turn's wishes say so")
+        yield differs(facts, FillRow.__table__, deal.fill, "wanted", what, "the turn's wishes say so")
     elif deal.levels and not any(wish.allows(deal) for wish in same):
         limit, worst = same[0].limit, deal.levels[-1]
         within = f"{limit} or {'less' if deal.buys else 'more'}"
-        yield differs(facts, LEVEL, worst, "price", within, "it is the agent's own limit")
+        yield differs(facts, FillLevelRow.__table__, worst, "price", within, "it is the agent's own limit")
 
 
 def _orders_of(deal: CheckedFill, legs: Mapping[Place, list[Row]], held: int) -> list[OrderSize]:
@@ -97,7 +97,7 @@ def _is_limit(limit: Any) -> bool:
 
 def check_sizes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
     """Fills with a wrong base, or outside the limits."""
-    yield from check_numbers(facts, FILL, [deal.fill for deal in deals], "position", 0)
+    yield from check_numbers(facts, FillRow.__table__, [deal.fill for deal in deals], "position", 0)
     for deal in deals:
         yield from _filled(facts, deal)
     if deals and (frozen := deals[0].frozen) is not None:
@@ -108,12 +108,16 @@ def check_sizes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[D
 def _filled(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
     fill, got = deal.fill, deal.fill["amount"] if deal.buys else deal.fill["shares"]
     if fill["action"] not in ("buy", "sell"):
-        yield differs(facts, FILL, fill, "action", "buy or sell", "there is no other")
+        yield differs(facts, FillRow.__table__, fill, "action", "buy or sell", "there is no other")
     if got > fill["wanted"]:
-        yield differs(facts, FILL, fill, "wanted", f"{got} or more", "nobody gets more than is wanted")
+        yield differs(
+            facts, FillRow.__table__, fill, "wanted", f"{got} or more", "nobody gets more than is wanted"
+        )
     if (got < fill["wanted"]) != bool(fill["left"]):
         expected = "a reason" if got < fill["wanted"] else ""
-        yield differs(facts, FILL, fill, "left", expected, "it tells what was left, where something was")
+        yield differs(
+            facts, FillRow.__table__, fill, "left", expected, "it tells what was left, where something was"
+        )
 
 
 def _bases(
@@ -125,7 +129,7 @@ def _bases(
         base += sum(deal.fill["amount"] for deal in together if not deal.buys)
     for deal in together:
         expected = {"base": (base if deal.buys else cash, "it is the cash that the rules measure by")}
-        yield from check_fields(facts, FILL, deal.fill, expected)
+        yield from check_fields(facts, FillRow.__table__, deal.fill, expected)
         if deal.buys and frozen.base == "running":
             base -= deal.fill["amount"]
 
@@ -137,11 +141,13 @@ def _limits(
     for fill in bought:
         least, most = frozen.min_bet, frozen.most(fill["base"])
         if fill["wanted"] < least or (frozen.cap == "bet" and fill["wanted"] > most):
-            yield differs(facts, FILL, fill, "wanted", f"{least} to {most}", "so the limits were frozen")
+            yield differs(
+                facts, FillRow.__table__, fill, "wanted", f"{least} to {most}", "so the limits were frozen"
+            )
     total, limit = sum(fill["wanted"] for fill in bought), _together(bought, frozen)
     if limit is not None and total > limit:
         why = f"all bets of the turn are {total}, and {limit} may be bet"
-        yield differs(facts, FILL, bought[-1], "wanted", f"{total - limit} less", why)
+        yield differs(facts, FillRow.__table__, bought[-1], "wanted", f"{total - limit} less", why)
 
 
 def _together(bought: list[Row], frozen: FrozenCohort) -> int | None:
@@ -164,7 +170,9 @@ def check_quotes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[
             continue
         for ends in _ends(quote, deal):
             if fault := _fault(ends, quote["mid"], deal.frozen):
-                yield differs(facts, FILL, deal.fill, "quote_hash", "that of a quote to trade on", fault)
+                yield differs(
+                    facts, FillRow.__table__, deal.fill, "quote_hash", "that of a quote to trade on", fault
+                )
 
 
 def _ends(quote: Row, deal: CheckedFill) -> list[Ends]:

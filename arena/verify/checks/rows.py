@@ -6,21 +6,14 @@ Rows that are sealed by themselves: the hash stands beside all that it is taken 
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Table, exists, select
+from sqlalchemy import Table, exists
 
-from arena.record.schema.tables import (
-    ARTICLE,
-    CLAIM,
-    COHORT,
-    ENTRY,
-    MARKET,
-    METADATA,
-    PROMPT,
-    PRUNE,
-    RESERVATION,
-    RESOLUTION,
-    VERSION,
-)
+from arena.record.schema.cohort import CohortRow, PromptRow
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.tables import METADATA
+from arena.record.schema.typed import select
+from arena.record.schema.work import ClaimRow, ReservationRow
+from arena.record.schema.world import ArticleRow, MarketRow, MarketVersionRow, PruneRow, ResolutionRow
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, without
 from arena.verify.reader import RecordReader, Row, RowsQuery, rows_of
@@ -49,14 +42,24 @@ ORPHANS = [
         for table in METADATA.sorted_tables
         for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name))
     ),
-    _orphans(ENTRY.c.market_id, MARKET.c.id, ENTRY.c.market_id != ""),
+    _orphans(EntryRow.market_id, MarketRow.id, EntryRow.market_id != ""),
 ]
 """A column, the one that it refers to, and a query for the rows where that is missing."""
-READ_ONLY_HERE = [rows_of(table) for table in (CLAIM, RESERVATION)]
+READ_ONLY_HERE = [rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__)]
 """Of tables that refer to others and that no other check reads: there is no more to say of them."""
 
 
-QUERIES = [rows_of(table) for table in (PROMPT, COHORT, VERSION, RESOLUTION, ARTICLE, PRUNE)]
+QUERIES = [
+    rows_of(table)
+    for table in (
+        PromptRow.__table__,
+        CohortRow.__table__,
+        MarketVersionRow.__table__,
+        ResolutionRow.__table__,
+        ArticleRow.__table__,
+        PruneRow.__table__,
+    )
+]
 WHY = "it seals what the row says"
 
 
@@ -69,10 +72,10 @@ def check_own_hashes(facts: RecordReader) -> Iterator[Difference]:
 
 
 def _content(table: Table, row: Row) -> Any:
-    if table is PROMPT:
+    if table is PromptRow.__table__:
         return row["text"]
-    if table is COHORT:
+    if table is CohortRow.__table__:
         return row["frozen"]
-    if table is VERSION:
+    if table is MarketVersionRow.__table__:
         return without(row, "market_id", "version", "at", "hash") | {"id": row["market_id"]}
     return without(row, "id", "hash")

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
-from arena.record.schema.tables import PRUNE, QUOTE, SET_ASIDE, SIGHTING, SYNC
+from arena.record.schema.typed import clause, col, select
+from arena.record.schema.world import PruneRow, QuarantineRow, QuoteRow, SightingRow, SyncRow
 from arena.verify.differences import Difference
 from arena.verify.hashes import hash_of, json_of, sha256_of, without
 from arena.verify.reader import (
@@ -32,27 +33,31 @@ from arena.verify.row_names import check_fields, check_numbers, differs
 STAMPS = ("live", "replay", "simulated")
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
-HERE = SYNC.c.venue == bindparam("venue")
-VENUES = RowsQuery(select().distinct().order_by(SYNC.c.venue), RowPart(SYNC, "venue"), again=True)
-SYNCS = rows_of(SYNC, HERE, order=[SYNC.c.number])
+HERE = SyncRow.venue == bindparam("venue")
+VENUES = RowsQuery(
+    select().distinct().order_by(SyncRow.venue), RowPart(SyncRow.__table__, "venue"), again=True
+)
+SYNCS = rows_of(SyncRow.__table__, HERE, order=[SyncRow.number])
 SIGHTINGS = RowsQuery(
     select()
-    .select_from(SIGHTING.join(SYNC, SYNC.c.id == SIGHTING.c.sync_id))
+    .select_from(SightingRow.__table__.join(SyncRow, clause(SyncRow.id == SightingRow.sync_id)))
     .where(HERE)
-    .order_by(SYNC.c.number, SIGHTING.c.market_id),
-    all_columns(SIGHTING),
-    RowPart(SYNC, "number"),
+    .order_by(SyncRow.number, SightingRow.market_id),
+    all_columns(SightingRow.__table__),
+    RowPart(SyncRow.__table__, "number"),
 )
-MINE = select(SIGHTING.c.market_id).join(SYNC, SYNC.c.id == SIGHTING.c.sync_id).where(HERE)
+MINE = select(SightingRow.market_id).join(SyncRow, SyncRow.id == SightingRow.sync_id).where(HERE)
 PRICES = RowsQuery(
     select()
-    .where(QUOTE.c.market_id.in_(MINE), QUOTE.c.at > bindparam("after"), QUOTE.c.at <= bindparam("until"))
-    .order_by(QUOTE.c.at, QUOTE.c.id),
-    RowPart(QUOTE, "market_id", "at", "hash"),
+    .where(
+        col(QuoteRow.market_id).in_(MINE), QuoteRow.at > bindparam("after"), QuoteRow.at <= bindparam("until")
+    )
+    .order_by(QuoteRow.at, QuoteRow.id),
+    RowPart(QuoteRow.__table__, "market_id", "at", "hash"),
     again=True,
 )
 """The prices of a venue's markets, in the order in which they became known."""
-PRUNES = rows_of(PRUNE)
+PRUNES = rows_of(PruneRow.__table__)
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 
 
@@ -92,7 +97,7 @@ class VenuePrices:
 def check_syncs(facts: RecordReader) -> Iterator[Difference]:
     """Syncs that are missing, out of order, not as they were sealed, or that saw what isn't there."""
     for venue in [row["venue"] for row in facts.rows(VENUES)]:
-        yield from check_numbers(facts, SYNC, facts.rows(SYNCS, venue=venue), "number", 1)
+        yield from check_numbers(facts, SyncRow.__table__, facts.rows(SYNCS, venue=venue), "number", 1)
         yield from _sealed(facts, venue)
         yield from _seen(facts, venue)
 
@@ -111,12 +116,19 @@ def _sealed(facts: RecordReader, venue: str) -> Iterator[Difference]:
         before = {"previous": previous["hash"] if previous else "", "sightings": turned}
         why = "it seals the sync, each sighting in it, and the hash of the one before"
         yield from check_fields(
-            facts, SYNC, row, {"hash": (sha256_of(without(row, "id", "hash") | before), why)}
+            facts, SyncRow.__table__, row, {"hash": (sha256_of(without(row, "id", "hash") | before), why)}
         )
         if previous is not None and row["at"] <= previous["at"]:
-            yield differs(facts, SYNC, row, "at", f"later than {previous['at']}", "syncs follow one another")
+            yield differs(
+                facts,
+                SyncRow.__table__,
+                row,
+                "at",
+                f"later than {previous['at']}",
+                "syncs follow one another",
+            )
         if row["stamp"] not in STAMPS:
-            yield differs(facts, SYNC, row, "stamp", " or ".join(STAMPS), "there is no other")
+            yield differs(facts, SyncRow.__table__, row, "stamp", " or ".join(STAMPS), "there is no other")
         previous = row
 
 
@@ -128,14 +140,18 @@ def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
             board.price(quote["market_id"], quote["hash"])
         for sighting in sightings.of(row["number"]):
             yield from _turned(facts, sighting, board)
-        yield from check_fields(facts, SYNC, row, {"markets": (len(board.there), "so say the sightings")})
+        yield from check_fields(
+            facts, SyncRow.__table__, row, {"markets": (len(board.there), "so say the sightings")}
+        )
         if row["at"] < edge:
             continue
         if board.lost:
             first, why = min(board.lost), "a sync saw a price"
             yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
         else:
-            yield from check_fields(facts, SYNC, row, {"seen": (board.seen, "so say the quotes until then")})
+            yield from check_fields(
+                facts, SyncRow.__table__, row, {"seen": (board.seen, "so say the quotes until then")}
+            )
 
 
 def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[Difference]:
@@ -143,7 +159,7 @@ def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[
     market = sighting["market_id"]
     expected = int(not board.has(market))
     if sighting["quoted"] != expected:
-        yield differs(facts, SIGHTING, sighting, "quoted", expected, "it tells of a change")
+        yield differs(facts, SightingRow.__table__, sighting, "quoted", expected, "it tells of a change")
     board.turn(market, bool(sighting["quoted"]))
 
 
@@ -163,27 +179,35 @@ def _pruned_until(facts: RecordReader) -> str:
     return max((row["older_than"] for row in facts.rows(PRUNES)), default="")
 
 
-PRUNES, ASIDES = rows_of(PRUNE, order=[PRUNE.c.number]), rows_of(SET_ASIDE)
+PRUNES, ASIDES = rows_of(PruneRow.__table__, order=[PruneRow.number]), rows_of(QuarantineRow.__table__)
 KINDS = ("article", "market", "page", "quote", "resolution")
 
 
 def check_prunes(facts: RecordReader) -> Iterator[Difference]:
     """Prunings that are missing, or that let nothing go or what was still to come."""
-    yield from check_numbers(facts, PRUNE, facts.rows(PRUNES), "number", 1)
+    yield from check_numbers(facts, PruneRow.__table__, facts.rows(PRUNES), "number", 1)
     for row in facts.rows(PRUNES):
         if row["quotes"] < 1:
-            yield differs(facts, PRUNE, row, "quotes", "1 or more", "it is kept when a quote goes")
+            yield differs(
+                facts, PruneRow.__table__, row, "quotes", "1 or more", "it is kept when a quote goes"
+            )
         if row["older_than"] > row["at"]:
-            yield differs(facts, PRUNE, row, "older_than", f"{row['at']} or before", "it had passed")
+            yield differs(
+                facts, PruneRow.__table__, row, "older_than", f"{row['at']} or before", "it had passed"
+            )
 
 
 def check_rejected(facts: RecordReader) -> Iterator[Difference]:
     """What was set aside at times or as often as can't be."""
     for row in facts.rows(ASIDES):
         if row["kind"] not in KINDS:
-            yield differs(facts, SET_ASIDE, row, "kind", " or ".join(KINDS), "there is no other")
+            yield differs(
+                facts, QuarantineRow.__table__, row, "kind", " or ".join(KINDS), "there is no other"
+            )
         if row["times"] < 1:
-            yield differs(facts, SET_ASIDE, row, "times", "1 or more", "it was seen")
+            yield differs(facts, QuarantineRow.__table__, row, "times", "1 or more", "it was seen")
         if row["first_seen_at"] > row["last_seen_at"]:
             expected = f"{row['last_seen_at']} or before"
-            yield differs(facts, SET_ASIDE, row, "first_seen_at", expected, "it was seen last after that")
+            yield differs(
+                facts, QuarantineRow.__table__, row, "first_seen_at", expected, "it was seen last after that"
+            )

@@ -10,9 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Table, select
+from sqlalchemy import Table
 
-from arena.record.schema.tables import CALL, ENTRANT, FORECAST, REJECTION, ROUND, TURN
+from arena.record.schema.cohort import EntrantRow, RoundRow
+from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import select
 from arena.verify.cohort import ONE
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
@@ -22,20 +24,24 @@ from arena.verify.round import CheckedTurn
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
-CALLS, ATTEMPT = rows_of(CALL), RowPart(CALL, *QUESTION, "attempt")
-ATTEMPTS = RowsQuery(select().order_by(*(CALL.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True)
+CALLS, ATTEMPT = rows_of(CallRow.__table__), RowPart(CallRow.__table__, *QUESTION, "attempt")
+ATTEMPTS = RowsQuery(
+    select().order_by(*(CallRow.__table__.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True
+)
 
 
 def check_calls(facts: RecordReader) -> Iterator[Difference]:
     """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
     for row in facts.rows(CALLS):
         content = without(row, "id", "round_id", "entrant_id", "made_at", "hash") | place_of(facts, row)
-        yield from check_hash(facts, CALL, row, content, "it seals what was asked and answered")
+        yield from check_hash(facts, CallRow.__table__, row, content, "it seals what was asked and answered")
         asked = {"messages": json_in(row["messages"]), "seed": row["seed"]}
-        yield from check_hash(facts, CALL, row, asked, "it is the hash of messages and seed", "prompt_hash")
-        yield from of_the_cohort(facts, CALL, row)
+        yield from check_hash(
+            facts, CallRow.__table__, row, asked, "it is the hash of messages and seed", "prompt_hash"
+        )
+        yield from of_the_cohort(facts, CallRow.__table__, row)
     for _, rows in groupby(facts.rows(ATTEMPTS), key=itemgetter(*QUESTION)):
-        yield from check_numbers(facts, CALL, rows, "attempt", 1)
+        yield from check_numbers(facts, CallRow.__table__, rows, "attempt", 1)
 
 
 def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
@@ -46,7 +52,10 @@ def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
 
 def of_the_cohort(facts: RecordReader, table: Table, row: Row) -> Iterator[Difference]:
     """A call or a turn of an entrant whose cohort the round isn't of."""
-    round, entrant = facts.find(ROUND, row["round_id"]), facts.find(ENTRANT, row["entrant_id"])
+    round, entrant = (
+        facts.find(RoundRow.__table__, row["round_id"]),
+        facts.find(EntrantRow.__table__, row["entrant_id"]),
+    )
     if round is not None and entrant is not None and round["cohort_id"] != entrant["cohort_id"]:
         yield differs(facts, table, row, "entrant_id", "one of the cohort", "nobody else plays its rounds")
 
@@ -66,20 +75,23 @@ def check_turn(
     """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows."""
     row = turn.row
     yield from _sealed(facts, turn)
-    yield from of_the_cohort(facts, TURN, row)
+    yield from of_the_cohort(facts, TurnRow.__table__, row)
     if books is not None:
         yield from check_fields(
-            facts, TURN, row, {"cash": (books.cash[number], "it is the balance before its fills")}
+            facts,
+            TurnRow.__table__,
+            row,
+            {"cash": (books.cash[number], "it is the balance before its fills")},
         )
     if not _are_orders(wishes):
-        yield differs(facts, TURN, row, "wishes", "bets and sales", "it is JSON of two lists")
+        yield differs(facts, TurnRow.__table__, row, "wishes", "bets and sales", "it is JSON of two lists")
     if row["verdict"] not in EMPTY:
-        yield differs(facts, TURN, row, "verdict", " or ".join(EMPTY), "there is no other")
+        yield differs(facts, TurnRow.__table__, row, "verdict", " or ".join(EMPTY), "there is no other")
     behind = {"fill": turn.fills, "forecast": turn.forecasts, "rejection": turn.rejections}
     for table in EMPTY.get(row["verdict"], ()):
         if behind[table]:
-            yield differs(facts, TURN, row, "verdict", "played", f"there is a {table} of it")
-    yield from check_numbers(facts, REJECTION, turn.rejections, "position", 0)
+            yield differs(facts, TurnRow.__table__, row, "verdict", "played", f"there is a {table} of it")
+    yield from check_numbers(facts, RejectionRow.__table__, turn.rejections, "position", 0)
 
 
 def _sealed(facts: RecordReader, turn: CheckedTurn) -> Iterator[Difference]:
@@ -89,7 +101,7 @@ def _sealed(facts: RecordReader, turn: CheckedTurn) -> Iterator[Difference]:
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
     content |= {"forecasts": sorted(said), "rejections": refused}
     why = "it seals the turn, each forecast and each rejection in it"
-    yield from check_hash(facts, TURN, row, content, why)
+    yield from check_hash(facts, TurnRow.__table__, row, content, why)
 
 
 def _are_orders(value: Any) -> bool:
@@ -102,9 +114,11 @@ def check_forecasts(
     """Forecasts that are no probability, or of a market that was not in the round's snapshot."""
     for row in forecasts:
         if not 0 <= row["probability"] <= ONE:
-            yield differs(facts, FORECAST, row, "probability", f"0 to {ONE}", "it is a probability")
+            yield differs(
+                facts, ForecastRow.__table__, row, "probability", f"0 to {ONE}", "it is a probability"
+            )
         if row["market_id"] not in there:
             why = "nobody was asked for others"
-            yield differs(facts, FORECAST, row, "market_id", "one of the snapshot", why)
+            yield differs(facts, ForecastRow.__table__, row, "market_id", "one of the snapshot", why)
         if row["stage"] not in ("blind", "final"):
-            yield differs(facts, FORECAST, row, "stage", "blind or final", "there is no other")
+            yield differs(facts, ForecastRow.__table__, row, "stage", "blind or final", "there is no other")

@@ -20,7 +20,8 @@ from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.statements import insert_lines
-from arena.record.schema.tables import MARKET, METADATA, QUOTE
+from arena.record.schema.tables import METADATA
+from arena.record.schema.world import MarketRow, QuoteRow
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.listings import prune_quotes
 from markets.hashes import digest
@@ -216,10 +217,10 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A record with thirty megabytes of books."""
     path, levels = tmp_path_factory.mktemp("crowded") / "record.db", "[1,2]," * 300
     with closing(Record.open(str(path))) as record, record.engine.begin() as connection:
-        insert_lines(connection, MARKET, ("id", "first_seen_at"), [("sim:a", NOW)])
+        insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
         names = ("market_id", "at", "volume", "book", "hash")
         quotes = (("sim:a", NOW + timedelta(seconds=n), 0, f"{levels}{n}", f"{n}") for n in range(15_000))
-        insert_lines(connection, QUOTE, names, quotes)
+        insert_lines(connection, QuoteRow.__table__, names, quotes)
     return path
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from sqlalchemy import select
 
 from arena.errors import ArenaError
 from arena.exports import FORMS
@@ -25,7 +24,9 @@ from arena.exports.table import ExportColumn
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
-from arena.record.schema.tables import CALL, CLAIM
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import select
+from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
@@ -73,7 +74,7 @@ def test_a_season_comes_back_as_it_was(
     with open_read_only(str(new)) as engine, reading(engine) as connection:
         assert state_hash(connection) == manifest.state_hash
         assert verify(connection) == []
-        assert connection.execute(select(CLAIM)).all() == []
+        assert connection.execute(select(ClaimRow.__table__)).all() == []
     assert [path.name for path in new.parent.iterdir()] == ["new.db"]
     exported(new, tmp_path / "again")
     assert contents(tmp_path / "again") == contents(exports / "csv")  # what no hash covers is there too
@@ -103,7 +104,7 @@ def test_an_empty_record_is_filled_and_a_file_without_a_byte_is_one(
     restore(exports / "csv", str(tmp_path / "zero.db"))
     for path in (new, tmp_path / "zero.db"):
         with open_read_only(str(path)) as engine, reading(engine) as connection:
-            assert len(connection.execute(select(CALL.c.id)).all()) == 10
+            assert len(connection.execute(select(CallRow.id)).all()) == 10
 
 
 def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path) -> None:

@@ -21,7 +21,7 @@ from arena.record.model.lease import holder_name
 from arena.record.model.status import BudgetUse, CallsUnderWay, OpenCohort, Status
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
-from arena.record.schema.tables import JOB, LEASE, RESERVATION
+from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
 from arena.record.write.cohorts import end_cohort
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
@@ -125,20 +125,20 @@ def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record
 def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_database(record: Record) -> None:
     played(record)
     call = {"round_id": 1, "entrant_id": 2, "provider": "demo", "holder": "me", "made_at": NOW}
-    put(record, RESERVATION, **call, worst=900, expires_at=FAR)
-    put(record, RESERVATION, **call, worst=None, expires_at=FAR)
-    put(record, RESERVATION, **call, worst=70, expires_at=NOW - 9999 * HOUR)
+    put(record, ReservationRow.__table__, **call, worst=900, expires_at=FAR)
+    put(record, ReservationRow.__table__, **call, worst=None, expires_at=FAR)
+    put(record, ReservationRow.__table__, **call, worst=70, expires_at=NOW - 9999 * HOUR)
     assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
 def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
     played(record)
-    put(record, LEASE, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
+    put(record, LeaseRow.__table__, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
     duty = seen(record).duty
     assert duty is not None
     assert (duty.host, duty.process, duty.alive) == ("elsewhere", "4711", True)
     with record.engine.begin() as connection:
-        connection.execute(LEASE.update().values(expires_at=NOW - 9999 * HOUR))
+        connection.execute(LeaseRow.__table__.update().values(expires_at=NOW - 9999 * HOUR))
     late = seen(record).duty
     assert late is not None
     assert not late.alive
@@ -146,7 +146,7 @@ def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
 
 def test_a_process_of_this_machine_that_has_ended_is_not_on_duty_and_oneself_is(record: Record) -> None:
     me = holder_name()
-    put(record, LEASE, name="scheduler", token=1, holder=me, expires_at=FAR)
+    put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, expires_at=FAR)
     assert [duty.alive for x in ("", me) if (duty := seen(record, me=x).duty)] == [False, True]
 
 
@@ -155,7 +155,7 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
     later = NOW + 2 * HOUR
     put(
         record,
-        JOB,
+        JobRow.__table__,
         name="quotes",
         due_at=later,
         started_at=later,
@@ -163,7 +163,9 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
         failures=0,
         note="9 prices",
     )
-    put(record, JOB, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note="")
+    put(
+        record, JobRow.__table__, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note=""
+    )
     status = seen(record, later, jobs=[Job("quotes", cadence("1h"))])
     assert [(job.name, job.next_at) for job in status.jobs] == [("backup", None), ("quotes", later + HOUR)]
     assert status.looked_at == later

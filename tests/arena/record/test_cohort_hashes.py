@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from arena.record.hashes import round_heads
+from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import connect, reading
-from arena.record.schema.tables import COHORT, METADATA
+from arena.record.schema.tables import METADATA
+from arena.record.schema.typed import select
 from tests.arena.full_record import AT_WORK, build
 from tests.arena.record.older import old_record
 from tests.arena.record.test_state_hash import changed, renumbered
@@ -78,7 +79,7 @@ def heads_of(path: Path) -> Heads:
     engine = connect(path, read_only=True)
     try:
         with reading(engine) as connection:
-            ids = connection.execute(select(COHORT.c.id).order_by(COHORT.c.starts_at)).scalars().all()
+            ids = connection.execute(select(CohortRow.id).order_by(CohortRow.starts_at)).scalars().all()
             return {place: round_heads(connection, id) for place, id in enumerate(ids, 1)}
     finally:
         engine.dispose()

@@ -11,14 +11,16 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread, Timer
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from arena.errors import ArenaError
 from arena.record.queries import cohorts
 from arena.record.record import Record
+from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import TIMEOUTS, NoRecord, connect, open_read_only, reading, url_of
 from arena.record.schema.statements import insert_rows
-from arena.record.schema.tables import MARKET, PROMPT
+from arena.record.schema.typed import select
+from arena.record.schema.world import MarketRow
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.turn_queue import open_queue
 from tests.builders import NOW
@@ -224,7 +226,7 @@ def test_a_port_that_is_none_does_not_tell_the_password() -> None:
 
 def add_prompt(engine: Engine) -> None:
     with engine.begin() as connection:
-        connection.execute(PROMPT.insert().values(hash="h", text="t"))
+        connection.execute(PromptRow.__table__.insert().values(hash="h", text="t"))
 
 
 def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
@@ -245,9 +247,9 @@ def test_rows_in_bulk_refuse_a_time_that_nobody_knows(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "record.db"))
     naive = NOW.replace(tzinfo=None)
     with pytest.raises(ValueError, match="has no time zone"), record.engine.begin() as connection:
-        insert_rows(connection, MARKET, [{"id": "sim:rain", "first_seen_at": naive}])
+        insert_rows(connection, MarketRow.__table__, [{"id": "sim:rain", "first_seen_at": naive}])
     with reading(record.engine) as connection:
-        assert connection.execute(select(MARKET)).all() == []
+        assert connection.execute(select(MarketRow.__table__)).all() == []
     record.close()
 
 
@@ -269,7 +271,7 @@ def test_of_looking_at_a_record_no_file_is_left(name: str, tmp_path: Path) -> No
 def test_what_somebody_else_is_writing_is_left_alone(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "record.db"))
     with record.engine.begin() as connection:
-        connection.execute(PROMPT.insert().values(hash="h", text="t"))
+        connection.execute(PromptRow.__table__.insert().values(hash="h", text="t"))
     before = sorted(path.name for path in tmp_path.iterdir())
     with open_read_only(str(tmp_path / "record.db")) as engine, reading(engine) as connection:
         assert cohorts.read_prompts(connection, ["h"]) == {"h": "t"}

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from sqlalchemy import func, select
+from sqlalchemy import func
 
 from arena.record.queries.markets import read_known_ids, read_listings_as_of, read_quotes_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.schema.tables import QUOTE
+from arena.record.schema.typed import select
+from arena.record.schema.world import QuoteRow
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
 from markets.model import MarketId, Quote
@@ -55,7 +56,7 @@ def quote_at(record: Record, market: MarketId, at: int) -> Quote | None:
 
 def rows(record: Record) -> int:
     with reading(record.engine) as connection:
-        return connection.execute(select(func.count()).select_from(QUOTE)).scalar_one()
+        return connection.execute(select(func.count()).select_from(QuoteRow)).scalar_one()
 
 
 def test_a_price_that_stays_is_one_row_and_stays_fresh(record: Record) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, text
 
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.record import Record
+from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.database import reading
-from arena.record.schema.tables import ITEM, PRUNE, QUOTE
+from arena.record.schema.typed import select
+from arena.record.schema.world import PruneRow, QuoteRow
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
 from arena.verify import verify
 from tests.arena.full_record import build
@@ -35,7 +37,7 @@ FOG, MIST, _ = MARKETS
 
 
 def quote_rows(connection: Connection) -> set[tuple[Any, ...]]:
-    return {tuple(row) for row in connection.execute(select(QUOTE))}
+    return {tuple(row) for row in connection.execute(select(QuoteRow.__table__))}
 
 
 @given(looks=histories(), edge=st.integers(0, 2 * LONGEST))
@@ -48,7 +50,7 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
             plan = plan_pruning(connection, older_than)
             assert prune_quotes(connection, older_than, NOW + timedelta(days=1)) == plan
         with reading(record.engine) as connection:
-            after, used = quote_rows(connection), set(connection.scalars(select(ITEM.c.quote_id)))
+            after, used = quote_rows(connection), set(connection.scalars(select(SnapshotItemRow.quote_id)))
             assert after <= before
             assert len(before) - len(after) == plan.goes
             assert {row[0] for row in after} >= used - {None}
@@ -109,13 +111,13 @@ def test_it_says_what_goes_and_why_the_others_stay(record: Record) -> None:
 def test_pruning_twice_is_pruning_once(record: Record) -> None:
     assert [pruned(record, 9).goes, pruned(record, 9).goes, pruned(record, 3).goes] == [2, 0, 0]
     with reading(record.engine) as connection:
-        assert [row.quotes for row in connection.execute(select(PRUNE))] == [2]
+        assert [row.quotes for row in connection.execute(select(PruneRow.__table__))] == [2]
 
 
 def test_prunings_are_numbered(record: Record) -> None:
     assert [pruned(record, 3).goes, pruned(record, 9).goes] == [1, 1]
     with reading(record.engine) as connection:
-        assert [row.number for row in connection.execute(select(PRUNE))] == [1, 2]
+        assert [row.number for row in connection.execute(select(PruneRow.__table__))] == [1, 2]
         assert verify(connection) == []
 
 

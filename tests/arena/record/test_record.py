@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Table, event, func, select
+from sqlalchemy import Table, event, func
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
 from arena.record.model.cohort import Turn
@@ -29,7 +29,9 @@ from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.database import reading
-from arena.record.schema.tables import CALL, FORECAST, QUOTE, REJECTION, RESOLUTION, VERSION
+from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
+from arena.record.schema.typed import select
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.record.write.listings import add_pages, add_quotes
@@ -86,7 +88,7 @@ def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
 def test_a_quote_that_stays_is_stored_once_and_true_at_each_time(season: Season) -> None:
     for number in range(3):
         season.look(1, week(number), the_book(SUN, week(number)))
-    assert count(season.record, QUOTE) == count(season.record, VERSION) == 1
+    assert count(season.record, QuoteRow.__table__) == count(season.record, MarketVersionRow.__table__) == 1
     for number in range(3):
         found = season.record.snapshot(1, week(number))
         assert found is not None
@@ -99,7 +101,7 @@ def test_a_quote_from_before_the_newest_is_found_again(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW))
     season.look(1, week(1), the_book(SUN, week(1), 3))
     season.look(2, NOW, the_book(SUN, NOW))
-    assert count(season.record, QUOTE) == 2
+    assert count(season.record, QuoteRow.__table__) == 2
     assert season.record.snapshot(2, NOW) == (3, Snapshot(NOW, (the_book(SUN, NOW),)))
 
 
@@ -110,7 +112,9 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
     for number, page in enumerate(pages):
         season.look(1, week(number), page)
     with reading(season.record.engine) as connection:
-        rows = connection.execute(select(VERSION.c.version, VERSION.c.rules).order_by(VERSION.c.id)).all()
+        rows = connection.execute(
+            select(MarketVersionRow.version, MarketVersionRow.rules).order_by(MarketVersionRow.id)
+        ).all()
     assert [tuple(row) for row in rows] == [(1, "a"), (2, "b"), (3, "a")]
 
 
@@ -136,7 +140,7 @@ def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> No
         "what was said lately may be corrected"
     )
     assert season.record.read(read_unresolved_markets, week(9)) == []
-    assert count(season.record, RESOLUTION) == 2
+    assert count(season.record, ResolutionRow.__table__) == 2
 
 
 @pytest.mark.parametrize(
@@ -200,9 +204,9 @@ def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Seas
     season.look(1, NOW, the_book(SUN, NOW))
     half = replace(decides(sun="0.5"), status="failed", note="timeout", rejections=(Rejection("side", "no"),))
     season.turn(1, "ann", half)
-    assert count(season.record, FORECAST) == count(season.record, REJECTION) == 0
+    assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 0
     season.turn(1, "ann", replace(half, status="played"))
-    assert count(season.record, FORECAST) == count(season.record, REJECTION) == 1
+    assert count(season.record, ForecastRow.__table__) == count(season.record, RejectionRow.__table__) == 1
     assert season.record.read(read_turn_statuses, 1) == {1: "played"}
 
 
@@ -213,7 +217,7 @@ def test_a_late_answer_is_kept_under_the_next_number(season: Season) -> None:
         season.record.write_unfenced(add_call, 1, 1, 1, said(reply), NOW)
     assert [call.reply for call in season.record.read(read_calls, 1, [1])[1]] == ["one", "two"]
     with reading(season.record.engine) as connection:
-        assert connection.scalars(select(CALL.c.attempt)).all() == [1, 2]
+        assert connection.scalars(select(CallRow.attempt)).all() == [1, 2]
 
 
 def test_spending_is_counted_where_it_is_known(season: Season) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import event
 
 from arena.errors import ArenaError
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.schema.tables import QUOTE, SIGHTING, SYNC, VERSION
+from arena.record.schema.typed import select
+from arena.record.schema.world import MarketVersionRow, QuoteRow, SightingRow, SyncRow
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
@@ -232,10 +233,10 @@ def two(record: Record, tmp_path: Path) -> Path:
     sync(record, 2, catalogue(2, 4, ask="0.43"))
     with reading(record.engine) as connection:
         assert verify(connection) == []
-        assert len(connection.execute(select(SYNC)).all()) == 2
-        assert len(connection.execute(select(SIGHTING)).all()) == 4 + 1
-        assert len(connection.execute(select(VERSION)).all()) == 6
-        assert len(connection.execute(select(QUOTE)).all()) == 4 + 3
+        assert len(connection.execute(select(SyncRow.__table__)).all()) == 2
+        assert len(connection.execute(select(SightingRow.__table__)).all()) == 4 + 1
+        assert len(connection.execute(select(MarketVersionRow.__table__)).all()) == 6
+        assert len(connection.execute(select(QuoteRow.__table__)).all()) == 4 + 3
     record.close()
     return tmp_path / "record.db"
 
