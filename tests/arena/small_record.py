@@ -11,6 +11,7 @@ from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.tables import METADATA
 from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import canonical
 from tests.builders import NOW, usd
@@ -134,8 +135,8 @@ class SmallRecord:
         self.add(CallRow.__table__, **keys, attempt=self.rows, cost=None if cost is None else usd(cost))
 
     def _cohort(self, number: int) -> int:
-        found = self.connection.execute(CohortRow.__table__.select().where(CohortRow.number == number))
-        return int(found.one().id)
+        found = self.connection.execute(select(CohortRow.id).where(CohortRow.number == number))
+        return found.scalar_one()
 
 
 def _blank(kind: Any) -> str | int | datetime:

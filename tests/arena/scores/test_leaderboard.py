@@ -16,7 +16,8 @@ from sqlalchemy import select
 from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
-from arena.record.schema import tables
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.tables import METADATA
 from arena.scores.leaderboard import AgentScores, read_agent_scores, score_agents
 from markets.hashes import plain_value
 from markets.millionths import ONE
@@ -130,7 +131,7 @@ def test_bets_are_not_weighted_by_market(record: SmallRecord) -> None:
 
 def test_money_is_the_newest_mark_less_the_bankroll(record: SmallRecord) -> None:
     entry = {"entrant_id": record.entrants[1, "ann"], "number": 2, "kind": "buy", "cash": -500 * ONE}
-    record.add(tables.ENTRY, **entry)
+    record.add(EntryRow.__table__, **entry)
     record.mark(1, "ann", 7, cash="9000", value="900")
     record.mark(1, "ann", 14, cash="7500", value="3200")
     ann = rows_of(record)["ann"]
@@ -292,9 +293,9 @@ Facts = dict[str, list[Any]]
 
 
 def facts_of(record: SmallRecord) -> Facts:
-    tabs = (tables.COHORT, tables.ENTRANT, tables.ROUND, tables.ITEM, tables.QUOTE, tables.TURN)
-    more = (tables.FORECAST, tables.FILL, tables.LEVEL, tables.RESOLUTION)
-    return {t.name: list(record.connection.execute(select(t))) for t in (*tabs, *more)}
+    names = ("cohort", "entrant", "round", "snapshot_item", "quote", "turn", "forecast", "fill", "fill_level")
+    tables = [METADATA.tables[name] for name in (*names, "resolution")]
+    return {table.name: list(record.connection.execute(select(table))) for table in tables}
 
 
 def outcome_of(facts: Facts, market: str) -> int | None:
