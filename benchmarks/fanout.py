@@ -103,8 +103,8 @@ def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[
     for entrant in stored.cohort.entrants:
         key = stored.entrant_ids[entrant.name]
         [before] = record.read(read_calls, round.id, [key])[key]
-        mind = world.mind(stored.cohort, entrant)
-        ask = ask_of_player(mind, Payer(round.id, key), entrant.name, [before], world, record)
+        player = world.player(stored.cohort, entrant)
+        ask = ask_of_player(player, Payer(round.id, key), entrant.name, [before], world, record)
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
 
 

@@ -82,24 +82,24 @@ def play(config: Config, workers: int = 0, at_once: int = AT_ONCE) -> Timed:
     Record.open(config.database).close()
     command = [sys.executable, "-m", "arena.cli.main", "worker", "--database", config.database]
     command += ["--config", str(config.file), "--at-once", str(at_once)]
-    crew = [
+    processes = [
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(workers)
     ]
     try:
         return asyncio.run(_rounds(config, bool(workers)))
     finally:
-        for process in crew:
+        for process in processes:
             process.terminate()
-        for process in crew:
+        for process in processes:
             process.wait()
 
 
 async def _rounds(config: Config, workers: bool) -> Timed:
     record = Record.open(config.database)
     try:
-        async with open_world(config, record) as doors, _crew(config, workers) as crew:
-            world, plan = replace(doors, crew=crew), plan_of(config, doors.now())
+        async with open_world(config, record) as outside, _dispatch(config, workers) as dispatch:
+            world, plan = replace(outside, dispatch=dispatch), plan_of(config, outside.now())
             first, *rest = plan.decision_times(plan.first + ROUNDS * plan.decide)[:ROUNDS]
             plan = replace(plan, count=1)
             await play_time(first, plan, world, record)
@@ -117,12 +117,12 @@ async def _rounds(config: Config, workers: bool) -> Timed:
 
 
 @asynccontextmanager
-async def _crew(config: Config, workers: bool) -> AsyncIterator[Dispatch | None]:
+async def _dispatch(config: Config, workers: bool) -> AsyncIterator[Dispatch | None]:
     if not workers:
         yield None
         return
-    async with dispatch_to_workers(config.database, code_version(), lambda _said: None) as crew:
-        yield crew
+    async with dispatch_to_workers(config.database, code_version(), lambda _said: None) as dispatch:
+        yield dispatch
 
 
 def main() -> None:

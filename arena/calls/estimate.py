@@ -174,8 +174,8 @@ async def estimate_lineup(config: Config, given: Given) -> list[Estimate]:
 async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, given: Given) -> Estimate:
     price = price_for(model)
     try:
-        mind = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
-        low, high = [await _played(mind, model, view, bound) for bound, view in _rounds(config)]
+        player = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
+        low, high = [await _played(player, model, view, bound) for bound, view in _rounds(config)]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
     return Estimate(
@@ -200,9 +200,9 @@ def _rounds(config: Config) -> list[tuple[Bound, View]]:
     ]
 
 
-async def _played(mind: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
+async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
     stand_in = _StandInModel(settings, view, bound)
-    decision = await mind(view, stand_in.ask)
+    decision = await player(view, stand_in.ask)
     stand_in.failed = decision.note if decision.status == "failed" else ""
     return stand_in
 

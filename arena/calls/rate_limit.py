@@ -1,7 +1,4 @@
-"""How many calls of this process are under way at once, in all and at each provider, and whose turn it is.
-
-The calls to models that are under way, and an end to new ones when the arena is to stop.
-"""
+"""How many calls of this process are under way at once, in all and at each provider, and whose turn it is."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -12,20 +9,20 @@ from random import Random
 
 FIRST_LOOK, LONGEST_LOOK = 0.1, 1.0
 """Seconds until it is looked again whether other processes have left room, at least and at most."""
-BUNCH, APART = 10, 0.04
+BATCH_SIZE, BATCH_INTERVAL = 10, 0.04
 """So many calls start together, and the next so many seconds later: sent all at once, they would all be
 answered at once, and no answer could be worked on while others are waited for."""
 
 
 @dataclass
 class ProviderLimit:
-    """One provider: how many calls this process has there, and may have as far as it knows.
+    """One provider: how many calls this process has there, and is allowed as far as it knows.
 
     What other processes have is learnt with each reservation; `misses` counts looks in vain.
     """
 
     most: int
-    limit: int
+    allowed: int
     running: int = 0
     pauses: int = 0
     misses: int = 0
@@ -34,22 +31,22 @@ class ProviderLimit:
     @property
     def open(self) -> bool:
         """Whether one more call may go there now."""
-        return not self.pauses and self.running < self.limit
+        return not self.pauses and self.running < self.allowed
 
 
 @dataclass
 class CallBatch:
     """The calls that start together: when, by the event loop's timer, and how many have joined."""
 
-    most: int = BUNCH
+    most: int = BATCH_SIZE
     start: float = 0.0
     size: int = 0
 
     async def join(self) -> None:
-        """Wait for the start of the newest bunch, or of the next if that is full or long gone."""
+        """Wait for the start of the newest batch, or of the next if that is full or long gone."""
         now = asyncio.get_running_loop().time()
-        if self.size == self.most or now >= self.start + APART:
-            self.start, self.size = max(now, self.start + APART), 0
+        if self.size == self.most or now >= self.start + BATCH_INTERVAL:
+            self.start, self.size = max(now, self.start + BATCH_INTERVAL), 0
         self.size += 1
         if self.start > now:
             await asyncio.sleep(self.start - now)
@@ -60,97 +57,95 @@ WaitingCalls = deque[tuple[ProviderLimit, "asyncio.Future[None]"]]
 
 @dataclass
 class RateLimiter:
-    """Lets calls through in turn: every agent that waits gets one before any gets its next."""
+    """Lets calls start in turn: every agent that waits gets one before any gets its next."""
 
     at_once: int = 50
     per_provider: int = 20
-    chance: Random = field(default_factory=lambda: Random("gate"))
+    random: Random = field(default_factory=lambda: Random("gate"))
     running: int = 0
-    bunch: CallBatch = field(default_factory=CallBatch)
-    lanes: dict[str, ProviderLimit] = field(default_factory=dict)
+    batch: CallBatch = field(default_factory=CallBatch)
+    providers: dict[str, ProviderLimit] = field(default_factory=dict)
     waiting: OrderedDict[str, WaitingCalls] = field(default_factory=OrderedDict)
 
-    def lane(self, provider: str) -> ProviderLimit:
-        """The lane of a provider."""
-        return self.lanes.setdefault(provider, ProviderLimit(self.per_provider, self.per_provider))
-
     @asynccontextmanager
-    async def through(self, provider: str, agent: str, again: bool = False) -> AsyncIterator[ProviderLimit]:
-        """Wait for room, and take it for as long as the block lasts; `again` goes before all others."""
-        lane, turn = self.lane(provider), asyncio.get_running_loop().create_future()
-        self._line_up(agent, lane, turn, again)
-        self._let_in()
+    async def slot(self, name: str, agent: str, again: bool = False) -> AsyncIterator[ProviderLimit]:
+        """Wait for room at the provider of that name, and take it for as long as the block lasts.
+
+        `again` goes before all others.
+        """
+        provider = self.providers.setdefault(name, ProviderLimit(self.per_provider, self.per_provider))
+        turn = asyncio.get_running_loop().create_future()
+        queue = self.waiting.setdefault(agent, deque())
+        if again:
+            queue.appendleft((provider, turn))
+            self.waiting.move_to_end(agent, last=False)
+        else:
+            queue.append((provider, turn))
+        self._start_waiting()
         try:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # its turn had come in that very moment
-                self._leave(lane)
+                self._leave(provider)
             raise
         try:
-            await self.bunch.join()
-            yield lane
+            await self.batch.join()
+            yield provider
         finally:
-            self._leave(lane)
+            self._leave(provider)
 
-    def found(self, lane: ProviderLimit, free: int) -> None:
+    def note_room(self, provider: ProviderLimit, free: int) -> None:
         """Learn for how many more the provider has room, now that one has taken its place there."""
-        lane.limit, lane.misses = min(lane.most, lane.running + free), 0
-        self._let_in()
+        provider.allowed, provider.misses = min(provider.most, provider.running + free), 0
+        self._start_waiting()
 
-    def full(self, lane: ProviderLimit, pause: float | None) -> None:
+    def note_busy(self, provider: ProviderLimit, pause: float | None) -> None:
         """Learn that there is no room for the one who asks; it looks again soon, or after a pause."""
-        lane.limit = lane.running - 1
+        provider.allowed = provider.running - 1
         if pause is not None:
-            self.shut(lane, pause)
-        elif not lane.looking:
-            longest = min(LONGEST_LOOK, FIRST_LOOK * 2 ** (1 + lane.misses))
-            lane.looking, lane.misses = True, lane.misses + 1
-            asyncio.get_running_loop().call_later(self.chance.uniform(FIRST_LOOK, longest), self._look, lane)
+            self.pause(provider, pause)
+        elif not provider.looking:
+            longest = min(LONGEST_LOOK, FIRST_LOOK * 2 ** (1 + provider.misses))
+            provider.looking, provider.misses = True, provider.misses + 1
+            wait = self.random.uniform(FIRST_LOOK, longest)
+            asyncio.get_running_loop().call_later(wait, self._look_again, provider)
 
-    def shut(self, lane: ProviderLimit, pause: float) -> None:
+    def pause(self, provider: ProviderLimit, seconds: float) -> None:
         """Leave a provider alone for some seconds."""
-        lane.pauses += 1
-        asyncio.get_running_loop().call_later(pause, self._reopen, lane)
+        provider.pauses += 1
+        asyncio.get_running_loop().call_later(seconds, self._end_pause, provider)
 
-    def _reopen(self, lane: ProviderLimit) -> None:
-        lane.pauses -= 1
-        self._try_one_more(lane)
+    def _end_pause(self, provider: ProviderLimit) -> None:
+        provider.pauses -= 1
+        self._try_one_more(provider)
 
-    def _look(self, lane: ProviderLimit) -> None:
-        lane.looking = False
-        self._try_one_more(lane)
+    def _look_again(self, provider: ProviderLimit) -> None:
+        provider.looking = False
+        self._try_one_more(provider)
 
-    def _try_one_more(self, lane: ProviderLimit) -> None:
-        lane.limit = max(lane.limit, min(lane.most, lane.running + 1))
-        self._let_in()
+    def _try_one_more(self, provider: ProviderLimit) -> None:
+        provider.allowed = max(provider.allowed, min(provider.most, provider.running + 1))
+        self._start_waiting()
 
-    def _line_up(self, agent: str, lane: ProviderLimit, turn: "asyncio.Future[None]", again: bool) -> None:
-        line = self.waiting.setdefault(agent, deque())
-        if again:
-            line.appendleft((lane, turn))
-            self.waiting.move_to_end(agent, last=False)
-        else:
-            line.append((lane, turn))
-
-    def _leave(self, lane: ProviderLimit) -> None:
-        lane.running -= 1
+    def _leave(self, provider: ProviderLimit) -> None:
+        provider.running -= 1
         self.running -= 1
-        self._let_in()
+        self._start_waiting()
 
-    def _let_in(self) -> None:
+    def _start_waiting(self) -> None:
         """As many of those who wait as there is room for; an agent that got in goes behind the others."""
-        while self.running < self.at_once and (agent := self._next()) is not None:
-            line = self.waiting.pop(agent)
-            lane, turn = line.popleft()
-            if line:
-                self.waiting[agent] = line
+        while self.running < self.at_once:
+            agent = next((agent for agent, queue in self.waiting.items() if queue[0][0].open), None)
+            if agent is None:
+                break
+            queue = self.waiting.pop(agent)
+            provider, turn = queue.popleft()
+            if queue:
+                self.waiting[agent] = queue
             if not turn.cancelled():
-                lane.running += 1
+                provider.running += 1
                 self.running += 1
                 turn.set_result(None)
-
-    def _next(self) -> str | None:
-        return next((agent for agent, line in self.waiting.items() if line[0][0].open), None)
 
 
 @dataclass
@@ -164,9 +159,9 @@ class RunningCalls:
     def close(self) -> None:
         """Let no more calls be made; those under way go on."""
         self.closed = True
-        self._look()
+        self._note_quiet()
 
-    async def let_in(self) -> None:
+    async def wait_while_closed(self) -> None:
         """Go on where calls are still made; else wait until broken off."""
         if self.closed:
             await asyncio.get_running_loop().create_future()
@@ -179,8 +174,8 @@ class RunningCalls:
             yield
         finally:
             self.running -= 1
-            self._look()
+            self._note_quiet()
 
-    def _look(self) -> None:
+    def _note_quiet(self) -> None:
         if self.closed and not self.running:
             self.quiet.set()

@@ -21,10 +21,10 @@ LONGEST_WAIT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """One attempt that has ended, and the place that was reserved for it."""
+    """One attempt that has ended, and its reservation."""
 
     call: Call
-    place: Reservation | None = None
+    reservation: Reservation | None = None
 
 
 Attempt = Callable[[Prompt], Awaitable[EndedAttempt]]
@@ -44,9 +44,9 @@ INTERRUPTED = CallError("other", "the answer was not waited for", retry=True)
 class CallInterrupted(asyncio.CancelledError):
     """Whoever asked has gone while the call was under way: it may have to be paid for all the same."""
 
-    def __init__(self, tried: EndedAttempt):
+    def __init__(self, ended: EndedAttempt):
         super().__init__()
-        self.tried = tried
+        self.ended = ended
 
 
 @contextmanager
@@ -62,28 +62,28 @@ def recorded_ask(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, 
     """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number."""
     answers, attempts = _memory(stored)
 
-    def kept(prompt: Prompt, tried: EndedAttempt) -> None:
+    def keep_attempt(prompt: Prompt, ended: EndedAttempt) -> None:
         with raise_past_agent():
-            keep(attempts[prompt.stage, prompt.sample], tried)
+            keep(attempts[prompt.stage, prompt.sample], ended)
 
-    async def tried(prompt: Prompt) -> Call:
+    async def try_once(prompt: Prompt) -> Call:
         try:
             ended = await attempt(prompt)
         except CallInterrupted as broken:
             attempts[prompt.stage, prompt.sample] += 1
-            kept(prompt, broken.tried)
+            keep_attempt(prompt, broken.ended)
             raise asyncio.CancelledError from broken
         attempts[prompt.stage, prompt.sample] += 1
-        await _keep_when_available(lambda: kept(prompt, ended))
+        await _keep_when_available(lambda: keep_attempt(prompt, ended))
         return ended.call
 
     async def asked(prompt: Prompt) -> Call:
         if answers[prompt]:
             return answers[prompt].popleft()
-        call, waits = await tried(prompt), list(RETRY_WAITS)
+        call, waits = await try_once(prompt), list(RETRY_WAITS)
         while call.error is not None and (wait := _pause(call.error, waits)) is not None:
             await asyncio.sleep(wait)
-            call = await tried(prompt)
+            call = await try_once(prompt)
         return call
 
     return asked

@@ -1,4 +1,4 @@
-"""Past the gate: a call is reserved before it is made, and waits where money or room may yet come free."""
+"""A call is reserved before it is made, and waits where money or room may yet come free."""
 
 import asyncio
 from collections import defaultdict
@@ -40,112 +40,111 @@ class CallReservations:
     """
 
     budget: Budget = field(default_factory=Budget)
-    gate: RateLimiter = field(default_factory=RateLimiter)
+    limiter: RateLimiter = field(default_factory=RateLimiter)
     record: Record | None = None
     calls: RunningCalls = field(default_factory=RunningCalls)
     under_way: dict[int, Reservation] = field(default_factory=dict)
-    lines: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    queues: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def terms(self) -> ReservationTerms:
         """What calls are held to."""
-        return ReservationTerms(self.budget, self.gate.per_provider, LEASE_LENGTH, is_gone)
+        return ReservationTerms(self.budget, self.limiter.per_provider, LEASE_LENGTH, is_gone)
 
     def renew(self) -> None:
         """The calls under way go on."""
         if self.record is not None and self.under_way:
             self.record.write_unfenced(renew_reservations, list(self.under_way), LEASE_LENGTH)
 
-    async def place(
-        self, asked: Callable[[], ReservationRequest], lane: ProviderLimit
+    async def reserve(
+        self, make_request: Callable[[], ReservationRequest], limit: ProviderLimit
     ) -> Reservation | ProviderBusy | CallRefused | None:
-        """A place for a call; where the money is held for others under way, they are waited for."""
+        """Reserve a call; where the money is held for others under way, they are waited for."""
         if self.record is None:
             return None
-        wish = asked()
-        answer = self._ask(self.record, wish)
+        request = make_request()
+        answer = self._try_reserve(self.record, request)
         while isinstance(answer, BudgetHeld):
-            async with self.lines[wish.payer.purse(answer.scope)]:
-                answer = await self._first_in_line(self.record, wish, answer)
+            async with self.queues[request.payer.budget_key(answer.scope)]:
+                answer = await self._wait_for_money(self.record, request, answer)
         if isinstance(answer, Reservation):
-            self.gate.found(lane, answer.free)
+            self.limiter.note_room(limit, answer.free)
         elif isinstance(answer, ProviderBusy):
-            self.gate.full(lane, answer.pause)
+            self.limiter.note_busy(limit, answer.pause)
         return answer
 
-    async def _first_in_line(
-        self, record: Record, wish: ReservationRequest, short: BudgetHeld
+    async def _wait_for_money(
+        self, record: Record, request: ReservationRequest, short: BudgetHeld
     ) -> ReservationAnswer:
         longest = FIRST_LOOK
-        while (answer := self._ask(record, wish)) == short:
+        while (answer := self._try_reserve(record, request)) == short:
             self.ended.clear()
             longest = min(LONGEST_LOOK, 2 * longest)
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.gate.chance.uniform(FIRST_LOOK, longest)):
+                async with asyncio.timeout(self.limiter.random.uniform(FIRST_LOOK, longest)):
                     await self.ended.wait()
         return answer
 
-    def _ask(self, record: Record, wish: ReservationRequest) -> ReservationAnswer:
+    def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
         with raise_past_agent():
-            return record.write_unfenced(reserve, wish, self.terms)
+            return record.write_unfenced(reserve, request, self.terms)
 
     @contextmanager
-    def making(self, place: Reservation | None) -> Iterator[None]:
-        """While a call is made, its place is renewed; if it breaks, nobody knows whether it must be paid."""
-        if self.record is None or place is None:
+    def renewed(self, reservation: Reservation | None) -> Iterator[None]:
+        """While a call is made, its reservation is renewed; if it breaks, it counts as spent all the same."""
+        if self.record is None or reservation is None:
             yield
             return
-        self.under_way[place.id] = place
+        self.under_way[reservation.id] = reservation
         try:
             yield
         except Exception:
-            self.record.write_unfenced(
-                renew_reservations, [place.id], timedelta()
-            )  # it goes on counting as spent
+            # It takes no room any more, and goes on counting as spent.
+            self.record.write_unfenced(renew_reservations, [reservation.id], timedelta())
             raise
         finally:
-            del self.under_way[place.id]
+            del self.under_way[reservation.id]
             self.ended.set()
 
 
 def reserved_ask(
     ask: Ask,
-    desk: CallReservations,
+    reservations: CallReservations,
     provider: str,
     agent: str,
-    wish: Callable[[int | None], ReservationRequest],
+    request: Callable[[int | None], ReservationRequest],
     worst_case: Callable[[Prompt], int | None],
 ) -> Attempt:
     """`ask`, but a call waits until there is room for it, and one that could break a limit is not made."""
 
     async def attempt(prompt: Prompt) -> EndedAttempt:
         worst = worst_case(prompt)
-        if (why := desk.budget.too_dear(worst)) is not None:
+        if (why := reservations.budget.too_dear(worst)) is not None:
             return _refused(prompt, why)
         again = False
         while True:
-            async with desk.gate.through(provider, agent, again) as lane:
-                await desk.calls.let_in()
-                found = await desk.place(partial(wish, worst), lane)
-                if isinstance(found, CallRefused):
-                    return _refused(prompt, found.why, found.taken_over)
-                if not isinstance(found, ProviderBusy):
-                    return await _made(ask, prompt, worst, desk, lane, found)
+            async with reservations.limiter.slot(provider, agent, again) as limit:
+                await reservations.calls.wait_while_closed()
+                answer = await reservations.reserve(partial(request, worst), limit)
+                if isinstance(answer, CallRefused):
+                    return _refused(prompt, answer.why, answer.taken_over)
+                if not isinstance(answer, ProviderBusy):
+                    return await _make_call(ask, prompt, worst, reservations, limit, answer)
             again = True
 
     return attempt if provider else unreserved_ask(ask)
 
 
 def local_ask(
-    ask: Ask, desk: CallReservations, provider: str, worst_case: Callable[[Prompt], int | None]
+    ask: Ask, reservations: CallReservations, provider: str, worst_case: Callable[[Prompt], int | None]
 ) -> Ask:
-    """`ask` at a desk without a book: past the gate, and within what a single call may cost."""
+    """`ask` without a record: within the rate limits, and within what a single call may cost."""
 
-    def nobody(_worst: int | None) -> ReservationRequest:
-        raise LookupError("who asks alone has no book to be written into")
+    def no_request(_worst: int | None) -> ReservationRequest:
+        raise LookupError("who asks alone has no record to reserve in")
 
-    attempt = reserved_ask(ask, desk, provider, provider, nobody, worst_case)
+    attempt = reserved_ask(ask, reservations, provider, provider, no_request, worst_case)
 
     async def asked(prompt: Prompt) -> Call:
         return (await attempt(prompt)).call
@@ -162,24 +161,24 @@ def unreserved_ask(ask: Ask) -> Attempt:
     return attempt
 
 
-async def _made(
+async def _make_call(
     ask: Ask,
     prompt: Prompt,
     worst: int | None,
-    desk: CallReservations,
-    lane: ProviderLimit,
-    place: Reservation | None,
+    reservations: CallReservations,
+    limit: ProviderLimit,
+    reservation: Reservation | None,
 ) -> EndedAttempt:
-    with desk.making(place), desk.calls.one():
+    with reservations.renewed(reservation), reservations.calls.one():
         try:
             call = replace(await ask(prompt), worst=worst)
         except asyncio.CancelledError as error:
             raise CallInterrupted(
-                EndedAttempt(Call(prompt, None, worst=worst, error=INTERRUPTED), place)
+                EndedAttempt(Call(prompt, None, worst=worst, error=INTERRUPTED), reservation)
             ) from error
     if (pause := provider_pause(call.error)) is not None:
-        desk.gate.shut(lane, pause)
-    return EndedAttempt(call, place)
+        reservations.limiter.pause(limit, pause)
+    return EndedAttempt(call, reservation)
 
 
 def _refused(prompt: Prompt, why: str, taken_over: bool = False) -> EndedAttempt:

@@ -88,16 +88,16 @@ async def _dry_run(
     from arena.rounds.wiring import open_world
 
     with reading(engine) as connection:
-        scene = recorded_setting(connection, config, name, at)
-    when = scene.round.at if scene else _now(config, at)
-    part = scene.part if scene else newcomer_setting(config, name, when)
+        setting = recorded_setting(connection, config, name, at)
+    when = setting.round.at if setting else _now(config, at)
+    tried_agent = setting.agent if setting else newcomer_setting(config, name, when)
     if not dry:
         _check_key(config, name)
-    record = DryRunRecord(engine, owned={name: part.account}, texts=part.texts)
+    record = DryRunRecord(engine, owned={name: tried_agent.account}, texts=tried_agent.texts)
     async with open_world(config, record) as world:
         with progress(f"Asking {name}", None):
-            scene = scene or await fresh_setting(part, when, world, record)
-            return await play_trial(scene, world, record, dry)
+            setting = setting or await fresh_setting(tried_agent, when, world, record)
+            return await play_trial(setting, world, record, dry)
 
 
 def _now(config: "Config", at: "datetime | None") -> "datetime":

@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 def dry_run_data(trial: "Trial") -> dict[str, Any]:
     """All of it for JSON; money in dollars."""
-    scene, entrant = trial.scene, trial.scene.part.entrant
+    setting, entrant = trial.setting, trial.setting.agent.entrant
     told = {
         "agent": entrant.name,
         "kind": entrant.kind,
         "model": entrant.settings.get("model"),
         "dry": trial.turn is None,
-        "cohort": scene.cohort,
-        "round": scene.round.number,
-        "at": scene.snapshot.at.isoformat(),
-        "fresh": scene.fresh,
-        "markets": len(scene.snapshot.shown),
+        "cohort": setting.cohort,
+        "round": setting.round.number,
+        "at": setting.snapshot.at.isoformat(),
+        "fresh": setting.fresh,
+        "markets": len(setting.snapshot.shown),
         "cash": exact(trial.mark.cash),
         "total": exact(trial.mark.total),
-        "changed": {key: {"was": was, "is": now} for key, (was, now) in scene.part.changed.items()},
+        "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
         "missing": list(trial.missing),
-        "trouble": list(scene.trouble),
+        "trouble": list(setting.trouble),
         "questions": [_question(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for call in calls(trial)),
     }
-    return told | ({"decision": None} if trial.turn is None else _turn(trial.turn, scene))
+    return told | ({"decision": None} if trial.turn is None else _turn(trial.turn, setting))
 
 
 def _question(question: "TrialQuestion") -> dict[str, Any]:
@@ -64,8 +64,8 @@ def _answer(call: "Call") -> dict[str, Any]:
     return {name: getattr(call, name) for name in names} | {"cost_usd": exact(call.cost), "error": error}
 
 
-def _turn(turn: "Turn", scene: "TrialSetting") -> dict[str, Any]:
-    decision, listings = turn.decision, {listing.market.id: listing for listing in scene.snapshot}
+def _turn(turn: "Turn", setting: "TrialSetting") -> dict[str, Any]:
+    decision, listings = turn.decision, {listing.market.id: listing for listing in setting.snapshot}
     return {
         "decision": {
             "verdict": decision.status,
@@ -137,9 +137,11 @@ def say_dry_run(trial: "Trial") -> None:
         for call in question.calls if trial.turn is not None else refused(question):
             _say_answer(call)
     if trial.turn is not None:
-        _say_turn(trial.turn, {listing.market.id: listing for listing in trial.scene.snapshot})
+        _say_turn(trial.turn, {listing.market.id: listing for listing in trial.setting.snapshot})
     _say_cost(trial)
-    again = "" if trial.turn is not None else f"{program()} agents try {trial.scene.part.entrant.name}, or "
+    again = (
+        "" if trial.turn is not None else f"{program()} agents try {trial.setting.agent.entrant.name}, or "
+    )
     print(f"Nothing was written to the record. Next: {again}{program()} round")
 
 
@@ -149,18 +151,18 @@ def refused(question: "TrialQuestion") -> list["Call"]:
 
 
 def _say_scene(trial: "Trial") -> None:
-    scene, part = trial.scene, trial.scene.part
-    place = "a look at the venue" if scene.cohort is None else f"the snapshot of cohort {scene.cohort}"
-    if not scene.fresh:
-        place += f", round {scene.round.number}"
-    whose = "a fresh bankroll" if scene.fresh else "the account it had then"
-    print(f"{part.entrant.name} on {place}, {scene.snapshot.at:%Y-%m-%d %H:%M} UTC: "
-          f"{count_text(len(scene.snapshot.shown), 'market')}, "
+    setting, tried_agent = trial.setting, trial.setting.agent
+    place = "a look at the venue" if setting.cohort is None else f"the snapshot of cohort {setting.cohort}"
+    if not setting.fresh:
+        place += f", round {setting.round.number}"
+    whose = "a fresh bankroll" if setting.fresh else "the account it had then"
+    print(f"{tried_agent.entrant.name} on {place}, {setting.snapshot.at:%Y-%m-%d %H:%M} UTC: "
+          f"{count_text(len(setting.snapshot.shown), 'market')}, "
           f"and {whose}, ${decimal(trial.mark.total):,.2f} with "
           f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
-    for key, (was, now) in part.changed.items():
-        print(f"  set up otherwise than in cohort {scene.cohort}: {plain(setting_in_words(key, was, now))}")
-    for words in scene.trouble:
+    for key, (was, now) in tried_agent.changed.items():
+        print(f"  set up otherwise than in cohort {setting.cohort}: {plain(setting_in_words(key, was, now))}")
+    for words in setting.trouble:
         print(f"  {plain(words)}")
     if trial.missing:
         print(f"  {', '.join(trial.missing)} stated nothing in this round")

@@ -97,15 +97,18 @@ async def ask_all(config: "Config", targets: "Sequence[PingTarget]") -> list[Mod
     from arena.record.model.reservation import Budget
     from arena.rounds.adapters import open_models, provider_of
 
-    gate = RateLimiter(config.calls.at_once, config.calls.per_provider)
-    desk = CallReservations(Budget(config.budget.call), gate)
+    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
+    reservations = CallReservations(Budget(config.budget.call), limiter)
 
     async with open_models(config) as asks:
 
         async def one(target: "PingTarget") -> ModelCheck:
             settings = target.settings
             ask = local_ask(
-                asks(settings), desk, provider_of(settings), lambda prompt: worst_case(prompt, settings)
+                asks(settings),
+                reservations,
+                provider_of(settings),
+                lambda prompt: worst_case(prompt, settings),
             )
             return ModelCheck(target, await ping(ask))
 
@@ -246,10 +249,10 @@ async def _look(config: "Config", name: str) -> VenueCheck:
     from markets.registry import UnknownExtension
     from markets.venue import VenueError
 
-    asides: list[QuarantinedRecord] = []
+    quarantined: list[QuarantinedRecord] = []
     started, count, trouble = timer(), 0, None
     try:
-        venue = open_venue(config, name, asides.append, **ONE_PAGE)
+        venue = open_venue(config, name, quarantined.append, **ONE_PAGE)
     except UnknownExtension as error:
         raise ArenaError("unknown_venue", f"there is no venue {name!r}", str(error)) from error
     try:
@@ -258,7 +261,7 @@ async def _look(config: "Config", name: str) -> VenueCheck:
         trouble = error
     finally:
         await venue.close()
-    codes = Counter(aside.code for aside in asides if aside.code != MORE_TO_COME)
+    codes = Counter(aside.code for aside in quarantined if aside.code != MORE_TO_COME)
     return VenueCheck(name, count, timer() - started, trouble, codes)
 
 

@@ -44,24 +44,24 @@ def record_markets(
     from arena.clock import now
 
     chosen = options(context, config, database)
-    asides: list[QuarantinedRecord] = []
+    quarantined: list[QuarantinedRecord] = []
     if fresh:
         from arena.cli.markets_sync import read_venue
 
-        asides += read_venue(chosen.load()).asides
+        quarantined += read_venue(chosen.load()).quarantined
     first = BEGINNING if since is None else since.replace(tzinfo=UTC)
     last = now() if until is None else until.replace(tzinfo=UTC)
-    written = write_bundle(chosen.record(), folder, first, last, asides)
+    written = write_bundle(chosen.record(), folder, first, last, quarantined)
     if as_json:
-        print_json(as_dict(folder, written, asides))
+        print_json(as_dict(folder, written, quarantined))
     else:
-        say(folder, written, asides)
-    if asides:
+        say(folder, written, quarantined)
+    if quarantined:
         raise typer.Exit(2)
 
 
 def write_bundle(
-    database: str, folder: Path, since: datetime, until: datetime, asides: "list[QuarantinedRecord]"
+    database: str, folder: Path, since: datetime, until: datetime, quarantined: "list[QuarantinedRecord]"
 ) -> "WriteCounts":
     """What a record has seen in a stretch of time, added to a bundle."""
     from arena.record.files.recording import read_sightings
@@ -73,30 +73,30 @@ def write_bundle(
     engine = connect(database, read_only=True)
     try:
         with reading(engine) as connection, progress("Reading the record, day by day", None) as moved:
-            return write(folder, read_sightings(connection, since, until, moved), asides.append)
+            return write(folder, read_sightings(connection, since, until, moved), quarantined.append)
     except VenueError as error:
         raise venue_error(error) from error
     finally:
         engine.dispose()
 
 
-def as_dict(folder: Path, written: "WriteCounts", asides: "list[QuarantinedRecord]") -> dict[str, Any]:
+def as_dict(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> dict[str, Any]:
     """For JSON."""
     from dataclasses import asdict
 
     left_out = [
         {"venue": x.venue, "record": x.record, "kind": x.kind, "code": x.code, "reason": x.reason}
-        for x in asides
+        for x in quarantined
     ]
     return {"bundle": str(folder)} | asdict(written) | {"left_out": left_out}
 
 
-def say(folder: Path, written: "WriteCounts", asides: "list[QuarantinedRecord]") -> None:
+def say(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> None:
     """In words."""
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
-    for aside in asides[:10]:
+    for aside in quarantined[:10]:
         print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
-    if len(asides) > 10:
-        print(f"  and {len(asides) - 10:,} more; --json lists them all")
+    if len(quarantined) > 10:
+        print(f"  and {len(quarantined) - 10:,} more; --json lists them all")
     print(f"Next: {program()} markets check {folder}")

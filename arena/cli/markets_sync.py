@@ -45,7 +45,7 @@ def sync(
         print_json(as_dict(settings, found))
     else:
         say(settings.markets.venue, found)
-    if not found.whole:
+    if not found.complete:
         raise typer.Exit(2)
 
 
@@ -63,7 +63,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.rounds.sync import sync_venue
     from markets.venue import QuarantinedRecord
 
-    asides: list[QuarantinedRecord] = []
+    quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
         message = f"{source.venue} is live: it knows only the present"
@@ -71,10 +71,10 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     when = now() if at is None else instant(at)
 
     async def read() -> "VenueSync":
-        venue = open_venue(config, report=asides.append)
+        venue = open_venue(config, report=quarantined.append)
         try:
             with progress(f"Reading {source.venue}", None) as stored:
-                return await sync_venue(venue, source, record, when, asides, stored, ends)
+                return await sync_venue(venue, source, record, when, quarantined, stored, ends)
         finally:
             await venue.close()
 
@@ -89,7 +89,7 @@ def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     """A look at a venue for JSON."""
     from collections import Counter
 
-    synced, codes = found.synced, Counter(aside.code for aside in found.asides)
+    synced, codes = found.synced, Counter(aside.code for aside in found.quarantined)
     trouble = found.trouble and {"code": found.trouble.code, "message": found.trouble.message}
     return {
         "venue": config.markets.venue,
@@ -102,10 +102,10 @@ def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
         "quotes": synced.quotes,
         "unchanged": synced.unchanged,
         "gone": list(synced.gone),
-        "resolutions": found.ends,
+        "resolutions": found.resolutions,
         "set_aside": dict(sorted(codes.items())),
         "trouble": trouble,
-        "whole": found.whole,
+        "whole": found.complete,
     }
 
 
@@ -115,10 +115,10 @@ def say(venue: str, found: "VenueSync") -> None:
     print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {synced.markets:,} markets")
     print(f"  {synced.new:,} new, {synced.changed:,} with a new page, {synced.quotes:,} with a new price, "
           f"{synced.unchanged:,} as before, {len(synced.gone):,} gone")  # fmt: skip
-    if found.ends:
-        print(f"  {found.ends:,} have ended or ended otherwise than was said")
+    if found.resolutions:
+        print(f"  {found.resolutions:,} have ended or ended otherwise than was said")
     if found.trouble is not None:
         print(f"  how markets ended could not be read: {found.trouble.message}")
-    if found.asides:
-        print(f"  {len(found.asides):,} records were rejected: {program()} markets rejected says why")
+    if found.quarantined:
+        print(f"  {len(found.quarantined):,} records were rejected: {program()} markets rejected says why")
     print(f"Next: {program()} markets list")

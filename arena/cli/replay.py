@@ -87,8 +87,8 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
             if workers:
-                crew = open_dispatch(replace(season.config, database=address), _alone)
-                world = replace(world, crew=await stack.enter_async_context(crew))
+                dispatch = open_dispatch(replace(season.config, database=address), _alone)
+                world = replace(world, dispatch=await stack.enter_async_context(dispatch))
             with progress("Playing the recording", None) as moved:
                 await play_replay(season, world, record, moved)
 

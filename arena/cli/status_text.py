@@ -81,7 +81,7 @@ def _calls(status: Status) -> str:
 
 
 def _rejected(status: Status) -> str:
-    parts = [f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.asides]
+    parts = [f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined]
     return ", ".join(parts) + " in the last day" if parts else "nothing in the last day"
 
 

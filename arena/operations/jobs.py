@@ -47,7 +47,7 @@ class JobContext:
     record: Record
     source: VenueSource
     venue: Venue
-    asides: list[QuarantinedRecord] = field(default_factory=list)
+    quarantined: list[QuarantinedRecord] = field(default_factory=list)
     blocked: Collection[int] = ()
 
     def when(self, source: VenueSource, at: datetime) -> datetime:
@@ -60,8 +60,10 @@ async def catalogue(site: JobContext, at: datetime) -> str:
     when, last = site.when(site.source, at), site.record.read(last_synced_at, site.source)
     if last is not None and last >= when:
         return "read already"
-    site.asides.clear()
-    synced = (await sync_venue(site.venue, site.source, site.record, when, site.asides, ends=False)).synced
+    site.quarantined.clear()
+    synced = (
+        await sync_venue(site.venue, site.source, site.record, when, site.quarantined, ends=False)
+    ).synced
     markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
     return f"{markets}, {synced.new:,} new, {prices}"
 
@@ -192,8 +194,8 @@ async def _at_every_venue(
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
             faults.append((source.venue, error))
         finally:
-            site.record.quarantine(site.world.asides, at)
-            site.world.asides.clear()
+            site.record.quarantine(site.world.quarantined, at)
+            site.world.quarantined.clear()
     if faults:
         raise Unanswered(faults)
     return found

@@ -78,10 +78,10 @@ def _world(status: Status) -> Iterator[GaugeMetricFamily]:
     ):
         if at is not None:
             yield _gauge(name, words, _since(at, status))
-    errors: Samples = [((x.venue, x.code), x.records) for x in status.asides if x.kind == "page"]
-    asides: Samples = [((x.venue, x.kind, x.code), x.records) for x in status.asides]
+    errors: Samples = [((x.venue, x.code), x.records) for x in status.quarantined if x.kind == "page"]
+    quarantined: Samples = [((x.venue, x.kind, x.code), x.records) for x in status.quarantined]
     yield _gauges("venue_errors", "Pages that a venue did not answer in a day", ["venue", "code"], errors)
-    yield _gauges("set_aside", "Records set aside in a day", ["venue", "kind", "code"], asides)
+    yield _gauges("set_aside", "Records set aside in a day", ["venue", "kind", "code"], quarantined)
 
 
 def _work(status: Status) -> Iterator[GaugeMetricFamily]:

@@ -115,13 +115,13 @@ async def _work(run: Run, record: Record, me: str) -> None:
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
-            crew = open_dispatch(run.config, partial(_alone, run))
-            world = replace(world, crew=await stack.enter_async_context(crew))
-        asides: list[QuarantinedRecord] = []
-        venue = open_venue(run.config, report=asides.append)
+            dispatch = open_dispatch(run.config, partial(_alone, run))
+            world = replace(world, dispatch=await stack.enter_async_context(dispatch))
+        quarantined: list[QuarantinedRecord] = []
+        venue = open_venue(run.config, report=quarantined.append)
         stack.push_async_callback(venue.close)
         source = VenueSource(run.config.markets.venue, stamp_of(run.config))
-        shift = LeaderRun(run, clock, JobContext(run.config, world, record, source, venue, asides))
+        shift = LeaderRun(run, clock, JobContext(run.config, world, record, source, venue, quarantined))
         ears = monitoring(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
         await stack.enter_async_context(ears)
         _say(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")

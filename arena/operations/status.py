@@ -204,7 +204,7 @@ def read_status(
         under_way=calls.read_calls_under_way(connection),
         held=held,
         looked_at=max((at for at in read if at is not None), default=None),
-        asides=tuple(operations.read_quarantine_counts(connection, now - DAY)),
+        quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
         jobs=tuple(jobs),
         incidents=_read_incidents(connection),
     )
@@ -313,7 +313,8 @@ def status_data(status: Status) -> dict[str, Any]:
         "positions": {"open": held.positions, "markets": held.markets, "stale_markets": held.stale},
         "prices": {"read_at": _time(status.looked_at), "oldest_held": _time(held.oldest)},
         "set_aside": [
-            {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records} for x in status.asides
+            {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records}
+            for x in status.quarantined
         ],
         "jobs": [_job_data(job) for job in status.jobs],
         "incidents": [incident_data(told) for told in status.incidents],

@@ -35,7 +35,7 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
     async with open_queue(database) as app:
         watch = WorkerPresence(partial(has_workers, app), told)
 
-        async def crew(
+        async def dispatch(
             stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: MissingTurns
         ) -> Collection[str]:
             place = stored.cohort.number, round.number
@@ -57,7 +57,7 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
                 await enqueue_turns(app, [job for job in jobs if job.agent in left])
             return ()
 
-        yield crew
+        yield dispatch
 
 
 @dataclass

@@ -41,10 +41,10 @@ async def gather_evidence(
     record.write(
         add_evidence, round.id, (cohort.number, round.number), _shown(cohort, markets, round.at, answers)
     )
-    record.quarantine([*world.asides, *failed], round.at)
-    world.asides.clear()
-    silent = sum(market.id not in answers for market in markets)
-    return (f"no evidence on {silent} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()
+    record.quarantine([*world.quarantined, *failed], round.at)
+    world.quarantined.clear()
+    pending = sum(market.id not in answers for market in markets)
+    return (f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()
 
 
 async def _asked(

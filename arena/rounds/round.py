@@ -74,11 +74,13 @@ async def venue_answer(
             hint = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
             hints = "; ".join(x for x in (error.hint, hint) if x)
             raise VenueUnavailable(error.code, words, hints, stored.cohort.venue) from error
-        world.asides.append(QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error)))
+        world.quarantined.append(
+            QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
+        )
         return []
     finally:
-        record.quarantine(world.asides, at)
-        world.asides.clear()
+        record.quarantine(world.quarantined, at)
+        world.quarantined.clear()
 
 
 def venue_error(error: VenueError) -> ArenaError:

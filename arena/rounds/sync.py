@@ -24,14 +24,14 @@ class VenueSync:
     """
 
     synced: SyncResult
-    ends: int
-    asides: tuple[QuarantinedRecord, ...]
+    resolutions: int
+    quarantined: tuple[QuarantinedRecord, ...]
     trouble: VenueError | None
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether all was good that the venue said."""
-        return not self.asides and self.trouble is None
+        return not self.quarantined and self.trouble is None
 
 
 async def sync_venue(
@@ -39,7 +39,7 @@ async def sync_venue(
     source: VenueSource,
     record: Record,
     at: datetime,
-    asides: list[QuarantinedRecord],
+    quarantined: list[QuarantinedRecord],
     stored: Callable[[int, int], None] = lambda _done, _of: None,
     ends: bool = True,
 ) -> VenueSync:
@@ -49,25 +49,25 @@ async def sync_venue(
     aside until then is kept; ends that can't be read are told of.
     """
     synced = record.write(
-        add_catalogue, source, await _catalogue(venue, record, at, asides), at, asides, stored
+        add_catalogue, source, await _catalogue(venue, record, at, quarantined), at, quarantined, stored
     )
-    before, new, trouble = len(asides), 0, None
+    before, new, trouble = len(quarantined), 0, None
     if ends:
         try:
             new = await sync_resolutions(venue, source, record, at)
         except VenueError as error:
             trouble = error
-        record.quarantine(asides[before:], at)
-    return VenueSync(synced, new, tuple(asides), trouble)
+        record.quarantine(quarantined[before:], at)
+    return VenueSync(synced, new, tuple(quarantined), trouble)
 
 
 async def _catalogue(
-    venue: Venue, record: Record, at: datetime, asides: list[QuarantinedRecord]
+    venue: Venue, record: Record, at: datetime, quarantined: list[QuarantinedRecord]
 ) -> list[Listing]:
     try:
         return await venue.catalogue(at)
     except VenueError as error:
-        record.quarantine(asides, at)
+        record.quarantine(quarantined, at)
         raise venue_error(error) from error
 
 

@@ -30,7 +30,7 @@ from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error
 from arena.rounds.season import MINUTE_FORMAT
-from arena.rounds.turns import play_turn, seat_entrants
+from arena.rounds.turns import claimed_turns, play_turn
 from arena.rounds.world import Player, World
 from markets.model import Snapshot
 from markets.venue import VenueError
@@ -68,7 +68,7 @@ class TrialSetting:
     `trouble` is what was missing then, in words.
     """
 
-    part: TrialAgent
+    agent: TrialAgent
     round: StoredRound
     snapshot: Snapshot
     cohort: int | None = None
@@ -96,11 +96,11 @@ def recorded_setting(
         return None
     if own:
         stored, round = max(then, key=lambda place: (place[0].cohort.number, place[1].at))
-        seen, part = _seen(connection, stored, round), _again(connection, config, name, stored, round)
-        return TrialSetting(part, round, seen, stored.cohort.number, fresh=False)
+        seen, agent = _seen(connection, stored, round), _again(connection, config, name, stored, round)
+        return TrialSetting(agent, round, seen, stored.cohort.number, fresh=False)
     stored, round = max(then, key=lambda place: (place[1].at, place[0].cohort.number))
-    seen, part = _seen(connection, stored, round), _anew(config, name, stored, round)
-    return TrialSetting(part, replace(round, number=1), replace(seen, held=()), stored.cohort.number)
+    seen, agent = _seen(connection, stored, round), _anew(config, name, stored, round)
+    return TrialSetting(agent, replace(round, number=1), replace(seen, held=()), stored.cohort.number)
 
 
 def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
@@ -192,41 +192,41 @@ class Trial:
     have stated nothing in this round.
     """
 
-    scene: TrialSetting
+    setting: TrialSetting
     mark: Mark
     missing: tuple[str, ...]
     questions: tuple[TrialQuestion, ...]
     turn: Turn | None
 
 
-async def play_trial(scene: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
+async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
     """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
-    part, entrant = scene.part, scene.part.entrant
+    agent, entrant = setting.agent, setting.agent.entrant
     missing = _missing(
-        entrant, record.read(read_final_forecasts, scene.round.id, forecast_sources(entrant.settings))
+        entrant, record.read(read_final_forecasts, setting.round.id, forecast_sources(entrant.settings))
     )
-    doors = replace(world, mind=_unasked(world.mind)) if dry else world
-    (seat,) = seat_entrants([entrant], part.stored, scene.round, scene.snapshot, doors, record)
-    turn = await play_turn(seat, scene.round.number)
-    questions = tuple(_questions(record.calls, seat.mind))
-    return Trial(scene, seat.view.mark, missing, questions, None if dry and questions else turn)
+    outside = replace(world, player=_unasked(world.player)) if dry else world
+    (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, outside, record)
+    turn = await play_turn(claim, setting.round.number)
+    questions = tuple(_questions(record.calls, claim.player))
+    return Trial(setting, claim.view.mark, missing, questions, None if dry and questions else turn)
 
 
-async def fresh_setting(part: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
+async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
     """A look at the venue, and at what the source of evidence says of it; of neither anything is kept."""
     try:
-        snapshot = await take_snapshot(part.stored, at, world, record, 1)
+        snapshot = await take_snapshot(agent.stored, at, world, record, 1)
     except VenueUnavailable as error:
         cause = error.__cause__
         raise venue_error(cause) if isinstance(cause, VenueError) else error from error
     if not snapshot.shown:
-        venue = part.stored.cohort.venue
+        venue = agent.stored.cohort.venue
         hint = "try another time with --at, or see which markets play: docs/universe.md"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
     round = StoredRound(0, 1, at, 0, False)
-    record.write(add_snapshot, part.stored.id, part.stored.cohort.number, snapshot, round.number)
+    record.write(add_snapshot, agent.stored.id, agent.stored.cohort.number, snapshot, round.number)
     return TrialSetting(
-        part, round, snapshot, trouble=await gather_evidence(part.stored, round, world, record)
+        agent, round, snapshot, trouble=await gather_evidence(agent.stored, round, world, record)
     )
 
 
@@ -240,19 +240,19 @@ def _missing(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
     return missing
 
 
-def _unasked(mind: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
+def _unasked(player: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
     """The same minds, with models that are not called and say nothing."""
 
     async def ask(prompt: Prompt) -> Call:
         return Call(prompt, EMPTY_ANSWER, finish="stop", cost=0)
 
-    return lambda cohort, entrant: replace(mind(cohort, entrant), ask=ask)
+    return lambda cohort, entrant: replace(player(cohort, entrant), ask=ask)
 
 
-def _questions(made: Sequence[Call], mind: Player) -> Iterator[TrialQuestion]:
+def _questions(made: Sequence[Call], player: Player) -> Iterator[TrialQuestion]:
     """The calls by what was asked: sample by sample, in the order in which they were made."""
     asked: dict[Prompt, list[Call]] = {}
     for call in sorted(made, key=lambda call: call.prompt.sample):
         asked.setdefault(call.prompt, []).append(call)
     for prompt, calls in asked.items():
-        yield TrialQuestion(prompt, mind.worst_case(prompt), tuple(calls))
+        yield TrialQuestion(prompt, player.worst_case(prompt), tuple(calls))

@@ -52,11 +52,11 @@ class ClaimedTurn:
     entrant: Entrant
     entrant_id: int
     token: int
-    mind: Player
+    player: Player
     ask: Ask
     view: View
-    floor: SnapshotOffers
-    barred: str = ""
+    offers: SnapshotOffers
+    excluded: str = ""
     closed: Set[MarketId] = frozenset()
 
 
@@ -78,32 +78,32 @@ async def play_turns(
     closed = closed_since(stored.cohort, found[1], world.now())
     for wave in play_waves(stored.cohort.entrants):
         verdicts = record.read(read_turn_statuses, round.id)
-        silent, failed = unfinished_turns(stored, verdicts), unfinished_turns(stored, verdicts, {"failed"})
-        missing = silent if late else failed
+        pending, failed = unfinished_turns(stored, verdicts), unfinished_turns(stored, verdicts, {"failed"})
+        missing = pending if late else failed
         ready = [
             x
             for x in wave
             if x.name in missing
             and (only is None or x.name in only)
-            and not set(forecast_sources(x.settings)) & set(silent)
+            and not set(forecast_sources(x.settings)) & set(pending)
         ]
-        if world.crew is not None and only is None and not late:
+        if world.dispatch is not None and only is None and not late:
             called = [x.name for x in ready if not exclusion_reason(x, failed, late)]
             played, left = await play_by_workers(called, stored, round, found[1].seen_at, world, record)
             for turn in played:
                 yield turn
             ready = [x for x in ready if x.name not in called or x.name in left]
-        seats = [
-            replace(seat, barred=exclusion_reason(seat.entrant, failed, late), closed=closed)
-            for seat in seat_entrants(ready, stored, round, found[1], world, record)
+        claims = [
+            replace(claim, excluded=exclusion_reason(claim.entrant, failed, late), closed=closed)
+            for claim in claimed_turns(ready, stored, round, found[1], world, record)
         ]
-        held = {seat.entrant_id: seat.token for seat in seats}
+        held = {claim.entrant_id: claim.token for claim in claims}
         async with heartbeat(partial(stay_alive, round.id, held, world, record)):
-            tasks = [asyncio.create_task(play_turn(seat, round.number)) for seat in seats]
+            tasks = [asyncio.create_task(play_turn(claim, round.number)) for claim in claims]
             try:
                 async for ended in in_order(tasks):
-                    sitting, seats = seats[: len(ended)], seats[len(ended) :]
-                    for turn in write_turns(ended, sitting, held, stored, round, world, record):
+                    ended_claims, claims = claims[: len(ended)], claims[len(ended) :]
+                    for turn in write_turns(ended, ended_claims, held, stored, round, world, record):
                         yield turn
             finally:
                 for task in tasks:
@@ -124,7 +124,7 @@ async def play_by_workers(
     A round that is caught up has its time from when its prices were looked at; once that is over, it is too
     late for whoever is left.
     """
-    if not names or world.crew is None:
+    if not names or world.dispatch is None:
         return [], ()
 
     def too_late() -> bool:
@@ -137,7 +137,7 @@ async def play_by_workers(
             else set(names).intersection(unfinished_turns(stored, record.read(read_turn_statuses, round.id)))
         )
 
-    left = await world.crew(stored, round, names, missing)
+    left = await world.dispatch(stored, round, names, missing)
     played = record.read(
         read_turns, round.id, [stored.entrant_ids[name] for name in names if name not in left]
     )
@@ -146,7 +146,7 @@ async def play_by_workers(
 
 def stay_alive(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
     """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
-    world.desk.renew()
+    world.reservations.renew()
     mine = record.write_unfenced(renew_claims, round_id, held, LEASE_LENGTH)
     for lost in held.keys() - mine:
         del held[lost]
@@ -197,7 +197,7 @@ def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[Marke
     return {listing.market.id for listing in snapshot if listing.market.closes_at <= now}
 
 
-def seat_entrants(
+def claimed_turns(
     todo: list[Entrant],
     stored: StoredCohort,
     round: StoredRound,
@@ -210,7 +210,7 @@ def seat_entrants(
         return
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
-    floor = SnapshotOffers(snapshot, cohort.rules)
+    offers = SnapshotOffers(snapshot, cohort.rules)
     tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
     accounts = record.holdings(stored.id)
     led = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
@@ -226,9 +226,9 @@ def seat_entrants(
         if key not in tokens:
             continue
 
-        mind = player_of(entrant, cohort, world)
+        player = player_of(entrant, cohort, world)
         payer = Payer(round.id, key, tokens[key])
-        ask = ask_of_player(mind, payer, entrant.name, calls.get(key, ()), world, record)
+        ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record)
         view = View(
             snapshot=snapshot,
             holdings=account,
@@ -241,30 +241,30 @@ def seat_entrants(
             evidence=evidence,
             since=since,
         )
-        yield ClaimedTurn(entrant, key, tokens[key], mind, ask, view, floor)
+        yield ClaimedTurn(entrant, key, tokens[key], player, ask, view, offers)
 
 
 def ask_of_player(
-    mind: Player, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record
+    player: Player, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record
 ) -> Ask:
-    """An entrant's way to its model: past what the record knows already, and past the desk."""
+    """An entrant's way to its model: past what the record knows already, and a reservation."""
 
-    def wish(worst: int | None) -> ReservationRequest:
-        return ReservationRequest(payer, mind.provider, worst, world.holder, world.now())
+    def request(worst: int | None) -> ReservationRequest:
+        return ReservationRequest(payer, player.provider, worst, world.holder, world.now())
 
-    def keep(attempt: int, tried: EndedAttempt) -> None:
+    def keep(attempt: int, ended: EndedAttempt) -> None:
         record.write_unfenced(
-            add_call, payer.round_id, payer.entrant_id, attempt, tried.call, world.now(), tried.place
+            add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
         )
 
-    attempt = reserved_ask(mind.ask, world.desk, mind.provider, name, wish, mind.worst_case)
+    attempt = reserved_ask(player.ask, world.reservations, player.provider, name, request, player.worst_case)
     return recorded_ask(attempt, stored, keep)
 
 
 def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
     """The entrant's mind; where it can't be made, one that fails with the reason."""
     try:
-        return world.mind(cohort, entrant)
+        return world.player(cohort, entrant)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         fault = error
 
@@ -277,40 +277,44 @@ def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
     return Player(fails, unasked, lambda _: None)
 
 
-async def play_turn(seat: ClaimedTurn, number: int) -> Turn:
+async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     """Ask the agent, then meet its wishes with the prices: decide and execute, no writing."""
-    view = seat.view
-    decision = await decide_turn(seat)
-    bets = [bet for bet in decision.bets if bet.market_id not in seat.closed]
-    sales = [sale for sale in decision.sales if sale.market_id not in seat.closed]
-    wished = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
-    shut = [market for market in wished if market in seat.closed]
-    fills, refused = execute_at(seat.floor, bets, sales, view.holdings)
+    view = claim.view
+    decision = await decide_turn(claim)
+    bets = [bet for bet in decision.bets if bet.market_id not in claim.closed]
+    sales = [sale for sale in decision.sales if sale.market_id not in claim.closed]
+    ordered = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
+    too_late = [market for market in ordered if market in claim.closed]
+    fills, refused = execute_at(claim.offers, bets, sales, view.holdings)
     return Turn(
-        entrant=seat.entrant.name,
+        entrant=claim.entrant.name,
         cash=view.holdings.cash,
         decision=decision,
         fills=tuple(fills),
-        rejections=(*decision.rejections, *(Rejection(CLOSED_CODE, CLOSED_WORDS, x) for x in shut), *refused),
+        rejections=(
+            *decision.rejections,
+            *(Rejection(CLOSED_CODE, CLOSED_WORDS, x) for x in too_late),
+            *refused,
+        ),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
     )
 
 
-async def decide_turn(seat: ClaimedTurn) -> Decision:
+async def decide_turn(claim: ClaimedTurn) -> Decision:
     """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
-    if seat.barred:
-        return Decision(status="failed", note=seat.barred)
-    if is_out(seat.view.holdings, seat.view.rules):
+    if claim.excluded:
+        return Decision(status="failed", note=claim.excluded)
+    if is_out(claim.view.holdings, claim.view.rules):
         return Decision(status="out", note="no cash for a legal bet and nothing held")
     try:
-        return sound_decision(await seat.mind.agent(seat.view, seat.ask), seat.view)
+        return sound_decision(await claim.player.agent(claim.view, claim.ask), claim.view)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
 
 
 def write_turns(
     turns: Sequence[Turn],
-    seats: Sequence[ClaimedTurn],
+    claims: Sequence[ClaimedTurn],
     held: dict[int, int],
     stored: StoredCohort,
     round: StoredRound,
@@ -321,10 +325,10 @@ def write_turns(
 
     They are not `held` any more: a claim that a failed turn has given back must not be renewed.
     """
-    for seat in seats:
-        held.pop(seat.entrant_id, None)
+    for claim in claims:
+        held.pop(claim.entrant_id, None)
     claimed = [
-        TurnUnderClaim(seat.entrant_id, seat.token, turn) for seat, turn in zip(seats, turns, strict=True)
+        TurnUnderClaim(claim.entrant_id, claim.token, turn) for claim, turn in zip(claims, turns, strict=True)
     ]
     place = stored.cohort.number, round.number
     kept = record.add_turns(round.id, place, claimed, world.code_version)

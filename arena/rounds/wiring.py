@@ -45,16 +45,16 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        doors, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder_name()
+        adapters, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder_name()
         yield World(
-            venue=doors.venue,
-            mind=doors.mind,
+            venue=adapters.venue,
+            player=adapters.player,
             now=now,
             holder=name,
             code_version=code_version(),
-            desk=_reservations(config, record, name),
-            research=doors.research,
-            asides=doors.asides,
+            reservations=_reservations(config, record, name),
+            research=adapters.research,
+            quarantined=adapters.quarantined,
         )
 
 
@@ -69,8 +69,8 @@ async def open_dispatch(config: Config, told: Callable[[bool], None]) -> AsyncIt
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[postgres]", or set run.workers to false'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
-    async with dispatch_to_workers(config.database, code_version(), told) as crew:
-        yield crew
+    async with dispatch_to_workers(config.database, code_version(), told) as dispatch:
+        yield dispatch
 
 
 class KindIsGone(LookupError):
@@ -86,10 +86,10 @@ class OpenAdapters:
     stack: AsyncExitStack
     models: OpenModels
     venues: dict[str, Any] = field(default_factory=dict)
-    minds: dict[str, Player] = field(default_factory=dict)
+    players: dict[str, Player] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
-    seats: dict[tuple[int, str], Player] = field(default_factory=dict)
-    asides: list[QuarantinedRecord] = field(default_factory=list)
+    players_by_entrant: dict[tuple[int, str], Player] = field(default_factory=dict)
+    quarantined: list[QuarantinedRecord] = field(default_factory=list)
 
     def venue(self, cohort: Cohort) -> Venue:
         """The venue that a cohort plays at, with the settings that it has frozen."""
@@ -98,7 +98,7 @@ class OpenAdapters:
             module = self._venue_of(cohort)
             where = unfrozen_venue_settings(self.config) if cohort.venue == self.config.markets.venue else {}
             settings = module.Settings.model_validate({**cohort.venue_settings, **where})
-            self.venues[key] = module.venue(settings, self.asides.append)
+            self.venues[key] = module.venue(settings, self.quarantined.append)
             self.stack.push_async_callback(self.venues[key].close)
         found: Venue = self.venues[key]
         return found
@@ -120,22 +120,22 @@ class OpenAdapters:
             own = cohort.evidence == self.config.evidence.source
             where = unfrozen_settings(self.config.evidence_settings, self.config.folder) if own else {}
             settings = module.Settings.model_validate({**cohort.evidence_settings, **where})
-            self.sources[key] = module.research(settings, self.asides.append)
+            self.sources[key] = module.research(settings, self.quarantined.append)
             self.stack.push_async_callback(self.sources[key].close)
         return self.sources[key]
 
-    def mind(self, cohort: Cohort, entrant: Entrant) -> Player:
+    def player(self, cohort: Cohort, entrant: Entrant) -> Player:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
-        seat = cohort.number, entrant.name
-        if seat not in self.seats:
+        place = cohort.number, entrant.name
+        if place not in self.players_by_entrant:
             whole = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
             key = canonical(whole)
-            if key not in self.minds:
-                self.minds[key] = self._mind(cohort, entrant)
-            self.seats[seat] = self.minds[key]
-        return self.seats[seat]
+            if key not in self.players:
+                self.players[key] = self._new_player(cohort, entrant)
+            self.players_by_entrant[place] = self.players[key]
+        return self.players_by_entrant[place]
 
-    def _mind(self, cohort: Cohort, entrant: Entrant) -> Player:
+    def _new_player(self, cohort: Cohort, entrant: Entrant) -> Player:
         try:
             found = kind(entrant.kind, self.config.extensions("kinds"))
         except UnknownExtension as error:
@@ -162,8 +162,8 @@ def _reservations(config: Config, record: Record, name: str) -> CallReservations
     limits: dict[Scope, int] = {
         scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
     }
-    gate = RateLimiter(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
-    return CallReservations(Budget(config.budget.call, limits), gate, record)
+    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
+    return CallReservations(Budget(config.budget.call, limits), limiter, record)
 
 
 async def _no_model(prompt: Prompt) -> Call:

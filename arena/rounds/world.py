@@ -47,18 +47,18 @@ class World:
     """
 
     venue: Callable[[Cohort], Venue]
-    mind: Callable[[Cohort, Entrant], Player]
+    player: Callable[[Cohort, Entrant], Player]
     now: Callable[[], datetime]
     holder: str
     code_version: str
-    desk: CallReservations = field(default_factory=CallReservations)
+    reservations: CallReservations = field(default_factory=CallReservations)
     research: Callable[[Cohort], Research] = no_evidence
-    asides: list[QuarantinedRecord] = field(default_factory=list)
+    quarantined: list[QuarantinedRecord] = field(default_factory=list)
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
-    crew: Dispatch | None = None
+    dispatch: Dispatch | None = None
 
     @property
     def under_way(self) -> RunningCalls:
         """The calls to models that are being made, and whether more may be."""
-        return self.desk.calls
+        return self.reservations.calls

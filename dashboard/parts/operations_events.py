@@ -79,24 +79,24 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     """What was set aside and why; of the one that is chosen, what was sent."""
     st.subheader("What venues sent in vain", anchor=False)
     kind = choice("Kind", "aside", KINDS, "all")
-    asides = rejected_data(record, None if kind == "all" else kind)
-    if not asides:
+    quarantined = rejected_data(record, None if kind == "all" else kind)
+    if not quarantined:
         st.caption("Nothing was set aside: all that venues sent could be used.")
         return
-    lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.asides]
+    lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
     said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "
     st.caption(f"{said}Pages are what a venue did not answer. Choose a row to read what was sent.")
     data: dict[str, Any] = {
-        "Last seen": [aside.last_seen_at for aside in asides],
-        "Times": [aside.times for aside in asides],
-        "Venue": [aside.venue for aside in asides],
-        "Kind": [aside.kind for aside in asides],
-        "Code": [aside.code for aside in asides],
-        "Reason": [aside.reason for aside in asides],
-        "Record": [aside.record for aside in asides],
-        "First seen": [aside.first_seen_at for aside in asides],
+        "Last seen": [aside.last_seen_at for aside in quarantined],
+        "Times": [aside.times for aside in quarantined],
+        "Venue": [aside.venue for aside in quarantined],
+        "Kind": [aside.kind for aside in quarantined],
+        "Code": [aside.code for aside in quarantined],
+        "Reason": [aside.reason for aside in quarantined],
+        "Record": [aside.record for aside in quarantined],
+        "First seen": [aside.first_seen_at for aside in quarantined],
     }
     picked = selected_row(data, "asides", {"Last seen": WHEN, "First seen": WHEN}, "What venues sent in vain")
     if picked is not None:
-        st.text(asides[picked].reason)
-        st.code(asides[picked].raw or "(nothing)", language=None, wrap_lines=True)
+        st.text(quarantined[picked].reason)
+        st.code(quarantined[picked].raw or "(nothing)", language=None, wrap_lines=True)

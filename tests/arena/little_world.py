@@ -100,7 +100,7 @@ def a_world(
     answer = model or LittleModel()
     return World(
         venue=lambda cohort: venue,
-        mind=lambda cohort, entrant: Player(agents[entrant.name], answer, lambda prompt: 0),
+        player=lambda cohort, entrant: Player(agents[entrant.name], answer, lambda prompt: 0),
         now=lambda: now,
         holder=holder_name(),
         code_version="test",

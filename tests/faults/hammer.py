@@ -27,10 +27,10 @@ def work(
 ) -> None:
     """So many questions, eight at a time, each told to the log as it starts and as it ends."""
     record, chance = Record.open(address), Random(f"hammer {number}")
-    desk = CallReservations(
+    reservations = CallReservations(
         Budget(limits=limits), RateLimiter(8, per_provider, Random(f"waits {number}")), record
     )
-    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder_name())
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
     told = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def answer(prompt: Prompt) -> Call:
@@ -68,8 +68,8 @@ def most_at_once(log: Path) -> Counter[str]:
 def hang(address: str, sign: str) -> None:
     """Make one call that never ends, and leave a sign once it is under way."""
     record = Record.open(address)
-    desk = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
-    world = replace(a_world(LittleVenue(), {}), desk=desk, holder=holder_name())
+    reservations = CallReservations(Budget(limits={"arena": 10 * COST}), RateLimiter(), record)
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
 
     async def never(prompt: Prompt) -> Call:
         os.close(os.open(sign, os.O_CREAT))

@@ -85,7 +85,7 @@ class Machine:
         async def round() -> None:
             async with open_world(self.config, record) as world:
                 plan = plan_of(self.config, world.now(), record.first_scheduled_start())
-                watched = replace(world, mind=_watched(world.mind, fate))
+                watched = replace(world, player=_watched(world.player, fate))
                 await play_time(plan.decision_times()[number], plan, watched, record)
 
         try:

@@ -44,9 +44,9 @@ def worker(record: Record, name: str, model: "Model", ahead: timedelta = timedel
     mind = Player(asks_and_bets, model, lambda prompt: 10, "somewhere")
     return replace(
         world,
-        mind=lambda cohort, entrant: mind,
+        player=lambda cohort, entrant: mind,
         holder=f"{name}.invalid/1/x",
-        desk=CallReservations(Budget(limits={"arena": 10**6}), RateLimiter(), record),
+        reservations=CallReservations(Budget(limits={"arena": 10**6}), RateLimiter(), record),
     )
 
 

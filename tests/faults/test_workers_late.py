@@ -26,16 +26,16 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
     """It was missed, and its prices are of when it was looked at: its time counts from then."""
     with closing(Record.open(database)) as record:
         stored, day = begun(record, live(a_cohort(["ann"]))), 24 * HOUR
-        scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), crew=None), list[str]()
+        scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), dispatch=None), list[str]()
 
-        async def crew(
+        async def dispatch(
             _stored: StoredCohort, _round: StoredRound, names: Sequence[str], missing: MissingTurns
         ) -> Collection[str]:
             assert missing() == set(names)
             outcomes.append(await play_job(JOB, worker(record, "a", Model(), day), record))
             return ()
 
-        report = asyncio.run(play_round(stored, 1, replace(scheduler, crew=crew), record))
+        report = asyncio.run(play_round(stored, 1, replace(scheduler, dispatch=dispatch), record))
         assert outcomes == ["played"]
         assert report.done
 

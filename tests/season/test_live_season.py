@@ -72,7 +72,7 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
         polymarket = venue(settings, asides.append)
         world = a_world(polymarket, {"ann": buyer}, now=at + timedelta(seconds=30))
         try:
-            return await play_round(stored, number, replace(world, asides=asides), record)
+            return await play_round(stored, number, replace(world, quarantined=asides), record)
         finally:
             await polymarket.close()
 

@@ -35,7 +35,7 @@ class Payer:
     entrant_id: int
     token: int | None = None
 
-    def purse(self, scope: Scope) -> BudgetKey:
+    def budget_key(self, scope: Scope) -> BudgetKey:
         """What a limit is counted by."""
         return scope, {"round": self.round_id, "agent": self.entrant_id}.get(scope, 0)
 

@@ -174,7 +174,7 @@ class Status:
     under_way: CallsUnderWay = CallsUnderWay()
     held: OpenPositions = OpenPositions()
     looked_at: datetime | None = None
-    asides: tuple[QuarantineCount, ...] = ()
+    quarantined: tuple[QuarantineCount, ...] = ()
     jobs: tuple[JobStatus, ...] = ()
     incidents: tuple[RecordedIncident, ...] = ()
     reasons: tuple[HealthReason, ...] = ()

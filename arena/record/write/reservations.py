@@ -203,23 +203,25 @@ class ReservationView(NamedTuple):
     held: ScopeSums
 
 
-def reserve(connection: Connection, wish: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
+def reserve(
+    connection: Connection, request: ReservationRequest, terms: ReservationTerms
+) -> ReservationAnswer:
     """A place for a call, or why there is none."""
     if connection.dialect.name != "sqlite":
-        lock_rate_limit(connection, wish.provider, terms.per_provider)
+        lock_rate_limit(connection, request.provider, terms.per_provider)
         if terms.budget.limits:
             run_statement(connection, LOCK_MONEY, {})
-    values = _request_values(wish, terms)
+    values = _request_values(request, terms)
     sight = _read_view(connection, values, terms)
-    refusal = _refusal(sight, wish, terms)
-    if isinstance(refusal, ProviderBusy | BudgetHeld) and _expire_gone_holders(connection, wish, terms):
+    refusal = _refusal(sight, request, terms)
+    if isinstance(refusal, ProviderBusy | BudgetHeld) and _expire_gone_holders(connection, request, terms):
         sight = _read_view(connection, values, terms)
-        refusal = _refusal(sight, wish, terms)
+        refusal = _refusal(sight, request, terms)
     if refusal is not None:
         return refusal
     [(id,)] = run_statement(connection, INSERT_RESERVATION, values)
     narrow = sight.room < terms.per_provider * ONE
-    return Reservation(id, wish.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
+    return Reservation(id, request.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
 
 
 def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
@@ -238,16 +240,16 @@ def renew_reservations(connection: Connection, places: Collection[int], length: 
     connection.execute(RENEW_RESERVATIONS, {"ids": sorted(places), "length": seconds(length)})
 
 
-def _request_values(wish: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
+def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
     """What the statements are told of a wish. The day of a call is that of the arena's clock."""
     return {
-        "round_id": wish.payer.round_id,
-        "entrant_id": wish.payer.entrant_id,
-        "provider": wish.provider,
-        "worst": wish.worst,
-        "holder": wish.holder,
-        "made_at": wish.made_at,
-        "since": midnight(wish.made_at),
+        "round_id": request.payer.round_id,
+        "entrant_id": request.payer.entrant_id,
+        "provider": request.provider,
+        "worst": request.worst,
+        "holder": request.holder,
+        "made_at": request.made_at,
+        "since": midnight(request.made_at),
         "most": terms.per_provider * ONE,
         "length": seconds(terms.lease),
     }
@@ -273,12 +275,12 @@ def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
 
 
 def _refusal(
-    sight: ReservationView, wish: ReservationRequest, terms: ReservationTerms
+    sight: ReservationView, request: ReservationRequest, terms: ReservationTerms
 ) -> CallRefused | ProviderBusy | BudgetHeld | None:
     """Why there is no place, or None where there is one."""
-    if wish.payer.token not in (None, sight.token):
+    if request.payer.token not in (None, sight.token):
         return CallRefused("another worker has taken this turn over", taken_over=True)
-    verdict = check_budget(terms.budget, wish.worst, sight.spent, sight.held)
+    verdict = check_budget(terms.budget, request.worst, sight.spent, sight.held)
     if isinstance(verdict, CallRefused):
         return verdict
     if sight.pause is not None and sight.pause > 0:
@@ -286,10 +288,12 @@ def _refusal(
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else verdict
 
 
-def _expire_gone_holders(connection: Connection, wish: ReservationRequest, terms: ReservationTerms) -> bool:
+def _expire_gone_holders(
+    connection: Connection, request: ReservationRequest, terms: ReservationTerms
+) -> bool:
     """Let go of the places of those who are known to have ended; whether there were any."""
     names = [holder for (holder,) in run_statement(connection, HOLDERS, {})]
-    gone = [name for name in names if name != wish.holder and terms.is_gone(name)]
+    gone = [name for name in names if name != request.holder and terms.is_gone(name)]
     for name in gone:
         run_statement(connection, EXPIRE_HOLDER, {"by": name})
     return bool(gone)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.calls.rate_limit import APART, BUNCH, CallBatch, RateLimiter
+from arena.calls.rate_limit import BATCH_INTERVAL, BATCH_SIZE, CallBatch, RateLimiter
 from arena.calls.reservations import CallReservations, reserved_ask
 from arena.record.model.reservation import ReservationRequest
 
@@ -29,7 +29,7 @@ class Provider:
         self.most: Counter[str] = Counter()
         self.served: list[str] = []
 
-    def ask(self, gate: RateLimiter, provider: str, agent: str) -> "asyncio.Task[Call]":
+    def ask(self, limiter: RateLimiter, provider: str, agent: str) -> "asyncio.Task[Call]":
         async def one(prompt: Prompt) -> Call:
             self.served.append(agent)
             self.here.update([provider, "all"])
@@ -42,18 +42,18 @@ class Provider:
 
         async def asked() -> Call:
             attempt = reserved_ask(
-                one, CallReservations(gate=gate), provider, agent, unbooked, lambda prompt: 0
+                one, CallReservations(limiter=limiter), provider, agent, unbooked, lambda prompt: 0
             )
             return (await attempt(QUESTION)).call
 
         return asyncio.ensure_future(asked())
 
 
-def play(gate: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
+def play(limiter: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
     """All these calls, each of an agent at a provider, at once."""
 
     async def all_at_once() -> list[Call]:
-        asked = [provider.ask(gate, where, who) for where, who in calls]
+        asked = [provider.ask(limiter, where, who) for where, who in calls]
         return list(await asyncio.wait_for(asyncio.gather(*asked), 10))
 
     return asyncio.run(all_at_once())
@@ -67,15 +67,15 @@ def play(gate: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]
 def test_never_more_than_allowed_and_everyone_in_the_end(
     calls: list[tuple[str, str]], at_once: int, per_provider: int
 ) -> None:
-    gate, provider = RateLimiter(at_once, per_provider, bunch=CallBatch(most=1_000)), Provider()
-    assert len(play(gate, provider, calls)) == len(calls)
+    limiter, provider = RateLimiter(at_once, per_provider, batch=CallBatch(most=1_000)), Provider()
+    assert len(play(limiter, provider, calls)) == len(calls)
     assert provider.most["all"] <= at_once
     assert all(provider.most[name] <= per_provider for name in "xyz")
     used = len(calls) >= at_once and len({where for where, _ in calls}) * per_provider >= at_once
     counts = Counter(where for where, _ in calls)
     if used and all(count >= per_provider for count in counts.values()):
         assert provider.most["all"] == at_once, "what is allowed is used"
-    assert (gate.running, gate.waiting) == (0, {})
+    assert (limiter.running, limiter.waiting) == (0, {})
 
 
 def test_an_agent_with_many_questions_does_not_keep_others_waiting() -> None:
@@ -92,29 +92,29 @@ def test_a_provider_that_is_busy_keeps_no_other_one_waiting() -> None:
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
-    gate = RateLimiter(50, 8)
+    limiter = RateLimiter(50, 8)
     waits = CallError("rate_limit", "slow down", retry=True, wait=0.05)
 
     async def go() -> tuple[bool, bool]:
         provider = Provider(waits, ticks=0)
-        await provider.ask(gate, "x", "a")
-        later, other = provider.ask(gate, "x", "b"), provider.ask(gate, "y", "c")
+        await provider.ask(limiter, "x", "a")
+        later, other = provider.ask(limiter, "x", "b"), provider.ask(limiter, "y", "c")
         await other
         held = not later.done()
         await asyncio.wait_for(later, 10)
-        return held, gate.lanes["x"].open
+        return held, limiter.providers["x"].open
 
     assert asyncio.run(go()) == (True, True)
 
 
 def test_who_stops_waiting_takes_no_room() -> None:
-    gate = RateLimiter(1, 1)
+    limiter = RateLimiter(1, 1)
 
     async def go() -> str | None:
         provider = Provider(ticks=5)
-        first = provider.ask(gate, "x", "a")
-        gone = [provider.ask(gate, "x", "b") for _ in range(3)]
-        last = provider.ask(gate, "x", "c")
+        first = provider.ask(limiter, "x", "a")
+        gone = [provider.ask(limiter, "x", "b") for _ in range(3)]
+        last = provider.ask(limiter, "x", "c")
         await asyncio.sleep(0)
         for task in gone:
             task.cancel()
@@ -122,23 +122,23 @@ def test_who_stops_waiting_takes_no_room() -> None:
         return (await asyncio.wait_for(last, 10)).reply
 
     assert asyncio.run(go()) == "yes"
-    assert (gate.running, gate.waiting) == (0, {})
+    assert (limiter.running, limiter.waiting) == (0, {})
 
 
 def test_where_others_have_all_the_room_one_looks_again_and_nobody_else_waits_for_it() -> None:
     """What others leave is found by the first who looks; who waits for another provider isn't held up."""
-    gate = RateLimiter(50, 4)
+    limiter = RateLimiter(50, 4)
     looks: list[str] = []
 
     async def visit(provider: str, name: str, free: int | None) -> None:
         again = False
         while True:
-            async with gate.through(provider, name, again) as lane:
+            async with limiter.slot(provider, name, again) as provider_limit:
                 looks.append(name)
                 if provider == "y" or looks.count("a0") == 3:
-                    gate.found(lane, free or 0)
+                    limiter.note_room(provider_limit, free or 0)
                     return
-                gate.full(lane, None)
+                limiter.note_busy(provider_limit, None)
             again = True
 
     async def go() -> None:
@@ -149,7 +149,7 @@ def test_where_others_have_all_the_room_one_looks_again_and_nobody_else_waits_fo
 
     asyncio.run(go())
     assert looks == ["a0", "b", "a0", "a0", "a1", "a2", "a3"]
-    assert (gate.running, dict(gate.waiting)) == (0, {})
+    assert (limiter.running, dict(limiter.waiting)) == (0, {})
 
 
 class Skipping(DefaultSelector):
@@ -176,50 +176,50 @@ class Hasty(asyncio.SelectorEventLoop):
 def test_calls_start_in_bunches_a_little_apart() -> None:
     starts: list[float] = []
 
-    async def through(gate: RateLimiter, number: int) -> None:
-        async with gate.through("x", f"a{number}"):
+    async def through(limiter: RateLimiter, number: int) -> None:
+        async with limiter.slot("x", f"a{number}"):
             starts.append(asyncio.get_running_loop().time())
             await asyncio.sleep(1)
 
     async def all_at_once() -> None:
-        gate = RateLimiter(at_once=25, per_provider=25)
+        limiter = RateLimiter(at_once=25, per_provider=25)
         await asyncio.sleep(1)
-        await asyncio.gather(*(through(gate, number) for number in range(25)))
+        await asyncio.gather(*(through(limiter, number) for number in range(25)))
 
     with asyncio.Runner(loop_factory=Hasty) as runner:
         runner.run(all_at_once())
-    after = [round((start - starts[0]) / APART) for start in starts]
-    assert after == [0] * BUNCH + [1] * BUNCH + [2] * 5
+    after = [round((start - starts[0]) / BATCH_INTERVAL) for start in starts]
+    assert after == [0] * BATCH_SIZE + [1] * BATCH_SIZE + [2] * 5
 
 
 def test_who_comes_alone_starts_at_once() -> None:
     async def one_by_one() -> list[float]:
-        gate, waited = RateLimiter(), list[float]()
-        for number in range(2 * BUNCH):
+        limiter, waited = RateLimiter(), list[float]()
+        for number in range(2 * BATCH_SIZE):
             came = asyncio.get_running_loop().time()
-            async with gate.through("x", f"a{number}"):
+            async with limiter.slot("x", f"a{number}"):
                 waited.append(asyncio.get_running_loop().time() - came)
-                await asyncio.sleep(APART)
+                await asyncio.sleep(BATCH_INTERVAL)
         return waited
 
     with asyncio.Runner(loop_factory=Hasty) as runner:
-        assert runner.run(one_by_one()) == [0.0] * 2 * BUNCH
+        assert runner.run(one_by_one()) == [0.0] * 2 * BATCH_SIZE
 
 
 def test_a_call_broken_off_before_its_bunch_starts_leaves_its_room() -> None:
     async def broken_off() -> RateLimiter:
-        gate = RateLimiter(at_once=BUNCH + 1, per_provider=BUNCH + 1)
+        limiter = RateLimiter(at_once=BATCH_SIZE + 1, per_provider=BATCH_SIZE + 1)
 
         async def through(number: int) -> None:
-            async with gate.through("x", f"a{number}"):
+            async with limiter.slot("x", f"a{number}"):
                 await asyncio.sleep(0)
 
-        calls = [asyncio.ensure_future(through(number)) for number in range(BUNCH + 1)]
-        await asyncio.sleep(APART / 4)
+        calls = [asyncio.ensure_future(through(number)) for number in range(BATCH_SIZE + 1)]
+        await asyncio.sleep(BATCH_INTERVAL / 4)
         calls[-1].cancel()
         await asyncio.gather(*calls, return_exceptions=True)
         assert calls[-1].cancelled()
-        return gate
+        return limiter
 
     with asyncio.Runner(loop_factory=Hasty) as runner:
         assert runner.run(broken_off()).running == 0

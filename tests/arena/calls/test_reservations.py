@@ -73,28 +73,28 @@ class Provider:
         return Call(prompt, None if error else "yes", cost=0 if error else self.cost, error=error)
 
 
-def desk_of(
-    record: Record, call: int | None = None, gate: RateLimiter | None = None, **limits: int
+def limited(
+    record: Record, call: int | None = None, limiter: RateLimiter | None = None, **limits: int
 ) -> CallReservations:
-    """A desk with these limits, in millionths of a dollar."""
+    """Reservations with these limits, in millionths of a dollar."""
     scopes: Sequence[Scope] = ("round", "agent", "day", "arena")
     return CallReservations(
         Budget(call, {scope: limits[scope] for scope in scopes if scope in limits}),
-        gate or RateLimiter(),
+        limiter or RateLimiter(),
         record,
     )
 
 
 def play(
     record: Record,
-    desk: CallReservations,
+    reservations: CallReservations,
     provider: Provider,
     *payers: Payer,
     worst: int | None = ONE,
     at: datetime = NOW,
 ) -> list[Call]:
     """A call of each of these, all at once, each kept when it has ended."""
-    world = replace(a_world(LittleVenue(), {}, now=at), desk=desk)
+    world = replace(a_world(LittleVenue(), {}, now=at), reservations=reservations)
     mind = Player(asks, provider, lambda prompt: worst, "x")
 
     async def all_at_once() -> list[Call]:
@@ -125,25 +125,27 @@ def error_of(call: Call) -> CallError:
 
 
 def test_without_limits_even_an_unknown_price_may_be_paid(record: Record) -> None:
-    assert play(record, desk_of(record), Provider(cost=None), ME, worst=None)[0].reply == "yes"
+    assert play(record, limited(record), Provider(cost=None), ME, worst=None)[0].reply == "yes"
 
 
 def test_a_call_over_its_own_limit_is_refused_with_the_figures(record: Record) -> None:
-    call = play(record, desk_of(record, call=ONE // 2), Provider(), ME)[0]
+    call = play(record, limited(record, call=ONE // 2), Provider(), ME)[0]
     assert (call.reply, call.cost) == (None, 0)
     assert (error_of(call).code, error_of(call).retry) == ("budget", False)
     assert "$1.0000, over the budget of $0.5000" in error_of(call).message
 
 
 def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
-    for desk in (desk_of(record, day=ONE), desk_of(record, call=ONE)):
-        assert "price is unknown" in error_of(play(record, desk, Provider(), ME, worst=None)[0]).message
+    for reservations in (limited(record, day=ONE), limited(record, call=ONE)):
+        assert (
+            "price is unknown" in error_of(play(record, reservations, Provider(), ME, worst=None)[0]).message
+        )
 
 
 @pytest.mark.parametrize(("before", "may"), [(6 * ONE, 1), (6 * ONE + 1, 0)])
 def test_what_was_spent_before_counts(before: int, may: int, record: Record) -> None:
     record.write_unfenced(add_call, 2, 2, 1, Call(QUESTION, "yes", cost=before), NOW)
-    assert made(play(record, desk_of(record, day=10 * ONE), Provider(), ME, worst=4 * ONE)) == may
+    assert made(play(record, limited(record, day=10 * ONE), Provider(), ME, worst=4 * ONE)) == may
 
 
 @pytest.mark.parametrize("scope", ["round", "agent", "day", "arena"])
@@ -152,7 +154,7 @@ def test_a_budget_for_three_and_a_half_calls_makes_three_of_ten_at_once(
     limit: float, expected: int, scope: str, record: Record
 ) -> None:
     provider = Provider()
-    calls = play(record, desk_of(record, None, None, **{scope: int(limit * ONE)}), provider, *[ME] * 10)
+    calls = play(record, limited(record, None, None, **{scope: int(limit * ONE)}), provider, *[ME] * 10)
     assert (made(calls), provider.asked) == (expected, expected)
 
 
@@ -167,25 +169,25 @@ def test_each_round_and_each_agent_has_a_limit_of_its_own(
         ("both", {"agent": 3 * ONE, "round": 2 * ONE}),
     ):
         fresh = Record.open(str(shutil.copy(begun, tmp_path / f"{name}.db")))
-        assert made(play(fresh, desk_of(fresh, None, None, **limits), Provider(), *payers)) == expected[name]
+        assert made(play(fresh, limited(fresh, None, None, **limits), Provider(), *payers)) == expected[name]
         fresh.close()
 
 
 def test_yesterdays_calls_cost_nothing_today(record: Record) -> None:
-    desk = desk_of(record, day=ONE)
-    assert made(play(record, desk, Provider(), ME, ME)) == 1
-    assert made(play(record, desk, Provider(), ME, at=NOW + timedelta(days=1))) == 1
+    reservations = limited(record, day=ONE)
+    assert made(play(record, reservations, Provider(), ME, ME)) == 1
+    assert made(play(record, reservations, Provider(), ME, at=NOW + timedelta(days=1))) == 1
 
 
 def test_a_call_waits_for_those_under_way_that_may_cost_less_than_they_could(record: Record) -> None:
     provider = Provider(cost=ONE // 10)
-    assert made(play(record, desk_of(record, day=2 * ONE), provider, *[ME] * 10)) == 10
+    assert made(play(record, limited(record, day=2 * ONE), provider, *[ME] * 10)) == 10
     assert provider.most == 2
     assert spent_today(record) == ONE
 
 
 def test_a_refusal_says_whose_money_is_gone(record: Record) -> None:
-    calls = play(record, desk_of(record, agent=ONE), Provider(), ME, ME)
+    calls = play(record, limited(record, agent=ONE), Provider(), ME, ME)
     told = "a call may cost $1.0000, and $1.0000 of this agent's $1.0000 is spent"
     assert error_of(calls[1]).message == told
 
@@ -197,7 +199,7 @@ def test_a_call_that_is_broken_off_is_kept_at_its_worst_and_whoever_broke_it_off
         await asyncio.sleep(60)
         raise AssertionError("it was to be broken off")
 
-    world = replace(a_world(LittleVenue(), {}), desk=desk_of(record, day=ONE))
+    world = replace(a_world(LittleVenue(), {}), reservations=limited(record, day=ONE))
     ask = way_to(Player(asks, slow, lambda prompt: ONE // 2, "x"), ME, "ann", [], world, record)
 
     async def impatient() -> None:
@@ -216,8 +218,8 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
     async def bug(prompt: Prompt) -> Call:
         raise ZeroDivisionError("no such luck")
 
-    desk = desk_of(record, gate=RateLimiter(1, 1), day=3 * ONE)
-    world = replace(a_world(LittleVenue(), {}), desk=desk)
+    reservations = limited(record, limiter=RateLimiter(1, 1), day=3 * ONE)
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     broken = way_to(Player(asks, bug, lambda prompt: ONE, "x"), ME, "ann", [], world, record)
 
     async def asked() -> Call:
@@ -225,7 +227,7 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(asked())
-    assert (under_way(record), desk.under_way) == (1, {})
+    assert (under_way(record), reservations.under_way) == (1, {})
     assert spent_today(record) == ONE
 
 
@@ -234,9 +236,9 @@ def test_who_was_taken_over_asks_no_more(record: Record) -> None:
     record.write(claim_turns, 1, [1], "two", timedelta(minutes=5), lambda _: False)
     provider = Provider()
     with pytest.raises(TakenOver, match="another worker has taken this turn over"):
-        play(record, desk_of(record), provider, Payer(1, 1, token))
+        play(record, limited(record), provider, Payer(1, 1, token))
     assert (provider.asked, record.read(read_calls, 1, [1])) == (0, {})
-    assert play(record, desk_of(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
+    assert play(record, limited(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
 
 
 def room(record: Record) -> float | None:
@@ -248,24 +250,24 @@ def room(record: Record) -> float | None:
 
 def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) -> None:
     eight = [Payer(1, 1 + n % 3) for n in range(8)]
-    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
+    play(record, limited(record, limiter=RateLimiter(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
     assert room(record) == 4
     provider = Provider()
-    play(record, desk_of(record, gate=RateLimiter(50, 8)), provider, *eight, *eight[:4])
+    play(record, limited(record, limiter=RateLimiter(50, 8)), provider, *eight, *eight[:4])
     assert provider.most in (4, 5)
     assert 6 < (room(record) or 0) < 7
-    play(record, desk_of(record, gate=RateLimiter(50, 8)), Provider(), *eight * 4)
+    play(record, limited(record, limiter=RateLimiter(50, 8)), Provider(), *eight * 4)
     assert room(record) is None, "it is as wide as it ever was"
 
 
 def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     for _ in range(5):
-        play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
+        play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
     assert room(record) == 1
-    assert made(play(record, desk_of(record, gate=RateLimiter(50, 2)), Provider(), ME)) == 1
+    assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1
 
 
 def test_a_lane_that_is_as_wide_as_it_can_be_is_not_written_to(record: Record) -> None:
-    play(record, desk_of(record), Provider(), ME, ME)
+    play(record, limited(record), Provider(), ME, ME)
     with record.engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT * FROM lane").all() == []

@@ -177,8 +177,11 @@ def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
     asides = [QuarantinedRecord("sky", name, "quote", "crossed", "…") for name in ("a", "b")]
     record.quarantine(asides, NOW)
     record.quarantine([QuarantinedRecord("sky", "", "page", "timeout", "…")], NOW + 20 * HOUR)
-    assert [(x.kind, x.records) for x in seen(record, NOW + 23 * HOUR).asides] == [("page", 1), ("quote", 2)]
-    assert [(x.kind, x.records) for x in seen(record, NOW + 25 * HOUR).asides] == [("page", 1)]
+    assert [(x.kind, x.records) for x in seen(record, NOW + 23 * HOUR).quarantined] == [
+        ("page", 1),
+        ("quote", 2),
+    ]
+    assert [(x.kind, x.records) for x in seen(record, NOW + 25 * HOUR).quarantined] == [("page", 1)]
 
 
 def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
