@@ -20,9 +20,9 @@ from arena.rounds.world import Dispatch, MissingTurns
 
 FIRST_LOOK, LAST_LOOK = 0.02, 0.5
 """Seconds between two looks at what is in: at first, and once it takes long."""
-RESCUE = 5.0
+REQUEUE_EVERY = 5.0
 """Seconds of waiting between two rescues of jobs whose workers went silent."""
-ALONE = 60.0
+LONGEST_SILENCE = 60.0
 """Seconds that a turn waits for workers of whom nothing is heard."""
 
 OnAlone = Callable[[bool], None]
@@ -30,10 +30,10 @@ OnAlone = Callable[[bool], None]
 
 
 @asynccontextmanager
-async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> AsyncIterator[Dispatch]:
+async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -> AsyncIterator[Dispatch]:
     """The workers on a record, for a scheduler of this code version."""
     async with open_queue(database) as app:
-        watch = WorkerPresence(partial(has_workers, app), told)
+        watch = WorkerPresence(partial(has_workers, app), on_change)
 
         async def dispatch(
             stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: MissingTurns
@@ -45,14 +45,14 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
                 return names
             await enqueue_turns(app, jobs)
             pause, waited = FIRST_LOOK, 0.0
-            while (still := await open_locks(app, jobs)) or missing():
+            while (open_jobs := await open_locks(app, jobs)) or missing():
                 await asyncio.sleep(pause)
                 pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
-                if waited < RESCUE:
+                if waited < REQUEUE_EVERY:
                     continue
                 waited, left = 0.0, missing()
                 if await watch.alone():
-                    return [job.agent for job in jobs if job.lock in still or job.agent in left]
+                    return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
                 await requeue_stalled(app)
                 await enqueue_turns(app, [job for job in jobs if job.agent in left])
             return ()
@@ -64,22 +64,22 @@ async def dispatch_to_workers(database: str, version: str, told: OnAlone) -> Asy
 class WorkerPresence:
     """Whether workers are there. Once they were waited for in vain, nobody waits before one is heard of."""
 
-    staffed: Callable[[], Awaitable[bool]]
-    told: OnAlone
-    heard: float = field(default_factory=timer)
-    without: bool = False
+    has_workers: Callable[[], Awaitable[bool]]
+    on_change: OnAlone
+    heard_at: float = field(default_factory=timer)
+    absent: bool = False
 
     def begin(self) -> None:
         """Turns are to be delivered: from now on nothing may be heard for so long."""
-        self.heard = timer()
+        self.heard_at = timer()
 
     async def alone(self) -> bool:
         """Whether turns are to be played without workers."""
-        before = self.without
-        if await self.staffed():
-            self.heard, self.without = timer(), False
-        elif timer() - self.heard >= ALONE:
-            self.without = True
-        if self.without != before:
-            self.told(self.without)
-        return self.without
+        before = self.absent
+        if await self.has_workers():
+            self.heard_at, self.absent = timer(), False
+        elif timer() - self.heard_at >= LONGEST_SILENCE:
+            self.absent = True
+        if self.absent != before:
+            self.on_change(self.absent)
+        return self.absent

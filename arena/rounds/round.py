@@ -154,9 +154,9 @@ async def finish_round(
 ) -> list[Turn]:
     """Play what is missing and mark. The round is over once no turn may be tried again."""
     turns = [turn async for turn in play_turns(stored, round, world, record, late)]
-    verdicts = record.read(read_turn_statuses, round.id)
-    if not unfinished_turns(stored, verdicts):
-        failed = unfinished_turns(stored, verdicts, {"failed"})
+    statuses = record.read(read_turn_statuses, round.id)
+    if not unfinished_turns(stored, statuses):
+        failed = unfinished_turns(stored, statuses, {"failed"})
         over = late or not failed
         if over and failed:  # whoever still tries one of them comes too late
             keys = [stored.entrant_ids[name] for name in failed]

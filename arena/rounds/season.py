@@ -219,8 +219,8 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
     halted = stored.paused_at is not None or stored.stopped_at is not None
     if round is None or round.done or halted:
         return False
-    verdicts = record.read(read_turn_statuses, round.id)
-    return not unfinished_turns(stored, verdicts, {"failed"}) or bool(unfinished_turns(stored, verdicts))
+    statuses = record.read(read_turn_statuses, round.id)
+    return not unfinished_turns(stored, statuses, {"failed"}) or bool(unfinished_turns(stored, statuses))
 
 
 def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:

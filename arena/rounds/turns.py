@@ -47,7 +47,10 @@ CLOSED_WORDS = "the market has closed since the snapshot was taken"
 
 @dataclass(frozen=True, slots=True)
 class ClaimedTurn:
-    """One entrant at the table: what it sees, the mind behind it, its claim, and the floor they all share."""
+    """An entrant whose turn is claimed: its player, what it sees, and what the snapshot offers to all.
+
+    `excluded` is why it is not asked, or nothing; `closed` are markets in which it is too late to trade.
+    """
 
     entrant: Entrant
     entrant_id: int
@@ -68,7 +71,7 @@ async def play_turns(
     late: bool,
     only: Collection[str] | None = None,
 ) -> AsyncIterator[Turn]:
-    """The turns that are missing, and until it is too `late` those that failed; of some `only`, if so wished.
+    """The turns that are missing, and until it is too `late` those that failed; or of some `only`.
 
     Each is written before it is given; those it depends on come first.
     """
@@ -77,8 +80,8 @@ async def play_turns(
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
     closed = closed_since(stored.cohort, found[1], world.now())
     for wave in play_waves(stored.cohort.entrants):
-        verdicts = record.read(read_turn_statuses, round.id)
-        pending, failed = unfinished_turns(stored, verdicts), unfinished_turns(stored, verdicts, {"failed"})
+        statuses = record.read(read_turn_statuses, round.id)
+        pending, failed = unfinished_turns(stored, statuses), unfinished_turns(stored, statuses, {"failed"})
         missing = pending if late else failed
         ready = [
             x
@@ -88,20 +91,20 @@ async def play_turns(
             and not set(forecast_sources(x.settings)) & set(pending)
         ]
         if world.dispatch is not None and only is None and not late:
-            called = [x.name for x in ready if not exclusion_reason(x, failed, late)]
-            played, left = await play_by_workers(called, stored, round, found[1].seen_at, world, record)
+            delivered = [x.name for x in ready if not exclusion_reason(x, failed, late)]
+            played, left = await play_by_workers(delivered, stored, round, found[1].seen_at, world, record)
             for turn in played:
                 yield turn
-            ready = [x for x in ready if x.name not in called or x.name in left]
+            ready = [x for x in ready if x.name not in delivered or x.name in left]
         claims = [
             replace(claim, excluded=exclusion_reason(claim.entrant, failed, late), closed=closed)
             for claim in claimed_turns(ready, stored, round, found[1], world, record)
         ]
         held = {claim.entrant_id: claim.token for claim in claims}
-        async with heartbeat(partial(stay_alive, round.id, held, world, record)):
+        async with heartbeat(partial(renew_turns, round.id, held, world, record)):
             tasks = [asyncio.create_task(play_turn(claim, round.number)) for claim in claims]
             try:
-                async for ended in in_order(tasks):
+                async for ended in ended_in_order(tasks):
                     ended_claims, claims = claims[: len(ended)], claims[len(ended) :]
                     for turn in write_turns(ended, ended_claims, held, stored, round, world, record):
                         yield turn
@@ -144,8 +147,8 @@ async def play_by_workers(
     return played, () if too_late() else left
 
 
-def stay_alive(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
-    """Stay alive: hold calls under way, and the claims on turns that no other has taken over."""
+def renew_turns(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
+    """Renew the reservations of calls under way, and the claims on turns that no other has taken over."""
     world.reservations.renew()
     mine = record.write_unfenced(renew_claims, round_id, held, LEASE_LENGTH)
     for lost in held.keys() - mine:
@@ -158,7 +161,7 @@ def exclusion_reason(entrant: Entrant, failed: Collection[str], late: bool) -> s
     return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
 
 
-async def in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
+async def ended_in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
     """The turns in their order: as soon as the next one has ended, it and those after it that have too.
 
     What kept the record from keeping an answer is raised as it is, once the turns before it are given.
@@ -178,11 +181,11 @@ async def in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[
 
 
 def unfinished_turns(
-    stored: StoredCohort, verdicts: Mapping[int, str], again: Set[str] = NO_NAMES
+    stored: StoredCohort, statuses: Mapping[int, str], again: Set[str] = NO_NAMES
 ) -> tuple[str, ...]:
     """Entrants whose turn is missing, or ended in a way that is worth trying again."""
     missing = {None, *again}
-    return tuple(name for name, key in stored.entrant_ids.items() if verdicts.get(key) in missing)
+    return tuple(name for name, key in stored.entrant_ids.items() if statuses.get(key) in missing)
 
 
 def is_late(cohort: Cohort, seen_at: datetime, now: datetime) -> bool:
@@ -213,8 +216,8 @@ def claimed_turns(
     offers = SnapshotOffers(snapshot, cohort.rules)
     tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
     accounts = record.holdings(stored.id)
-    led = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
-    stated = record.read(read_final_forecasts, round.id, list(led))
+    sources = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
+    stated = record.read(read_final_forecasts, round.id, list(sources))
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
     calls = record.read(read_calls, round.id, [*ids.values()])
     evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round.id)
@@ -225,7 +228,6 @@ def claimed_turns(
         key, account = ids[entrant.name], accounts[entrant.name]
         if key not in tokens:
             continue
-
         player = player_of(entrant, cohort, world)
         payer = Payer(round.id, key, tokens[key])
         ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record)
@@ -262,7 +264,7 @@ def ask_of_player(
 
 
 def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
-    """The entrant's mind; where it can't be made, one that fails with the reason."""
+    """The entrant's player; where it can't be made, one that fails with the reason."""
     try:
         return world.player(cohort, entrant)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
@@ -278,7 +280,7 @@ def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
 
 
 async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
-    """Ask the agent, then meet its wishes with the prices: decide and execute, no writing."""
+    """Ask the agent, then match its orders with the prices: decide and execute, no writing."""
     view = claim.view
     decision = await decide_turn(claim)
     bets = [bet for bet in decision.bets if bet.market_id not in claim.closed]

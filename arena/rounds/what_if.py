@@ -1,7 +1,4 @@
-"""What a what-if changes: the rules, single values of them, and the stakes.
-
-What if: a record's decisions under other rules or with other stakes, beside what was played.
-"""
+"""What if: a record's decisions under other rules or with other stakes, beside what was played."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,9 +47,8 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
     'Changed: fill mid instead of book; max bet 10% instead of 25%; every bet $100.00.'
     """
     parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]
-    parts.append(_stakes(change))
-    said = [part for part in parts if part]
-    return f"Changed: {'; '.join(said)}." if said else "Nothing was changed."
+    parts = [part for part in (*parts, _stakes(change)) if part]
+    return f"Changed: {'; '.join(parts)}." if parts else "Nothing was changed."
 
 
 def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
@@ -89,7 +85,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class WhatIfTotals:
-    """What a season comes to: its profit in millionths, how many wishes were filled, and which were not."""
+    """What a season comes to: its profit in millionths, how many orders were filled, and which were not."""
 
     profit: int
     filled: int
@@ -148,7 +144,7 @@ def _seasons(connection: Connection, chosen: Sequence[StoredCohort]) -> Iterator
 
 def _row(played: EntrantSeason, change: Change) -> WhatIfEntry:
     own, number = played.stored.cohort.rules, played.stored.cohort.number
-    # Wishes that came too late are refused under any rules; a bet placed anew is none of them.
+    # Orders that came too late are refused under any rules; a bet placed anew is none of them.
     late = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * played.shut
     before = _replayed(played, own, as_recorded)
     exact, tally = before.entries == played.entries, _tally(before, late)

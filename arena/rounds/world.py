@@ -1,4 +1,4 @@
-"""What a round needs from outside the record: venues, minds, evidence, the clock, a name for its claims."""
+"""What a round needs from outside the record: venues, players, evidence, the clock, a name for its claims."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -39,11 +39,10 @@ def no_evidence(_cohort: Cohort) -> Research:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors, as the composition root has opened them.
+    """All that a round needs from outside the record, as `arena.rounds.adapters` opens it.
 
-    `under_way` are the calls to models that are, and whether more may be made. `asides` is where venues
-    report to, `catalogues` what was on offer at the last decision time, by venue, and `searches` what was
-    found then, by source. With a `crew` turns are played by workers, not here.
+    `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by venue, and `searches` what was
+    found then, by source. With a `dispatch` turns are played by workers, not here.
     """
 
     venue: Callable[[Cohort], Venue]

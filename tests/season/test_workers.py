@@ -179,8 +179,8 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are waited for once, not in every round; what is played is the same season."""
-    monkeypatch.setattr("arena.rounds.dispatch.ALONE", 0.2)
-    monkeypatch.setattr("arena.rounds.dispatch.RESCUE", 0.1)
+    monkeypatch.setattr("arena.rounds.dispatch.LONGEST_SILENCE", 0.2)
+    monkeypatch.setattr("arena.rounds.dispatch.REQUEUE_EVERY", 0.1)
     address, itself = new_database(), tmp_path / "itself"
     for folder, record, workers in ((itself, "arena.db", "false"), (tmp_path, address, "true")):
         folder.mkdir(exist_ok=True)
