@@ -31,7 +31,7 @@ from arena.record.queries.cohorts import StoredCohort, read_calls, read_rounds
 from arena.record.record import Record
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player
-from arena.rounds.wiring import open_world
+from arena.rounds.open_world import open_world
 from arena.rounds.world import World
 from benchmarks.measure import Measurement, Timed, options, report, row
 

@@ -85,7 +85,7 @@ async def _dry_run(
     from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
     from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
-    from arena.rounds.wiring import open_world
+    from arena.rounds.open_world import open_world
 
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)

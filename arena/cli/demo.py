@@ -94,7 +94,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     from arena.cohorts.freeze import plan_of
     from arena.record.record import Record
     from arena.rounds.season import play_season
-    from arena.rounds.wiring import open_world
+    from arena.rounds.open_world import open_world
 
     async def season() -> None:
         async with open_world(config, record) as world:

@@ -39,7 +39,7 @@ from markets.venue import QuarantinedRecord, Venue, VenueError
 class JobContext:
     """Where jobs are done: the config, the doors, the record, and the config's own venue.
 
-    `asides` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
+    `quarantined` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
     """
 
     config: Config

@@ -35,7 +35,7 @@ from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
 from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
-from arena.rounds.wiring import open_dispatch, open_world
+from arena.rounds.open_world import open_dispatch, open_world
 from markets.venue import QuarantinedRecord
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)

@@ -45,7 +45,7 @@ async def sync_venue(
 ) -> VenueSync:
     """Read a venue's catalogue, and how markets ended that were played or have lost their price.
 
-    `asides` is where the venue reports to. A catalogue that can't be read is an error, and what was set
+    `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was set
     aside until then is kept; ends that can't be read are told of.
     """
     synced = record.write(

@@ -39,10 +39,10 @@ def no_evidence(_cohort: Cohort) -> Research:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All that a round needs from outside the record, as `arena.rounds.adapters` opens it.
+    """All that a round needs from outside the record, as `arena.rounds.open_world` opens it.
 
-    `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by venue, and `searches` what was
-    found then, by source. With a `dispatch` turns are played by workers, not here.
+    `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
+    venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
     """
 
     venue: Callable[[Cohort], Venue]

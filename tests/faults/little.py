@@ -17,7 +17,7 @@ from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import READ_ONLY_OPTION
 from arena.rounds.season import play_season
-from arena.rounds.wiring import open_world
+from arena.rounds.open_world import open_world
 
 CONFIG = """\
 database: season.db

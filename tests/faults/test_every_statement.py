@@ -20,7 +20,7 @@ from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading, upgrade
 from arena.rounds.season import play_time
-from arena.rounds.wiring import open_world
+from arena.rounds.open_world import open_world
 from arena.rounds.world import Player
 from arena.verify import verify
 

@@ -22,7 +22,7 @@ from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.turn_queue import TurnJob
-from arena.rounds.wiring import open_world
+from arena.rounds.open_world import open_world
 from arena.rounds.worker import play_job
 from arena.verify import verify
 from markets.millionths import ONE

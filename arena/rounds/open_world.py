@@ -1,4 +1,4 @@
-"""The composition root: the only place where the doors to the world are opened."""
+"""Opens all that a round needs from outside the record, as its cohort has frozen it, and closes it again."""
 
 import os
 from collections.abc import AsyncIterator, Callable
@@ -79,7 +79,7 @@ class KindIsGone(LookupError):
 
 @dataclass
 class OpenAdapters:
-    """Venues, minds and sources of evidence by what a cohort has frozen, each opened once."""
+    """Venues, players and sources of evidence by what a cohort has frozen, each opened once."""
 
     config: Config
     record: Record
