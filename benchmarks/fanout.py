@@ -29,9 +29,9 @@ from arena.config import Config, load
 from arena.record.model.reservation import Payer
 from arena.record.queries.cohorts import StoredCohort, read_calls, read_rounds
 from arena.record.record import Record
+from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player
-from arena.rounds.open_world import open_world
 from arena.rounds.world import World
 from benchmarks.measure import Measurement, Timed, options, report, row
 

@@ -16,8 +16,8 @@ from typing import Any
 from arena.config import Config, load
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
-from arena.rounds.replay import arrange_replay, open_recording, play_replay
 from arena.rounds.open_world import open_world
+from arena.rounds.replay import arrange_replay, open_recording, play_replay
 from benchmarks import bare
 from benchmarks.measure import Timed, options, report, row, timed
 from markets.bundle import Sighting, write

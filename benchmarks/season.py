@@ -24,8 +24,8 @@ from arena.cohorts.freeze import code_version, plan_of
 from arena.config import Config, load
 from arena.record.record import Record
 from arena.rounds.dispatch import dispatch_to_workers
-from arena.rounds.season import play_time
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_time
 from arena.rounds.world import Dispatch
 from benchmarks.fanout import provider
 from benchmarks.measure import Measurement, Timed, options, report, row

@@ -84,8 +84,8 @@ async def _dry_run(
 ) -> "Trial":
     from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
-    from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
     from arena.rounds.open_world import open_world
+    from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
 
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)

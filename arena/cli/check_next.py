@@ -36,7 +36,6 @@ class RecordSoFar:
 
 def read_begun(database: str) -> RecordSoFar:
     """That of the record at an address; nothing where there is none yet. Nothing is written."""
-    from arena.record.queries.cohorts import read_newest_time
     from arena.record.schema.database import NoRecord, connect
 
     try:
@@ -45,7 +44,9 @@ def read_begun(database: str) -> RecordSoFar:
         return RecordSoFar()
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
-    from arena.record.record import Record  # it takes long to load, and without a record nobody needs it
+    # They take long to load, and without a record nobody needs them.
+    from arena.record.queries.cohorts import read_newest_time
+    from arena.record.record import Record
 
     record = Record(engine)
     try:

@@ -93,8 +93,8 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     from arena.clock import timer
     from arena.cohorts.freeze import plan_of
     from arena.record.record import Record
-    from arena.rounds.season import play_season
     from arena.rounds.open_world import open_world
+    from arena.rounds.season import play_season
 
     async def season() -> None:
         async with open_world(config, record) as world:

@@ -80,8 +80,8 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
     from arena.clock import timer
     from arena.record.queries.cohorts import count_facts
     from arena.record.record import Record
-    from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
     from arena.rounds.open_world import open_dispatch, open_world
+    from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
 
     async def played() -> None:
         async with AsyncExitStack() as stack:

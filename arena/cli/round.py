@@ -69,8 +69,8 @@ def play(
     from arena.operations.incidents import report_decision_time
     from arena.record.record import Record
     from arena.record.schema.database import reading
-    from arena.rounds.season import check_decision_time, next_decision_time, play_time
     from arena.rounds.open_world import open_world
+    from arena.rounds.season import check_decision_time, next_decision_time, play_time
     from arena.scores.agent_summary import changed_since
     from arena.scores.cache.refresh import refresh_leaderboards
 

@@ -13,8 +13,8 @@ from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_rounds, read_taken_at
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob, open_queue, queue_address, run_worker
-from arena.rounds.turns import is_late, play_turns
 from arena.rounds.open_world import open_world
+from arena.rounds.turns import is_late, play_turns
 from arena.rounds.world import World
 
 DATABASE_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)

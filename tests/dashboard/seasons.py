@@ -7,8 +7,8 @@ from pathlib import Path
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.record import Record
-from arena.rounds.season import play_season
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_season
 from arena.scores.cache.refresh import refresh_cache
 from tests.builders import NOW
 

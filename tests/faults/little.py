@@ -16,8 +16,8 @@ from arena.config import load
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import READ_ONLY_OPTION
-from arena.rounds.season import play_season
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_season
 
 CONFIG = """\
 database: season.db

@@ -19,8 +19,8 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading, upgrade
-from arena.rounds.season import play_time
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_time
 from arena.rounds.world import Player
 from arena.verify import verify
 

@@ -14,8 +14,8 @@ from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.rounds.season import play_season
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_season
 from arena.verify import verify
 from markets.simulation.settings import Settings
 from markets.venues.simulator import venue

@@ -17,8 +17,8 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run
 from arena.record.files.backup import set_application_id
 from arena.record.record import Record
-from arena.rounds.season import play_season
 from arena.rounds.open_world import open_world
+from arena.rounds.season import play_season
 from markets.millionths import ONE
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.forked import Forks
