@@ -33,8 +33,8 @@ from arena.cli.dashboard import FLAGS as STREAMLIT
 from arena.cli.dashboard_address import ListenAddress, answers
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
-from arena.scores.cache.leaderboards import compute_leaderboard
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.leaderboard import compute_leaderboard
+from arena.scores.refresh import refresh_cache
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from dashboard.serve import seek_no_components
 from dashboard.source import ask
@@ -221,7 +221,7 @@ def memory(process: int) -> float:
 def of_board(record: Path) -> list[Measurement]:
     """The whole leaderboard as if nothing had been worked out before."""
     with open_read_only(str(record)) as engine, reading(engine) as connection:
-        took = timed(lambda: compute_leaderboard(connection, anew=True), repeat=2)
+        took = timed(lambda: compute_leaderboard(connection), repeat=2)
     return [row(f"a whole leaderboard from nothing: {took.wall:.2f} s", took, "5 s", 1 / BOARD, 1.0)]
 
 

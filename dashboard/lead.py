@@ -1,10 +1,8 @@
 """What the figures come to, and what they can't say: the first words of a page."""
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from dashboard.model import CohortLine
-from dashboard.times import moment
 from dashboard.words import count, day, plain
 
 STAMPS = {
@@ -12,8 +10,6 @@ STAMPS = {
     "replay": "Replay: not evidence of skill.",
 }
 """What has to be said of a record whose markets are not live."""
-
-WORKS_OUT = "`arena run`, the next `arena round`, or starting `arena dashboard` again works them out"
 
 
 def cohort_label(line: CohortLine) -> str:
@@ -37,14 +33,6 @@ def progress(line: CohortLine) -> str:
 def leading(sentence: str) -> str:
     """The sentence that leads a board, in Markdown: it names agents, whose names may be anything."""
     return plain(sentence, most=2_000)
-
-
-def freshness(made_at: datetime | None, fresh: bool, what: str = "Skill, intervals and calibration") -> str:
-    """Since when figures hold, where that has to be said; empty where they are up to date."""
-    if made_at is None:
-        return f"{what} have not been worked out yet: {WORKS_OUT}."
-    old = f"These figures are of {moment(made_at)}, and the record has changed since"
-    return "" if fresh else f"{old}: {WORKS_OUT} anew."
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.scores.cache.profiles import ProfileFigures
 from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.money.luck import Luck
 
 

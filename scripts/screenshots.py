@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 from arena.clock import now
 from arena.record.queries.markets import read_last_shown, read_market_interest
 from arena.record.record import Record
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.refresh import refresh_cache
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SCREEN, PHONE = 1440, 390

@@ -64,9 +64,9 @@ def show(
     from arena.cli.agents_summary import say_summary
     from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
-    from arena.scores.agent_profile import compute_agent_profile
     from arena.scores.agent_summary import agent_details, agent_summaries
-    from arena.scores.cache.profiles import agent_slices
+    from arena.scores.profiles.agent_profile import compute_agent_profile
+    from arena.scores.profiles.detailed_profile import agent_slices
 
     chosen = options(context, config, database)
     planned = chosen.known()

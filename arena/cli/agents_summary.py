@@ -15,7 +15,7 @@ from arena.cli.output import print_table, program
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.scores.cache.profiles import AgentSlice
+    from arena.scores.profiles.detailed_profile import AgentSlice
     from arena.scores.rules.reliability.calibration_slices import CalibrationSlice
 
 COLUMNS = (
@@ -73,7 +73,7 @@ def say_parts(data: Mapping[str, Any]) -> None:
 
 
 if TYPE_CHECKING:
-    from arena.scores.agent_profile import AgentProfile, ProfitOrigin
+    from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 
 MOST = 3
 """So many events are named that may still cost or bring money."""

@@ -54,7 +54,7 @@ def keep_up(address: str) -> None:
     from arena.clock import now
     from arena.record.record import Record
     from arena.record.schema.database import open_read_only, reading
-    from arena.scores.cache.refresh import is_stale, refresh_cache
+    from arena.scores.refresh import is_stale, refresh_cache
 
     with open_read_only(address) as engine, reading(engine) as connection:
         if not is_stale(connection):

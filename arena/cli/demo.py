@@ -120,7 +120,7 @@ def outcome(record: "Record") -> dict[str, Any]:
     from arena.record.hashes import state_hash
     from arena.record.queries.cohorts import count_facts, read_newest_time
     from arena.record.schema.database import reading
-    from arena.scores.cache.refresh import refresh_leaderboards
+    from arena.scores.refresh import refresh_leaderboards
 
     at = record.read(read_newest_time)
     with progress("Working out the boards") as moved:

@@ -34,9 +34,8 @@ def duel(
     from dataclasses import asdict
 
     from arena.record.schema.database import connect, reading
-    from arena.scores.cache.duels import cached_duel, events_needed
-    from arena.scores.cache.leaderboards import compute_duel
-    from arena.scores.comparisons import duel_sentences, holm_sentence
+    from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
+    from arena.scores.profiles.duels import events_needed, read_current_duel
 
     if one == other:
         hint = "arena agents list names them"
@@ -45,13 +44,14 @@ def duel(
     try:
         with reading(engine) as connection:
             found = compute_duel(connection, one, other, cohort)
-            kept = cached_duel(connection, one, other) if cohort is None else None
+            of_all = read_current_duel(connection, one, other) if cohort is None else None
     finally:
         engine.dispose()
     needed = events_needed(found)
     if as_json:
-        beside = {"adjusted": None if kept is None else kept.adjusted}
-        said = {"winner": found.winner(), "events_needed": needed}
-        print_json({"cohort": cohort} | asdict(found) | beside | said)
+        adjusted = {"adjusted": None if of_all is None else of_all.adjusted}
+        verdict = {"winner": found.winner(), "events_needed": needed}
+        print_json({"cohort": cohort} | asdict(found) | adjusted | verdict)
     else:
-        print("\n".join(filter(None, (*duel_sentences(found, needed), holm_sentence(kept) if kept else ""))))
+        sentences = (*duel_sentences(found, needed), "" if of_all is None else holm_sentence(of_all))
+        print("\n".join(filter(None, sentences)))

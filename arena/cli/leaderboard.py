@@ -130,9 +130,9 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     """The leaderboard of a record: the sentence that leads it, and its rows."""
     from dataclasses import asdict
 
-    from arena.scores.cache.leaderboards import compute_leaderboard
+    from arena.scores import leaderboard
 
-    found = asdict(compute_leaderboard(connection, cohort))
+    found = asdict(leaderboard.read_leaderboard(connection, cohort))
     rows = found.pop("rows")
     return found | {"leaderboard": rows}
 
@@ -141,11 +141,10 @@ def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> di
     """Every agent's skill, slice by slice."""
     from dataclasses import asdict
 
-    from arena.scores.cache.leaderboards import compute_slices
+    from arena.scores import slices
 
-    rows = [
-        {"slice": each.slice} | asdict(each.gain) for each in compute_slices(connection, by.value, cohort)
-    ]
+    found = slices.read_slices(connection, by.value, cohort)
+    rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
     return {"by": by.value, "slices": rows}
 
 
@@ -153,8 +152,7 @@ def read_expected(connection: "Connection", cohort: int | None) -> dict[str, Any
     """What scores would be if the latest prices were right."""
     from dataclasses import asdict
 
-    from arena.scores.cache.leaderboards import compute_provisional
-    from arena.scores.leaderboard import PROVISIONAL_NOTICE
+    from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional
 
     rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}

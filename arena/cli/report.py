@@ -80,7 +80,8 @@ def draw(address: str, file: Path, cohort: int | None) -> dict[str, Any]:
         complaints.seek(0)
         said = complaints.read().strip().splitlines()
     if "error" in found:
-        raise ArenaError(**found["error"], status=found["status"])
+        error = found["error"]
+        raise ArenaError(error["code"], error["message"], error["mend"], status=found["status"])
     if drawing.returncode:
         why = said[-1] if said else f"it ended with status {drawing.returncode}"
         raise ArenaError("report", f"the report could not be made: {why}", "report it, with these words")

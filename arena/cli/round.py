@@ -72,7 +72,7 @@ def play(
     from arena.rounds.open_world import open_world
     from arena.rounds.season import check_decision_time, next_decision_time, play_time
     from arena.scores.agent_summary import changed_since
-    from arena.scores.cache.refresh import refresh_leaderboards
+    from arena.scores.refresh import refresh_leaderboards
 
     async def one(at: datetime) -> "list[RoundReport]":
         say = partial(print, file=sys.stderr)

@@ -16,8 +16,7 @@ from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import open_read_only
 from arena.rounds.what_if import Change, WhatIfReport, what_if
-from arena.scores.cache.leaderboards import compute_leaderboard
-from arena.scores.leaderboard import Leaderboard
+from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.leaderboard import LeaderboardRow as Line
 
 __all__ = [
@@ -105,7 +104,7 @@ class Season:
 
     def score(self, cohort: int | None = None) -> Leaderboard:
         """The leaderboard: its sentence, and in `rows` the lines of `arena leaderboard`."""
-        return compute_leaderboard(self.connection, cohort)
+        return read_leaderboard(self.connection, cohort)
 
     def replay(
         self, change: Change | None = None, cohort: int | None = None, agent: str | None = None

@@ -5,7 +5,7 @@ By the code of the arena's own commands, so the figures are theirs. They are not
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -23,20 +23,17 @@ from arena.exports.table import (
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
-    AccountSummary,
     BetColumns,
     Floats,
     ForecastColumns,
-    take_rows,
 )
-from arena.record.queries.accounts import read_accounts, read_marked_cohort
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES
 from arena.record.schema.turn import FillRow
 from arena.record.schema.typed import select
-from arena.scores.leaderboard import AgentScores as Scores
-from arena.scores.leaderboard import score_agents
+from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow, read_scores, skill_order
 from arena.scores.positions import positions
 from arena.scores.rules import brier
 from markets.millionths import ONE
@@ -164,7 +161,7 @@ def _known(score: float) -> float | None:
     return None if math.isnan(score) else float(score)
 
 
-LEADERBOARD: dict[str, tuple[str, str]] = {
+LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "agent": ("the agent's name; `market` is the price itself", ""),
     "kind": ("its kind in its newest cohort", ""),
     "cohorts": ("cohorts that it played in", COUNT),
@@ -198,31 +195,24 @@ LEADERBOARD_KINDS: dict[Any, Kind] = {str: "text", int: "whole"}
 
 def _leaderboard_column(name: str, of: Any) -> ExportColumn:
     kind = LEADERBOARD_KINDS.get(of, "number")
-    return ExportColumn(name, kind, *LEADERBOARD[name], "" if of in LEADERBOARD_KINDS else UNKNOWN)
+    return ExportColumn(name, kind, *LEADERBOARD_MEANINGS[name], "" if of in LEADERBOARD_KINDS else UNKNOWN)
 
 
 LEADERBOARD_COLUMNS = (
     ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together"),
-    *(_leaderboard_column(name, of) for name, of in get_type_hints(Scores).items()),
+    *(_leaderboard_column(name, get_type_hints(LeaderboardRow)[name]) for name in LEADERBOARD_MEANINGS),
 )
 
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
     """The leaderboard over these cohorts, then that of each."""
     numbers = [stored.cohort.number for stored in cohorts]
-    stated, bets = read_forecast_columns(connection), read_bet_columns(connection)
-    accounts = read_accounts(connection)
+    whole = len(numbers) == len(read_cohorts(connection))
     for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
-        chosen = [account for account in accounts if account.cohort in some]
-        for row in _leaderboard(chosen, stated, bets, some):
-            yield cohort, *astuple(row)
-
-
-def _leaderboard(
-    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns, numbers: Sequence[int]
-) -> Sequence[Scores]:
-    mine, theirs = (np.isin(rows.cohort, numbers) for rows in (stated, bets))
-    return score_agents(accounts, take_rows(stated, mine), take_rows(bets, theirs))
+        board = LEADERBOARD.read_current(connection, cohort) if whole or cohort is not None else None
+        rows = read_scores(connection, some) if board is None else board.rows
+        for row in sorted(rows, key=skill_order):
+            yield cohort, *(getattr(row, name) for name in LEADERBOARD_MEANINGS)
 
 
 COMPUTED: tuple[ComputedTable, ...] = (

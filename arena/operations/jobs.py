@@ -29,7 +29,7 @@ from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
 from arena.rounds.sync import sync_resolutions, sync_venue
 from arena.rounds.world import World
-from arena.scores.cache.refresh import refresh_cache, refresh_leaderboards
+from arena.scores.refresh import refresh_cache, refresh_leaderboards
 from arena.verify.content import verified_content
 from markets.hashes import canonical
 from markets.venue import QuarantinedRecord, Venue, VenueError

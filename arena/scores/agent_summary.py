@@ -191,7 +191,7 @@ def _setups(every: Iterable[Cohort], extra: Collection[Path]) -> dict[str, Agent
 
 
 def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     for key, count in counts:
-        found[key] += count
-    return dict(sorted(found.items()))
+        sums[key] += count
+    return dict(sorted(sums.items()))

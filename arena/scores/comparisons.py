@@ -1,6 +1,6 @@
-"""What a season's comparisons come to: who is ahead of the market and of whom, and whether that is chance.
+"""The comparisons of a season: who is ahead of the market and of whom, and whether that is chance.
 
-What came of a duel, in the words that the command line and the pages share.
+The sentences on a duel are those that the command line and the pages share.
 """
 
 from collections import defaultdict
@@ -8,21 +8,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from arena.errors import ArenaError, count_text
 from arena.record.model.columns import ForecastColumns, Ints, evidence_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.scores.rules.comparisons.duel import Duel, duel
+from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.queries.forecasts import Connection, read_forecast_columns, read_line_ups
+from arena.scores.cache import CacheKind
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.duel import duel as direct_duel
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.gain import gains as gains_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.twins import TwinNoise, twin_noise
+from markets.garbage_collection import gc_paused
 
 EARLY_STAMP = "model released after the decision"
-COMPARISON_METHOD = "wild event bootstrap-t 1"
-"""The way in which comparisons are made; another name makes what was kept under this one stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Comparisons:
     """Everyone against the market and against each other, the surest gain first.
 
     `sentence` says who leads and whether that means anything yet; `leader` is None as long as it doesn't.
-    `ties` are runs of the board of which no two are told apart. `twin_noise` is how far twins lie apart.
+    `ties` are runs of the leaderboard of which nothing separates any two. `noise` is how far twins lie apart.
     """
 
     standings: tuple[RankedGain, ...] = ()
@@ -55,6 +59,16 @@ class Comparisons:
         return next((one for one in self.standings if one.gain.agent == agent), None)
 
 
+COMPARISONS = CacheKind("comparisons", "wild event bootstrap-t 1", TypeAdapter(Comparisons))
+"""The comparisons of all cohorts together, or of one by its number: what takes long of a leaderboard."""
+
+
+def compute_comparisons(connection: Connection, cohort: int | None = None) -> Comparisons:
+    """All comparisons of a record or of one cohort as of now."""
+    families = twin_families(read_line_ups(connection, cohort))
+    return compare_agents(read_forecast_columns(connection, cohort), families)
+
+
 def compare_agents(
     rows: ForecastColumns, families: Collection[Collection[str]] = (), seed: int = 0
 ) -> Comparisons:
@@ -62,14 +76,14 @@ def compare_agents(
     known = season_forecasts(rows)
     if not known.agents:
         return Comparisons()
-    found = standings(known, families, seed)
+    ranked = standings(known, families, seed)
     return Comparisons(
-        standings=tuple(RankedGain(gain, *found.places[gain.agent]) for gain in found.gains),
-        ties=tuple(group for group in found.groups if len(group) > 1),
-        state=found.verdict.state,
-        leader=found.verdict.leader,
-        events_needed=found.verdict.events_needed,
-        sentence=found.verdict.sentence,
+        standings=tuple(RankedGain(gain, *ranked.places[gain.agent]) for gain in ranked.gains),
+        ties=tuple(group for group in ranked.groups if len(group) > 1),
+        state=ranked.lead.state,
+        leader=ranked.lead.leader,
+        events_needed=ranked.lead.events_needed,
+        sentence=ranked.lead.sentence,
         noise=twin_noise(known, families),
     )
 
@@ -86,24 +100,32 @@ def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> D
         if name not in known.agents:
             hint = f"arena agents show {name} says how its turns went"
             raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", hint)
-    found = duel(known, one, other, seed)
-    return found if found.rows else indirect_duel(known, one, other, seed)
+    duel = direct_duel(known, one, other, seed)
+    return duel if duel.rows else indirect_duel(known, one, other, seed)
+
+
+@gc_paused()
+def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
+    """The same from a record, or from one cohort of it."""
+    for name in (one, other):
+        cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name)
+    return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
 def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
     """The rows that agents are compared on."""
-    kept = evidence_rows(rows)
-    instant = kept.cohort * (kept.round.max(initial=0) + 1) + kept.round
+    counted = evidence_rows(rows)
+    instant = counted.cohort * (counted.round.max(initial=0) + 1) + counted.round
     return check_season(
-        kept.agents,
-        kept.events,
-        agent=kept.agent,
+        counted.agents,
+        counted.events,
+        agent=counted.agent,
         instant=np.unique(instant, return_inverse=True)[1],
-        market=kept.market,
-        event=events_of(kept),
-        forecast=probability(kept.forecast),
-        reference=probability(kept.mid),
-        outcome=kept.outcome,
+        market=counted.market,
+        event=events_of(counted),
+        forecast=probability(counted.forecast),
+        reference=probability(counted.mid),
+        outcome=counted.outcome,
     )
 
 
@@ -133,40 +155,40 @@ def twin_families(settings: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
 EVEN_SENTENCE = "Nothing tells them apart: they always said the same."
 
 
-def duel_sentences(found: Duel, needed: int | None) -> list[str]:
+def duel_sentences(duel: Duel, needed: int | None) -> list[str]:
     """On what it rests, how large the gap is, and what that says: a sentence each."""
-    if found.gap is None:
-        return [f"Nothing can be said of {found.a} and {found.b}: {found.reason}."]
-    if found.gap == 0:
-        return [duel_basis(found), EVEN_SENTENCE]
-    return [duel_basis(found), gap_sentence(found), duel_verdict(found, needed)]
+    if duel.gap is None:
+        return [f"Nothing can be said of {duel.a} and {duel.b}: {duel.reason}."]
+    if duel.gap == 0:
+        return [duel_basis(duel), EVEN_SENTENCE]
+    return [duel_basis(duel), gap_sentence(duel), duel_conclusion(duel, needed)]
 
 
-def duel_basis(found: Duel) -> str:
+def duel_basis(duel: Duel) -> str:
     """On how much of what a duel rests."""
-    on_rows = count_text(found.rows, "common forecast")
-    how = on_rows if found.by == "rows" else "what each gains on the market, on its own rows"
-    on = f"{count_text(found.markets, 'market')}, {count_text(found.events, 'event')}"
-    return f"{found.a} against {found.b}, by {how}: {on} ({found.effective:.1f} effective)."
+    on_rows = count_text(duel.rows, "common forecast")
+    how = on_rows if duel.by == "rows" else "what each gains on the market, on its own rows"
+    on = f"{count_text(duel.markets, 'market')}, {count_text(duel.events, 'event')}"
+    return f"{duel.a} against {duel.b}, by {how}: {on} ({duel.effective:.1f} effective)."
 
 
-def gap_sentence(found: Duel) -> str:
+def gap_sentence(duel: Duel) -> str:
     """Who was closer and by how much, and how far chance may account for it."""
-    size = found.gap or 0.0
-    said = f"{found.a if size > 0 else found.b} was closer by {abs(size):.4f} Brier points"
-    if found.p is None:
-        return f"{said}."
-    span = "" if found.low is None else f", gap from {found.low:+.4f} to {found.high:+.4f}"
-    return f"{said} ({p_value_text(found.p)}{span})."
+    size = duel.gap or 0.0
+    sentence = f"{duel.a if size > 0 else duel.b} was closer by {abs(size):.4f} Brier points"
+    if duel.p is None:
+        return f"{sentence}."
+    span = "" if duel.low is None else f", gap from {duel.low:+.4f} to {duel.high:+.4f}"
+    return f"{sentence} ({p_value_text(duel.p)}{span})."
 
 
-def holm_sentence(found: Duel) -> str:
+def holm_sentence(duel: Duel) -> str:
     """What the p-value of the one pair that was asked for becomes as one of all duels there are."""
-    if found.adjusted is None or not found.gap:
+    if duel.adjusted is None or not duel.gap:
         return ""
-    winner = found.winner()
-    held = "chance alone may explain it" if winner is None else f"{winner} is still the better one"
-    return f"As one of all duels of the record, by Holm: {p_value_text(found.adjusted)}, {held}."
+    winner = duel.winner()
+    conclusion = "chance alone may explain it" if winner is None else f"{winner} is still the better one"
+    return f"As one of all duels of the record, by Holm: {p_value_text(duel.adjusted)}, {conclusion}."
 
 
 def p_value_text(p: float) -> str:
@@ -178,11 +200,11 @@ def p_value_text(p: float) -> str:
     return f"p = {p:.3f}" if p >= 0.0005 else "p < 0.001"
 
 
-def duel_verdict(found: Duel, needed: int | None) -> str:
+def duel_conclusion(duel: Duel, needed: int | None) -> str:
     """Whether that is more than chance."""
-    if found.reason:
-        return f"That says nothing yet: {found.reason}."
-    winner = found.winner()
+    if duel.reason:
+        return f"That says nothing yet: {duel.reason}."
+    winner = duel.winner()
     if winner is not None:
         return f"{winner} is the better one, by more than chance would explain."
     return "Chance alone may explain it." + (f" About {needed:,} more events would tell." if needed else "")

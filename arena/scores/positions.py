@@ -1,6 +1,6 @@
-"""What agents hold and what it made, lot by lot; and the same by market, by agent, and in all.
+"""Positions: what agents hold and what it made, lot by lot, by market, by agent, and in all.
 
-What an agent traded in a cohort, as the rules on money take it; all of it adds up to its P/L.
+The trades of an account are as the rules on money take them; all of them add up to its P/L.
 """
 
 from collections import defaultdict
@@ -66,9 +66,9 @@ class PositionGroup:
 def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
     """Every lot of every agent: agents in line-up order, what is held first, the largest first."""
     return [
-        found
+        position
         for name in marked.ledgers
-        for found in sorted(_agent_positions(name, marked, max_age), key=_position_order)
+        for position in sorted(_agent_positions(name, marked, max_age), key=_position_order)
     ]
 
 
@@ -100,34 +100,34 @@ def _position_order(position: Position) -> tuple[bool, int, str, str]:
     return not lot.shares, -size, position.market_id, position.side
 
 
-def by_market(found: Iterable[Position]) -> list[PositionGroup]:
+def by_market(lots: Iterable[Position]) -> list[PositionGroup]:
     """Market by market, both sides and all agents together, the most profitable first."""
     markets: dict[MarketId, list[Position]] = {}
-    for position in found:
+    for position in lots:
         markets.setdefault(position.market_id, []).append(position)
     groups = [merge_positions(name, rows, rows[0].question) for name, rows in markets.items()]
     return sorted(groups, key=lambda group: (-group.money.total, group.name))
 
 
-def by_agent(found: Iterable[Position], names: Sequence[str]) -> list[PositionGroup]:
+def by_agent(lots: Iterable[Position], names: Sequence[str]) -> list[PositionGroup]:
     """Agent by agent, those without a position too, the most profitable first."""
     agents: dict[str, list[Position]] = {name: [] for name in names}
-    for position in found:
+    for position in lots:
         agents[position.agent].append(position)
     groups = [merge_positions(name, rows) for name, rows in agents.items()]
     return sorted(groups, key=lambda group: (-group.money.total, group.name))
 
 
-def merge_positions(name: str, found: Sequence[Position], question: str = "") -> PositionGroup:
+def merge_positions(name: str, lots: Sequence[Position], question: str = "") -> PositionGroup:
     """All of these positions as one."""
     return PositionGroup(
         name=name,
         question=question,
-        agents=len({position.agent for position in found}),
-        lots=len(found),
-        held=sum(position.lot.shares > 0 for position in found),
-        stale=sum(position.stale != "" for position in found),
-        money=sum((position.money for position in found), Profit()),
+        agents=len({position.agent for position in lots}),
+        lots=len(lots),
+        held=sum(position.lot.shares > 0 for position in lots),
+        stale=sum(position.stale != "" for position in lots),
+        money=sum((position.money for position in lots), Profit()),
     )
 
 
@@ -162,8 +162,8 @@ def read_account_trades(
     marked = read_marked_cohort(connection, stored.id, agent)
     if marked is None:
         return []
-    found = positions(marked, stored.cohort.rules.quote_age)
-    markets = sorted({position.market_id for position in found})
+    lots = positions(marked, stored.cohort.rules.quote_age)
+    markets = sorted({position.market_id for position in lots})
     events = {page.id: page.event_id for page in read_newest_pages(connection, markets)}
     payouts = read_payouts(connection, markets)
     trades = read_trades(connection, stored.id, marked.at)
@@ -171,7 +171,7 @@ def read_account_trades(
     mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
     accounts = []
     for name, entries in marked.ledgers.items():
-        mine = [position for position in found if position.agent == name]
+        mine = [position for position in lots if position.agent == name]
         world = _MarketEnds(events, payouts, mids, trades.get(name, []), entries)
         worth = (entries[0].cash, *values[name])
         accounts.append(AccountTrades(name, tuple(world.trades), world.ends(mine), world.lots(mine), worth))
@@ -180,7 +180,7 @@ def read_account_trades(
 
 @dataclass(frozen=True, slots=True)
 class _MarketEnds:
-    """What an account's ends are worked out from. `mids` are those at the newest mark."""
+    """What the ends of an account's markets are computed from. `mids` are those at the newest mark."""
 
     events: Mapping[MarketId, str]
     payouts: Payouts
@@ -188,11 +188,11 @@ class _MarketEnds:
     trades: Sequence[TimedTrade]
     entries: Sequence[Entry]
 
-    def ends(self, found: Sequence[Position]) -> dict[str, MarketEnd]:
+    def ends(self, lots: Sequence[Position]) -> dict[str, MarketEnd]:
         """How the market of each position ended: paid is all that trades alone don't explain."""
         made: dict[MarketId, int] = defaultdict(int)
-        held = {position.market_id for position in found if position.lot.shares}
-        for position in found:
+        held = {position.market_id for position in lots if position.lot.shares}
+        for position in lots:
             made[position.market_id] += position.money.total
         for _, trade in self.trades:
             made[MarketId(trade.market)] -= trade.flow
@@ -223,13 +223,13 @@ class _MarketEnds:
         known = self.mids.get(market)
         return next(t.mid for _, t in reversed(self.trades) if t.market == market) if known is None else known
 
-    def lots(self, found: Sequence[Position]) -> tuple[HeldShares, ...]:
+    def lots(self, lots: Sequence[Position]) -> tuple[HeldShares, ...]:
         """What is still held."""
         return tuple(
             HeldShares(
                 p.market_id, self.events[p.market_id], p.side == "YES", p.lot.shares, self._mid(p.market_id)
             )
-            for p in found
+            for p in lots
             if p.lot.shares
         )
 
@@ -246,10 +246,10 @@ def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[s
     return [trade for _, trade in sorted(trades, key=lambda timed: timed[0])], ends
 
 
-def event_ties(found: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) -> dict[str, EventTie]:
+def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) -> dict[str, EventTie]:
     """How the events of these markets hang together, where one family has all of them; else nobody knows."""
     traded: dict[str, set[str]] = defaultdict(set)
     for market, end in ends.items():
         traded[end.event].add(market)
-    whole = [family for family in found if traded[family.event_id] <= set(family.market_ids)]
+    whole = [family for family in families if traded[family.event_id] <= set(family.market_ids)]
     return {family.event_id: "nested" if family.shape == "nested" else "exclusive" for family in whole}

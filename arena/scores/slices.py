@@ -4,11 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from arena.record.model.columns import UNKNOWN, ForecastColumns, Ints, take_rows
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.queries.markets import count_shown_rounds
+from arena.scores.cache import CacheKind
 from arena.scores.comparisons import gains
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.calibration_slices import HORIZON_DAYS, HORIZONS, PRICE_BANDS
+from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
 DAY = 86_400
@@ -28,11 +34,11 @@ class Slice:
 def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
     """Every agent against the market in each slice that holds something of its own, slice by slice."""
     names, place = BY[by](rows)
-    found = list[Slice]()
+    slices = list[Slice]()
     for number, name in enumerate(names):
         some = gains(take_rows(rows, np.flatnonzero(place == number)))
-        found += [Slice(name, gain) for gain in some if gain.rows]
-    return found
+        slices += [Slice(name, gain) for gain in some if gain.rows]
+    return slices
 
 
 def category(rows: ForecastColumns) -> Labels:
@@ -54,13 +60,13 @@ def price(rows: ForecastColumns) -> Labels:
 
 
 def cohort(rows: ForecastColumns) -> Labels:
-    """In which cohort it was said."""
+    """In which cohort it was forecast."""
     numbers, place = np.unique(rows.cohort, return_inverse=True)
     return [f"cohort {number}" for number in numbers.tolist()], place
 
 
 def release(rows: ForecastColumns) -> Labels:
-    """How long ago the model was released when it said so."""
+    """How long ago the model had been released by then."""
     names = [*(name for _, name in AGES), "later", "release unknown"]
     known = np.where(rows.released == UNKNOWN, 0, rows.released)
     age = np.searchsorted([DAY * days for days, _ in AGES], rows.at - known, side="right")
@@ -71,3 +77,28 @@ BY: Mapping[str, Callable[[ForecastColumns], Labels]] = {
     each.__name__: each for each in (category, horizon, price, cohort, release)
 }
 """What rows can be sliced by."""
+
+SLICES = CacheKind("slices", "slices 1", TypeAdapter(tuple[Slice, ...]))
+"""All slices of all cohorts by one of `BY`."""
+
+
+def read_slices(connection: Connection, by: str, cohort: int | None = None) -> Sequence[Slice]:
+    """Every agent against the market, slice by slice: cached ones while they are current, else as of now."""
+    cached = SLICES.read_current(connection, by) if cohort is None else None
+    return compute_slices(connection, by, cohort) if cached is None else cached
+
+
+@gc_paused()
+def compute_slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
+    """The same as of now."""
+    select_cohorts(read_cohorts(connection), cohort)
+    return slice_gains(read_forecast_columns(connection, cohort), by)
+
+
+CATEGORIES = CacheKind(
+    "categories",
+    "categories 1",
+    TypeAdapter(tuple[str, ...]),
+    lambda connection, _: f"{count_shown_rounds(connection)} rounds",
+)
+"""The categories of all that agents were shown, those with most markets first."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from arena.scores.cache.calibrations import ForecasterCalibration
 from arena.scores.comparisons import p_value_text
+from arena.scores.profiles.calibrations import ForecasterCalibration
 from dashboard.charts.style import Chart, data, percent, unchecked
 from dashboard.palette import MARKET, MARKET_DASH, AgentLook
 from dashboard.words import count

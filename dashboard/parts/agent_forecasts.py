@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from arena.scores.cache.profiles import DetailedProfile, NotableForecast
+from arena.scores.profiles.detailed_profile import DetailedProfile, NotableForecast
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.chart import draw
@@ -38,7 +38,7 @@ def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: 
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
-    _blind(found.portrait.blind)
+    _blind(found.profile.blind)
     _remarks("Best calls", "It lay closest to what happened, where the price did not.", found.best, name)
     _remarks("Worst calls", "The price lay closer, by the most.", found.worst, name)
 
@@ -57,7 +57,7 @@ def _skill(found: DetailedProfile, by: str, look: AgentLook) -> None:
 
 def _reliability(found: DetailedProfile, look: AgentLook) -> None:
     st.subheader("Calibration", anchor=False)
-    diagrams = {"Stated": found.portrait.calibration, "Anchored": found.anchored, "Implied": found.implied}
+    diagrams = {"Stated": found.profile.calibration, "Anchored": found.anchored, "Implied": found.implied}
     drawn = {title: one for title, one in diagrams.items() if one.points}
     if not drawn:
         st.info("No market has resolved yet: calibration needs forecasts with an outcome.", icon=WAITING)
@@ -108,7 +108,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
 
 def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
     st.subheader("Coherence", anchor=False)
-    told = found.portrait.coherence
+    told = found.profile.coherence
     if told.loss is None:
         st.info(f"Nothing to judge: {told.reason or 'no event with several markets'}.", icon=WAITING)
         return
@@ -120,9 +120,9 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
         ),
         help="Probabilities of one event's outcomes should add up, and a wider claim be no less likely.",
     )
-    if found.portrait.bargains and told.worst:
+    if found.profile.bargains and told.worst:
         st.caption(escaped(f"The worst gives away ${told.worst:.4f} per $1, by these trades with it:"))
-        deals = found.portrait.bargains
+        deals = found.profile.bargains
         listing(
             {
                 "Trade": ["buy YES" if deal.buy else "sell YES" for deal in deals],

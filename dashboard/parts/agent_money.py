@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.agent_profile import ProfitOrigin
-from arena.scores.cache.profiles import DetailedProfile
+from arena.scores.profiles.agent_profile import ProfitOrigin
+from arena.scores.profiles.detailed_profile import DetailedProfile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.money.event_exposure import EventExposure
 from dashboard.chart import draw
@@ -24,7 +24,7 @@ WAITING = ":material/hourglass_empty:"
 def show_split(found: DetailedProfile) -> None:
     """The parts of its profit, adding up to it, and how much of the edge is proven."""
     st.subheader("Where the profit came from", anchor=False)
-    money = found.portrait.money
+    money = found.profile.money
     if money is None or (not money.split.pnl and not money.luck.events):
         st.info("It has made no bet yet, so there is no profit to split.", icon=WAITING)
         return

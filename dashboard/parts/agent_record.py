@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from arena.scores.cache.profiles import DetailedProfile
+from arena.scores.profiles.detailed_profile import DetailedProfile
 from dashboard.chart import draw
 from dashboard.charts.agent import profit_curve
 from dashboard.links import go
@@ -19,7 +19,7 @@ from markets.millionths import ONE
 def show(page: AgentPage, points: Sequence[PnlPoint], found: DetailedProfile | None, look: AgentLook) -> None:
     """The curve with its luck band, then a row a cohort."""
     st.subheader("Profit and loss", anchor=False)
-    money = None if found is None else found.portrait.money
+    money = None if found is None else found.profile.money
     if not points:
         st.info(
             "Its account was not valued yet: the curve starts with the first round, `arena round`.",

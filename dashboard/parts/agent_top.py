@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from arena.scores.cache.profiles import DetailedProfile
 from arena.scores.comparisons import p_value_text
+from arena.scores.profiles.detailed_profile import DetailedProfile
 from arena.scores.rules.comparisons.gain import Gain
 from dashboard.queries.agent import AgentCohort, AgentPage
 from dashboard.words import code, count, gained
@@ -16,7 +16,7 @@ def show(page: AgentPage, found: DetailedProfile | None) -> None:
     """What it is, the verdict in a sentence, and the figures that matter most."""
     st.caption(_line(page))
     if found is not None:
-        st.markdown(verdict(found.portrait.gain))
+        st.markdown(verdict(found.profile.gain))
     with st.container(horizontal=True, gap="medium"):
         for label, value, said in figures(page, found):
             st.metric(label, value, help=said, width="content")
@@ -50,8 +50,8 @@ def verdict(gain: Gain | None) -> str:
 
 def figures(page: AgentPage, found: DetailedProfile | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure at the head of the page."""
-    gain = None if found is None else found.portrait.gain
-    brier = None if found is None else found.portrait.calibration.parts.brier
+    gain = None if found is None else found.profile.gain
+    brier = None if found is None else found.profile.calibration.parts.brier
     known = [stay.pnl for stay in page.stays if stay.pnl is not None]
     return [
         (

@@ -8,8 +8,8 @@ import streamlit as st
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState, Spending, Status
 from arena.record.queries.turns import TurnActivity
-from arena.scores.cache.entry import CacheEntry
-from arena.scores.cache.rank_moves import RankMove, RankMoves
+from arena.scores.cache import CacheEntry
+from arena.scores.profiles.rank_moves import RankMove, RankMoves
 from dashboard.links import link
 from dashboard.queries.activity import activity
 from dashboard.queries.status import arena_status
@@ -90,14 +90,14 @@ def _decisions(newest: RoundState | None, acted: Sequence[TurnActivity]) -> None
         link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
 
 
-def _week(kept: CacheEntry[RankMoves] | None) -> None:
+def _week(entry: CacheEntry[RankMoves] | None) -> None:
     st.markdown("**Resolved in a week**")
-    if kept is None:
+    if entry is None:
         st.caption("It is worked out with the next results.")
         return
-    moves = kept.value
+    moves = entry.value
     st.markdown(f"{count(moves.markets, 'market')} of {count(moves.events, 'event')}")
-    st.caption(f"Since {day(moves.since)}. {'' if kept.fresh else 'More has ended since.'}".strip())
+    st.caption(f"Since {day(moves.since)}. {'' if entry.is_current else 'More has ended since.'}".strip())
     told = moved(moves)
     if moves.markets and not told:
         st.caption("Nobody's place has changed.")

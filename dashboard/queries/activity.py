@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from arena.record.queries.forecasts import Connection
 from arena.record.queries.turns import TurnActivity, read_busiest_turns
-from arena.scores.cache.entry import CacheEntry
-from arena.scores.cache.rank_moves import RankMoves, cached_moves
+from arena.scores.cache import CacheEntry
+from arena.scores.profiles.rank_moves import RANK_MOVES, RankMoves
 from dashboard.source import RecordSource, ask, cached
 
 NAMED = 3
@@ -28,4 +28,4 @@ def activity(record: RecordSource, round: int | None) -> Activity:
 
 def _read(connection: Connection, round: int | None) -> Activity:
     turns = () if round is None else tuple(read_busiest_turns(connection, round, NAMED))
-    return Activity(turns, cached_moves(connection))
+    return Activity(turns, RANK_MOVES.read(connection))

@@ -22,9 +22,9 @@ from arena.record.queries.agents import (
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
 from arena.record.queries.forecasts import Connection
 from arena.record.queries.market_history import read_event_questions, read_questions
-from arena.scores.cache.entry import CacheEntry
-from arena.scores.cache.profiles import DetailedProfile, cached_profile
+from arena.scores.cache import CacheEntry
 from arena.scores.positions import Position, positions
+from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile
 from dashboard.model import PnlPoint
 from dashboard.source import RecordSource, ask, cached
 from markets.millionths import ONE
@@ -86,7 +86,7 @@ def curve(record: RecordSource, name: str) -> tuple[PnlPoint, ...]:
 @cached
 def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | None:
     """What was worked out of it last."""
-    return ask(record, lambda connection: cached_profile(connection, name))
+    return ask(record, lambda connection: PROFILE.read(connection, name))
 
 
 @cached

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.model.cohort import Cohort
@@ -10,10 +10,9 @@ from arena.record.queries.accounts import AccountEquity, EquityPoint, read_accou
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import SettlementCount, read_settlement_counts
-from arena.scores.cache.calibrations import CohortCalibrations, cached_calibrations
-from arena.scores.cache.entry import CacheEntry
-from arena.scores.cache.leaderboards import cached_leaderboard
-from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.cache import CacheEntry
+from arena.scores.leaderboard import LEADERBOARD, Leaderboard
+from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations
 from dashboard.model import CohortLine, PnlPoint, RoundDecision
 from dashboard.queries.season import line_of
 from dashboard.source import RecordSource, ask, cached
@@ -34,17 +33,15 @@ BACK = {
 class CohortPage:
     """One cohort: what was frozen, what differs from the cohort before, and its standings.
 
-    `changed` is None for the first cohort; `money` is there where the standings were never worked out.
+    `changed` is None for the first cohort; `money` is there where the standings were never computed.
     """
 
     line: CohortLine
     cohort: Cohort
     before: int | None
     changed: tuple[str, ...]
-    rows: tuple[LeaderboardRow, ...]
+    board: CacheEntry[Leaderboard] | None
     money: tuple[AccountEquity, ...]
-    made_at: datetime | None
-    fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +67,22 @@ def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
 
 @cached
 def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrations] | None:
-    """How calibrated a cohort's agents were, as it was worked out last."""
-    return ask(record, lambda connection: cached_calibrations(connection, number))
+    """How calibrated a cohort's agents were, as it was computed last."""
+    return ask(record, lambda connection: CALIBRATIONS.read(connection, number))
 
 
 def _read_cohort(connection: Connection, number: int) -> CohortPage:
     known = read_cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
-    found = cached_leaderboard(connection, number)
+    board = LEADERBOARD.read(connection, number)
     return CohortPage(
         line=line_of(connection, stored),
         cohort=stored.cohort,
         before=None if before is None else before.number,
         changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),
-        rows=() if found is None else found.value.rows,
-        money=tuple(read_account_equity(connection, number)) if found is None else (),
-        made_at=None if found is None else found.made_at,
-        fresh=found is not None and found.fresh,
+        board=board,
+        money=tuple(read_account_equity(connection, number)) if board is None else (),
     )
 
 

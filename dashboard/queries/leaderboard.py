@@ -1,31 +1,28 @@
 """What the leaderboard page asks of the record."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 
 from arena.record.queries.accounts import AccountEquity, read_account_equity
 from arena.record.queries.forecasts import Connection
-from arena.scores.cache.entry import CacheEntry
-from arena.scores.cache.leaderboards import cached_leaderboard, cached_slices
-from arena.scores.cache.profiles import ProfileFigures, cached_figures
-from arena.scores.leaderboard import Leaderboard
-from arena.scores.slices import Slice
+from arena.scores.cache import CacheEntry
+from arena.scores.leaderboard import LEADERBOARD, Leaderboard
+from arena.scores.profiles.detailed_profile import FIGURES
+from arena.scores.slices import SLICES, Slice
 from dashboard.model import LeaderboardLine
 from dashboard.source import RecordSource, ask, cached
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardPage:
-    """A leaderboard as it was worked out last; without one, what every account is worth.
+    """A leaderboard as it was computed last; without one, the equity of every account.
 
-    `briefs` are of all cohorts together, whatever the board is of. `made_at` is that of what is older.
+    The figures beside the rows are of all cohorts together: the leaderboard of one has none. The entry has
+    the time of what is older.
     """
 
-    ranking: Leaderboard | None
+    board: CacheEntry[Leaderboard] | None
     lines: tuple[LeaderboardLine, ...]
     money: tuple[AccountEquity, ...]
-    made_at: datetime | None
-    fresh: bool
 
 
 @cached
@@ -37,22 +34,17 @@ def leaderboard_page(record: RecordSource, cohort: int | None = None) -> Leaderb
 @cached
 def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
     """Every agent against the market in each part of the season by something."""
-    return ask(record, lambda connection: cached_slices(connection, by))
+    return ask(record, lambda connection: SLICES.read(connection, by))
 
 
 def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
-    found = cached_leaderboard(connection, cohort)
-    if found is None:
-        return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)), None, fresh=False)
-    briefs = cached_figures(connection) if cohort is None else None
-    made = [found.made_at, *([] if briefs is None else [briefs.made_at])]
-    fresh = found.fresh and (briefs is None or briefs.fresh)
-    return LeaderboardPage(found.value, lines(found.value, briefs), (), min(made), fresh)
-
-
-def lines(
-    ranking: Leaderboard, briefs: CacheEntry[tuple[ProfileFigures, ...]] | None
-) -> tuple[LeaderboardLine, ...]:
-    """The rows of a ranking, each with its brief where there is one."""
-    known = {} if briefs is None else {brief.agent: brief for brief in briefs.value}
-    return tuple(LeaderboardLine(row, known.get(row.agent)) for row in ranking.rows)
+    board = LEADERBOARD.read(connection, cohort)
+    if board is None:
+        return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
+    figures = FIGURES.read(connection) if cohort is None else None
+    by_agent = {} if figures is None else {one.agent: one for one in figures.value}
+    if figures is not None:
+        made_at = min(board.made_at, figures.made_at)
+        board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
+    lines = (LeaderboardLine(row, by_agent.get(row.agent)) for row in board.value.rows)
+    return LeaderboardPage(board, tuple(lines), ())

@@ -23,7 +23,7 @@ from arena.record.queries.markets import (
 )
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
-from arena.scores.cache.categories import cached_categories
+from arena.scores.slices import CATEGORIES
 from dashboard.source import RecordSource, ask, cached
 from markets.model import MarketId
 
@@ -100,13 +100,15 @@ Matches = Mapping[MarketId, MarketMatch]
 @cached
 def menu(record: RecordSource, event: str) -> FilterMenu:
     """What can be chosen beside words to search for."""
-    return ask(
-        record,
-        lambda connection: FilterMenu(
-            is_empty=not was_any_shown(connection),
-            categories=cached_categories(connection),
-            about=read_event_questions(connection, [event]).get(event) if event else None,
-        ),
+    return ask(record, lambda connection: _read_menu(connection, event))
+
+
+def _read_menu(connection: Connection, event: str) -> FilterMenu:
+    categories = CATEGORIES.read(connection)
+    return FilterMenu(
+        is_empty=not was_any_shown(connection),
+        categories=() if categories is None else categories.value,
+        about=read_event_questions(connection, [event]).get(event) if event else None,
     )
 
 

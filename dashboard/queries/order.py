@@ -1,6 +1,6 @@
 """In which order agents are offered: as they stand on the board, models before rules."""
 
-from arena.scores.cache.leaderboards import cached_leaderboard
+from arena.scores.leaderboard import LEADERBOARD
 from dashboard.queries.season import season
 from dashboard.source import RecordSource, ask, cached
 
@@ -8,7 +8,7 @@ from dashboard.source import RecordSource, ask, cached
 @cached
 def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     """The names of all agents; those that stand on no board yet come last, in line-up order."""
-    kept = ask(record, cached_leaderboard)
+    board = ask(record, LEADERBOARD.read)
     kinds = dict(season(record).agents)
-    ranked = [row.agent for row in kept.value.rows if row.agent in kinds] if kept is not None else []
+    ranked = [row.agent for row in board.value.rows if row.agent in kinds] if board is not None else []
     return tuple(sorted(dict.fromkeys([*ranked, *kinds]), key=lambda name: kinds[name] != "llm"))

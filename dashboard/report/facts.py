@@ -7,9 +7,8 @@ from arena.errors import ArenaError
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.forecasts import Connection, read_forecast_columns
-from arena.scores.cache.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
-from arena.scores.cache.leaderboards import compute_leaderboard
-from arena.scores.leaderboard import MARKET, Leaderboard
+from arena.scores.leaderboard import MARKET, Leaderboard, read_leaderboard
+from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from dashboard.model import CohortLine, PnlPoint, RoundDecision
 from dashboard.palette import AgentLook, looks
 from dashboard.queries.season import line_of
@@ -49,7 +48,7 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     if not stored:
         hint = "arena round plays the first, arena demo a season"
         raise ArenaError("no_cohort", "the record holds no cohort yet", hint)
-    found = compute_leaderboard(connection, cohort)
+    found = read_leaderboard(connection, cohort)
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from arena.scores.cache.profiles import DetailedProfile
+from arena.scores.profiles.detailed_profile import DetailedProfile
 from dashboard.cache import show_cached
 from dashboard.choice import choice
 from dashboard.lead import stamps
@@ -35,8 +35,8 @@ def show(source: RecordSource) -> None:
     if asked is not None and asked not in names:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     name = choice("Agent", "agent", names, next(iter(names)), "list")
-    page, kept = queries.agent_page(source, name), queries.profile(source, name)
-    found = show_cached(kept, LATER)
+    page, entry = queries.agent_page(source, name), queries.profile(source, name)
+    found = show_cached(entry, LATER)
     agent_top.show(page, found)
     for said in stamps(line for line in known.cohorts if line.number in {stay.cohort for stay in page.stays}):
         st.caption(said)
@@ -54,14 +54,14 @@ def show(source: RecordSource) -> None:
 
 def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str, look: AgentLook) -> None:
     if found is not None:
-        asked = tuple(deal.market_id for deal in found.portrait.bargains)
+        asked = tuple(deal.market_id for deal in found.profile.bargains)
         agent_forecasts.show(found, queries.questions(source, asked), name, look)
 
 
 def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
         agent_money.show_split(found)
-        stakes = found.portrait.at_stake
+        stakes = found.profile.at_stake
         agent_money.show_stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
     agent_money.show_holdings(queries.holdings(source, name))
 

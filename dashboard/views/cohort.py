@@ -6,14 +6,15 @@ from typing import Any, cast
 import streamlit as st
 
 from arena.record.model.cohort import Cohort
-from arena.scores.cache.calibrations import CohortCalibrations, ForecasterCalibration
+from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCalibration
+from dashboard.cache import cache_note
 from dashboard.chart import draw
 from dashboard.charts.calibration import PANEL, calibration
 from dashboard.charts.curves import Unit, pnl_curves
 from dashboard.choice import choice
 from dashboard.cohort_rules import rules, settings
 from dashboard.columns import BRIEF, COLUMNS
-from dashboard.lead import cohort_label, freshness, progress, stamps
+from dashboard.lead import cohort_label, progress, stamps
 from dashboard.links import go, link
 from dashboard.listing import listing
 from dashboard.model import LeaderboardLine
@@ -77,16 +78,17 @@ def _curves(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLoo
 
 def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Standings", anchor=False)
-    if said := freshness(page.made_at, page.fresh):
-        st.info(said, icon=":material/history:")
-    if page.made_at is None:
+    if note := cache_note(page.board):
+        st.info(note, icon=":material/history:")
+    if page.board is None:
         show_money(page.money, drawn)
         return
-    lines = [LeaderboardLine(row) for row in page.rows]
-    names = [row.agent for row in page.rows]
+    rows = page.board.value.rows
+    lines = [LeaderboardLine(row) for row in rows]
+    names = [row.agent for row in rows]
     columns = [column for column in COLUMNS if column.key in BRIEF]
     figures = cells(lines, columns)
-    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(page.rows, drawn)} | figures
+    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(rows, drawn)} | figures
     said = "Standings of the cohort: one row an agent, which leads to the agent's page"
     row = clicked_row(data, "standings", config(columns), said)
     link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
@@ -97,18 +99,18 @@ def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
 def _calibration(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     st.subheader("Calibration", anchor=False)
     reading = choice("Reading", "reading", READINGS, "stated")
-    kept = calibrations(record, page.line.number)
-    if kept is None:
-        st.info(freshness(None, False, "Calibration and its bands"), icon=":material/hourglass_empty:")
+    entry = calibrations(record, page.line.number)
+    if entry is None:
+        st.info(cache_note(None, "Calibration and its bands"), icon=":material/hourglass_empty:")
         return
-    agents = _in_reading(kept.value, reading)
+    agents = _in_reading(entry.value, reading)
     if not any(agent.scored for agent in agents):
         waiting = sum(agent.made for agent in agents)
         why = "No market has resolved yet." if waiting else "Nobody has bet yet."
         st.info(f"{why} Calibration needs forecasts with an outcome.", icon=":material/hourglass_empty:")
         return
-    if said := freshness(kept.made_at, kept.fresh):
-        st.info(said, icon=":material/history:")
+    if note := cache_note(entry):
+        st.info(note, icon=":material/history:")
     st.caption(
         f"{MEANT[reading]} On the diagonal, what was called 70% likely came true 70% of the time. A line "
         "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
@@ -124,10 +126,10 @@ def _calibration(record: RecordSource, page: CohortPage, drawn: Mapping[str, Age
 @cached
 def _panel(record: RecordSource, number: int, reading: str, agent: str, look: AgentLook) -> dict[str, Any]:
     """An agent's calibration as it is drawn; a page has a dozen, and each takes its time to be made."""
-    kept = calibrations(record, number)
-    assert kept is not None
-    [mine] = [one for one in _in_reading(kept.value, reading) if one.agent == agent]
-    return calibration(mine, kept.value.market, look).to_dict(validate=False)
+    entry = calibrations(record, number)
+    assert entry is not None
+    [mine] = [one for one in _in_reading(entry.value, reading) if one.agent == agent]
+    return calibration(mine, entry.value.market, look).to_dict(validate=False)
 
 
 def _some(agents: Sequence[ForecasterCalibration]) -> Sequence[ForecasterCalibration]:

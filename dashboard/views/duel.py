@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.cache.duels import DecidingMarket, DuelDetails
 from arena.scores.comparisons import duel_sentences, p_value_text
+from arena.scores.profiles.duels import DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from dashboard.cache import show_cached
 from dashboard.chart import draw
@@ -51,20 +51,20 @@ def show(record: RecordSource) -> None:
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
     a, b = _two(by_leaderboard(record))
-    kept = show_cached(duels(record, a), LATER)
-    if kept is None:
+    every = show_cached(duels(record, a), LATER)
+    if every is None:
         return
     for said in stamps(known.cohorts):
         st.caption(said)
     drawn = looks(known.agents)
-    found = next((one for one in kept if one.duel.b == b), None)
+    found = next((one for one in every if one.duel.b == b), None)
     if found is None:
         st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
     else:
         _verdict(found)
         _spread(found, drawn)
         _deciders(found)
-    _others(kept, a, b)
+    _others(every, a, b)
 
 
 def _two(names: Sequence[str]) -> tuple[str, str]:
@@ -164,10 +164,10 @@ def _head(agent: str) -> str:
     return f"{agent if len(agent) <= WIDEST else f'{agent[: WIDEST - 1]}…'} %"
 
 
-def _others(kept: Sequence[DuelDetails], a: str, b: str) -> None:
+def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
     st.subheader(f"All duels of {plain(a)}", anchor=False)
     st.caption("Against everyone, the largest gap first. Click a row to see that duel.")
-    rows = sorted(kept, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
+    rows = sorted(every, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
     data: dict[str, list[Any]] = {
         "Against": [one.duel.b for one in rows],
         "Gap": [one.duel.gap for one in rows],

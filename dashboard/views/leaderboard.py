@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from arena.scores.slices import Slice
+from dashboard.cache import cache_note
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
-from dashboard.lead import cohort_label, freshness, leading, stamps
+from dashboard.lead import cohort_label, leading, stamps
 from dashboard.links import go
 from dashboard.model import LeaderboardLine, SeasonOverview
 from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
@@ -50,7 +51,7 @@ def show(record: RecordSource) -> None:
         _lead(record, known, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, drawn)
-    elif shown.ranking is None:
+    elif shown.board is None:
         show_money(shown.money, drawn)
     else:
         _whole(shown, drawn, chosen)
@@ -58,12 +59,12 @@ def show(record: RecordSource) -> None:
 
 def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """The first words: who leads and whether that means anything yet; then what is going on."""
-    if shown.ranking is not None:
-        st.markdown(leading(shown.ranking.sentence))
+    if shown.board is not None:
+        st.markdown(leading(shown.board.value.sentence))
     for said in stamps(c for c in known.cohorts if chosen in (ALL, str(c.number))):
         st.caption(said)
-    if said := freshness(shown.made_at, shown.fresh):
-        st.info(said, icon=":material/history:")
+    if note := cache_note(shown.board):
+        st.info(note, icon=":material/history:")
     show_happening(record)
 
 
@@ -123,18 +124,18 @@ def _download(text: str, name: str) -> None:
 
 def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[str, AgentLook]) -> None:
     """Every agent against the price in one part of the season."""
-    kept = parts(record, by)
-    if kept is None:
-        st.info(freshness(None, False, "Parts of the season"), icon=":material/hourglass_empty:")
+    entry = parts(record, by)
+    if entry is None:
+        st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
-    names = list(dict.fromkeys(part.slice for part in kept.value))
+    names = list(dict.fromkeys(part.slice for part in entry.value))
     if not names:
         st.info("No market has resolved yet: parts come with the first results.")
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         chosen = choice("Part", "part", {name: name for name in names}, names[0], "list")
         words = typed("Search", "search", "Search names")
-    here = [part for part in kept.value if part.slice == chosen]
+    here = [part for part in entry.value if part.slice == chosen]
     rows = _surest(matching(here, words, lambda part: part.gain.agent))
     agents = [part.gain.agent for part in rows]
     data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from arena.record.schema.database import connect, reading
-from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import compute_leaderboard
 from tests.browser.watching import PATIENCE, Watched, back, open_at, rows_of, settled
 from tests.dashboard.serving import Served
 

@@ -13,7 +13,7 @@ from arena.record.schema.database import connect
 from arena.record.write.calls import add_call
 from arena.record.write.operations import add_incidents
 from arena.record.write.quarantine import quarantine_records
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.refresh import refresh_cache
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS

@@ -13,7 +13,7 @@ from arena.cli.init import template
 from arena.config import load
 from arena.record.record import Record
 from arena.rounds.replay import arrange_replay, open_recording
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.dashboard.seasons import play

@@ -9,7 +9,7 @@ from arena.config import load
 from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 
 HOSTILE = "http://203.0.113.9/_x_:fire:"

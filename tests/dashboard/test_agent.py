@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +20,9 @@ from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.write.rollups import put_rollups
-from arena.scores.agent_profile import compute_agent_profile
-from arena.scores.cache.entry import to_rollup
-from arena.scores.cache.profiles import PROFILE_FORM, PROFILES_METHOD, cached_profile, profile_name
-from arena.scores.leaderboard import read_agent_scores
+from arena.scores.leaderboard import read_scores
+from arena.scores.profiles.agent_profile import compute_agent_profile
+from arena.scores.profiles.detailed_profile import PROFILE
 from dashboard.charts.agent import PARTS, histogram, reliability, waterfall
 from dashboard.charts.style import Chart
 from dashboard.palette import looks
@@ -80,7 +80,7 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
     table = page.dataframe[0].value
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
-        (row,) = [row for row in read_agent_scores(connection, int(number)) if row.agent == name]
+        (row,) = [row for row in read_scores(connection, [int(number)]) if row.agent == name]
         line = table.iloc[place]
         assert math.isclose(line["P/L $"], row.pnl or 0.0)
         assert math.isclose(line["Return %"], row.return_pct or 0.0)
@@ -94,7 +94,7 @@ def test_the_head_has_the_figures_of_all_cohorts(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     page = opened("agent", record, monkeypatch, agent=name)
-    (row,) = [row for row in read_agent_scores(connection) if row.agent == name]
+    (row,) = [row for row in read_scores(connection) if row.agent == name]
     assert row.pnl is not None
     assert figure(page, "Skill") == f"{row.skill:+.4f}"
     assert figure(page, "Brier") == f"{row.brier_stated:.4f}"
@@ -145,7 +145,7 @@ def test_the_waterfall_adds_up_to_the_profit(
     assert all(math.isclose(a["end"], b["start"], abs_tol=1e-6) for a, b in pairwise(parts))
     assert math.isclose(sum(part["amount"] for part in parts), whole["amount"], abs_tol=1e-6)
     assert math.isclose(parts[-1]["end"], whole["end"], abs_tol=1e-6)
-    (row,) = [row for row in read_agent_scores(connection) if row.agent == "oracle"]
+    (row,) = [row for row in read_scores(connection) if row.agent == "oracle"]
     assert math.isclose(whole["amount"], row.pnl or 0.0, abs_tol=0.01)
     assert f"In all +\\${row.pnl:,.2f}" in words(page)
 
@@ -157,7 +157,7 @@ def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
     assert [each.value for each in page.subheader][:3] == ["Skill in parts", "Calibration", "What it states"]
     titles = [spec["title"]["text"] for spec in charts(page) if "title" in spec]
     assert titles == ["Stated", "Anchored", "Implied"]
-    kept = cached_profile(connection, "random")
+    kept = PROFILE.read(connection, "random")
     assert kept is not None
     parts = page.dataframe[0].value
     assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
@@ -173,7 +173,7 @@ def test_the_histogram_counts_every_stated_probability(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="random")
-    kept = cached_profile(connection, "random")
+    kept = PROFILE.read(connection, "random")
     assert kept is not None
     bars = rows_in(histogram(kept.value.histogram, looks([("random", "random")])["random"]), "count")
     assert sum(bar["count"] for bar in bars) == int(figure(page, "Forecasts").replace(",", ""))
@@ -228,12 +228,10 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     database.write_bytes(record.read_bytes())
     opened_record = Record.open(str(database))
     with reading(opened_record.engine) as connection:
-        kept = cached_profile(connection, "oracle")
-    assert kept is not None
-    opened_record.write(
-        put_rollups,
-        [to_rollup(profile_name("oracle"), f"{PROFILES_METHOD}: before", NOW, PROFILE_FORM, kept.value)],
-    )
+        kept = PROFILE.read(connection, "oracle")
+        assert kept is not None
+        row = PROFILE.row(connection, NOW, kept.value, "oracle")
+    opened_record.write(put_rollups, [replace(row, basis=f"{PROFILE.method}: before")])
     opened_record.close()
     page = opened("agent", database, monkeypatch, agent="oracle")
     assert "something has ended since" in words(page)

@@ -11,7 +11,7 @@ from vl_convert import vegalite_to_svg
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.accounts import EquityPoint
 from arena.record.queries.progress import SettlementCount
-from arena.scores.cache.calibrations import ForecasterCalibration
+from arena.scores.profiles.calibrations import ForecasterCalibration
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard.charts.calibration import calibration

@@ -10,8 +10,8 @@ from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import connect, reading
-from arena.scores.cache.calibrations import cached_calibrations, cohort_calibrations
-from arena.scores.cache.leaderboards import compute_leaderboard
+from arena.scores.leaderboard import compute_leaderboard
+from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from dashboard.queries.cohort import BACK, _read_curves
 from markets.millionths import ONE
 from tests.dashboard.opening import opened, words
@@ -116,10 +116,10 @@ def charts(page: AppTest) -> int:
 def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        kept, now = cached_calibrations(connection, 1), cohort_calibrations(connection, 1)
+        kept, now = CALIBRATIONS.read(connection, 1), compute_calibrations(connection, 1)
     engine.dispose()
     assert kept is not None
-    assert kept.fresh
+    assert kept.is_current
     assert kept.value.market == now.market
     assert [one.agent for one in now.stated] == [one.agent for one in kept.value.stated]
     for mine, theirs in zip(now.stated, kept.value.stated, strict=True):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.record.schema.database import connect, reading
-from arena.scores.cache.duels import DuelDetails, cached_duels
+from arena.scores.profiles.duels import DUELS, DuelDetails
 from dashboard.views.duel import figures
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.records import shared
@@ -24,7 +24,7 @@ def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fought(record: Path, a: str) -> tuple[DuelDetails, ...]:
     engine = connect(str(record), read_only=True)
     with reading(engine) as connection:
-        kept = cached_duels(connection, a)
+        kept = DUELS.read(connection, a)
     engine.dispose()
     assert kept is not None
     return kept.value

@@ -14,10 +14,10 @@ import pytest
 
 from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import connect, reading
-from arena.scores.cache.leaderboards import compute_leaderboard, compute_slices
-from arena.scores.cache.profiles import cached_figures
-from arena.scores.cache.rank_moves import cached_moves
-from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
+from arena.scores.profiles.detailed_profile import FIGURES
+from arena.scores.profiles.rank_moves import RANK_MOVES
+from arena.scores.slices import compute_slices
 from dashboard.charts.bars import Scale, band, interval, scale_of
 from dashboard.charts.skill import Spot, skill_and_return
 from dashboard.columns import COLUMNS, PART_COLUMNS
@@ -71,7 +71,7 @@ def test_it_shows_every_score_of_every_row(
 
 def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = opened("leaderboard", season, monkeypatch).dataframe[0].value.set_index("agent")
-    kept = asked(season, cached_figures)
+    kept = asked(season, FIGURES.read)
     assert kept is not None
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.percentile is not None]
     assert len(lucky) >= 3
@@ -141,7 +141,7 @@ def test_a_part_of_the_season_shows_the_skill_in_it(
 
 def test_it_says_what_is_going_on(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = words(opened("leaderboard", season, monkeypatch))
-    kept = asked(season, cached_moves)
+    kept = asked(season, RANK_MOVES.read)
     assert kept is not None
     assert f"{kept.value.markets} market" in said
     for block in ("Next round", "Newest decisions", "Resolved in a week", "Spend", "Health"):

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from arena.record.schema.database import connect, reading
-from arena.scores.leaderboard import AgentScores, read_agent_scores
+from arena.scores.leaderboard import LeaderboardRow, read_scores
 from tests.dashboard.opening import healthy, in_address, opened, words
 
 VIEWS = ("leaderboard", "cohort")
 
 
-def rows_of(record: Path, cohort: int | None = None) -> list[AgentScores]:
+def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
     engine = connect(record, read_only=True)
     with reading(engine) as connection:
-        rows = read_agent_scores(connection, cohort)
+        rows = read_scores(connection, None if cohort is None else [cohort])
     engine.dispose()
     return rows
 

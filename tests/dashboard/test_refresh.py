@@ -12,8 +12,8 @@ from arena.cli.dashboard import keep_up
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
-from arena.scores.cache.leaderboards import cached_leaderboard
-from arena.scores.cache.refresh import is_stale
+from arena.scores.leaderboard import LEADERBOARD
+from arena.scores.refresh import is_stale
 from tests.dashboard.serving import Served, serving
 
 LOOKS, PATIENCE = 300, 60.0
@@ -55,7 +55,7 @@ def test_an_open_dashboard_works_out_what_is_stale(record: Path) -> None:
             time.sleep(0.2)
     assert not stale(record)
     with open_read_only(str(record)) as engine, reading(engine) as connection:
-        kept = cached_leaderboard(connection)
+        kept = LEADERBOARD.read(connection)
     assert kept is not None
     assert len(kept.value.rows) == 5
 

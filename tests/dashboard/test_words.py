@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.record.model.cohort import Entrant
+from arena.scores.cache import CacheEntry
+from dashboard.cache import cache_note
 from dashboard.cohort_rules import settings
-from dashboard.lead import freshness, leading, progress, stamps
+from dashboard.lead import leading, progress, stamps
 from dashboard.model import CohortLine
 from dashboard.words import cents, code, dollars, share, span
 from tests.builders import usd
@@ -36,9 +38,11 @@ def test_the_sentence_that_leads_a_board_names_agents_as_plain_text() -> None:
 
 
 def test_old_figures_say_since_when_and_what_works_them_out() -> None:
-    assert freshness(START, fresh=True) == ""
-    assert freshness(START, fresh=False).startswith("These figures are of 4 Jan 2026, 00:00 UTC, and the")
-    assert "have not been worked out yet: `arena run`" in freshness(None, fresh=False)
+    assert cache_note(CacheEntry(0, START, is_current=True)) == ""
+    assert cache_note(CacheEntry(0, START, is_current=False)).startswith(
+        "These figures are of 4 Jan 2026, 00:00 UTC, and the"
+    )
+    assert "have not been worked out yet: `arena run`" in cache_note(None)
 
 
 def test_a_replay_is_stamped_and_live_play_is_not() -> None:

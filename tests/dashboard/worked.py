@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from arena.record.record import Record
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 
 

@@ -22,7 +22,7 @@ def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) ->
     for number in range(seasons):
         rng = chances("leader", label, number)
         place = world(sizes(shape, events, 5, rng), rng)
-        named.append(standings(played(place, agents(place, rng)), seed=number).verdict.leader)
+        named.append(standings(played(place, agents(place, rng)), seed=number).lead.leader)
     return named
 
 

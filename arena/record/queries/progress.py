@@ -204,18 +204,21 @@ def is_cohort_over(connection: Connection, cohort: int) -> bool:
     return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
 
 
+NEWEST_MARK = select(func.max(MarkRow.at)).scalar_subquery()
 ACCOUNTS_BASIS = select(
+    select(func.count()).select_from(CohortRow).scalar_subquery(),
     select(func.max(TurnRow.id)).scalar_subquery(),
     select(func.count()).where(TurnRow.status == "failed").scalar_subquery(),
-    select(func.max(MarkRow.at)).scalar_subquery(),
     select(func.max(CallRow.id)).scalar_subquery(),
+    select(func.count()).where(MarkRow.at == NEWEST_MARK).scalar_subquery(),
+    NEWEST_MARK,
 )
 
 
 def accounts_basis(connection: Connection) -> str:
-    """How far turns, calls and marks have come: it changes with what accounts are worth and have cost."""
-    turn, failed, mark, call = connection.execute(ACCOUNTS_BASIS).one()
-    return f"turn {turn}, {failed} failed, call {call}, marked {mark}"
+    """How far cohorts, turns, calls and marks have come: it changes with what accounts are worth and cost."""
+    cohorts, turn, failed, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
+    return f"{cohorts} cohorts, turn {turn}, {failed} failed, call {call}, {marks} marked {at}"
 
 
 OF_COHORT = CohortRow.number == bindparam("number")

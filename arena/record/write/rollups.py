@@ -1,4 +1,4 @@
-"""What was worked out from the record, kept so that who looks at it need not wait."""
+"""What was computed from the record, cached in it so that its readers need not wait."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ ROLLUP_BY_NAME = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).wher
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """Something worked out: from what of the record, when, and what came of it."""
+    """A cached value: its name, what of the record it was computed from, when, and the value as JSON."""
 
     name: str
     basis: str
@@ -29,26 +29,26 @@ class Rollup:
     body: Any
 
 
-def scores_basis(connection: Connection, method: str) -> str:
-    """From what scores are worked out: all that has ended, by a method that has a name of its own."""
+def scores_basis(connection: Connection) -> str:
+    """What scores are computed from: the resolutions, of which another one changes this text."""
     count, last = connection.execute(COUNT_RESOLUTIONS).one()
-    return f"{method}: {count} ends, the last is {last}"
+    return f"{count} ends, the last is {last}"
 
 
 def read_basis(connection: Connection, name: str) -> str | None:
-    """From what a rollup was worked out; None where there is none."""
+    """What a rollup was computed from; None where there is none."""
     found: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
     return found
 
 
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
-    """What was worked out last under a name."""
+    """What was computed last under a name."""
     row = connection.execute(ROLLUP_BY_NAME, {"name": name}).one_or_none()
     return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
 
 
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
-    """Keep them in place of what was there under their names."""
+    """Write them in place of what was there under their names."""
     connection.execute(delete(RollupRow).where(col(RollupRow.name).in_([each.name for each in rollups])))
     connection.execute(insert(RollupRow.__table__), [_row(each) for each in rollups])
 

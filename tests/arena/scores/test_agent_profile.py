@@ -9,9 +9,8 @@ from arena.cli.agents_summary import profile_data, say_profile
 from arena.errors import ArenaError
 from arena.record.queries.forecasts import Connection
 from arena.record.schema.database import connect, reading
-from arena.scores.agent_profile import compute_agent_profile
-from arena.scores.cache.leaderboards import compute_leaderboard
-from arena.scores.leaderboard import AgentScores, read_agent_scores
+from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
+from arena.scores.profiles.agent_profile import compute_agent_profile
 from tests.arena.full_record import build
 
 
@@ -26,8 +25,8 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     engine.dispose()
 
 
-def players(record: Connection) -> list[AgentScores]:
-    return [line for line in read_agent_scores(record) if line.turns]
+def players(record: Connection) -> list[LeaderboardRow]:
+    return [line for line in read_scores(record) if line.turns]
 
 
 def test_its_figures_are_those_of_the_leaderboard(record: Connection) -> None:

@@ -14,21 +14,15 @@ from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
-from arena.scores.agent_profile import compute_agent_profile
-from arena.scores.cache.categories import cached_categories
-from arena.scores.cache.duels import cached_duels
-from arena.scores.cache.inputs import read_inputs
-from arena.scores.cache.leaderboards import (
-    cached_leaderboard,
-    cached_slices,
-    compute_duel,
-    compute_leaderboard,
-    compute_slices,
-)
-from arena.scores.cache.profiles import SLICES, cached_figures, cached_profile
-from arena.scores.cache.rank_moves import cached_moves, compute_moves
-from arena.scores.cache.refresh import is_stale, refresh_cache, refresh_leaderboards
-from arena.scores.slices import BY
+from arena.scores.comparisons import compute_duel
+from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
+from arena.scores.profiles.agent_profile import compute_agent_profile
+from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, PROFILE_SLICES
+from arena.scores.profiles.duels import DUELS
+from arena.scores.profiles.inputs import read_inputs
+from arena.scores.profiles.rank_moves import RANK_MOVES, compute_moves
+from arena.scores.refresh import is_stale, refresh_cache, refresh_leaderboards
+from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.builders import NOW
@@ -61,38 +55,38 @@ def agents(connection: Connection) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("cohort", [None, 1, 2])
 def test_a_board_is_the_leaderboard(connection: Connection, cohort: int | None) -> None:
-    kept = cached_leaderboard(connection, cohort)
+    kept = LEADERBOARD.read(connection, cohort)
     assert kept is not None
-    assert (kept.value, kept.made_at, kept.fresh) == (compute_leaderboard(connection, cohort), NOW, True)
+    assert (kept.value, kept.made_at, kept.is_current) == (compute_leaderboard(connection, cohort), NOW, True)
 
 
 def test_a_profile_holds_the_portrait_that_would_be_drawn_now(connection: Connection) -> None:
     names = agents(connection)
     for name in names:
-        kept = cached_profile(connection, name)
+        kept = PROFILE.read(connection, name)
         assert kept is not None
-        assert str(kept.value.portrait) == str(
+        assert str(kept.value.profile) == str(
             compute_agent_profile(connection, name)
         )  # as text: NaN is no other NaN
-    briefs = cached_figures(connection)
+    briefs = FIGURES.read(connection)
     assert briefs is not None
     assert tuple(brief.agent for brief in briefs.value) == names
 
 
 def test_slices_are_those_of_the_leaderboard_and_of_each_profile(connection: Connection) -> None:
-    profile = cached_profile(connection, "random")
+    profile = PROFILE.read(connection, "random")
     assert profile is not None
     for by in BY:
-        kept = cached_slices(connection, by)
+        kept = SLICES.read(connection, by)
         assert kept is not None
         assert list(kept.value) == compute_slices(connection, by)
-        if by in SLICES:
+        if by in PROFILE_SLICES:
             assert profile.value.slices[by] == tuple(x for x in kept.value if x.gain.agent == "random")
 
 
 def test_the_histogram_counts_every_stated_probability(connection: Connection) -> None:
     rows = rows_of_agent(read_inputs(connection).stated, "random")
-    profile = cached_profile(connection, "random")
+    profile = PROFILE.read(connection, "random")
     assert profile is not None
     said = rows.forecast[rows.stated]
     assert sum(profile.value.histogram) == said.size
@@ -100,7 +94,7 @@ def test_the_histogram_counts_every_stated_probability(connection: Connection) -
 
 
 def test_remarks_are_true(connection: Connection) -> None:
-    material, profile = read_inputs(connection), cached_profile(connection, "random")
+    material, profile = read_inputs(connection), PROFILE.read(connection, "random")
     assert profile is not None
     rows = rows_of_agent(material.stated, "random")
     gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
@@ -120,7 +114,7 @@ def test_remarks_are_true(connection: Connection) -> None:
 def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connection: Connection) -> None:
     names = agents(connection)
     for a in names:
-        kept = cached_duels(connection, a)
+        kept = DUELS.read(connection, a)
         assert kept is not None
         found = {one.duel.b: one for one in kept.value}
         assert set(found) == set(names) - {a}
@@ -137,7 +131,7 @@ def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connect
 
 
 def test_moves_lead_from_the_board_a_week_ago_to_that_of_now(connection: Connection) -> None:
-    kept = cached_moves(connection)
+    kept = RANK_MOVES.read(connection)
     assert kept is not None
     board = {row.agent: row for row in compute_leaderboard(connection).rows}
     for move in kept.value.moves:
@@ -163,15 +157,17 @@ def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tm
     record = Record.open(str(database))
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        before = cached_categories(connection)
+        before = CATEGORIES.read(connection)
     with sqlite3.connect(database) as plain:
         plain.execute("DELETE FROM rollup WHERE name = 'categories'")
     with reading(record.engine) as connection:
-        assert cached_categories(connection) == ()
+        assert CATEGORIES.read(connection) is None
     assert stale(record)
     assert refresh_leaderboards(record, NOW) == 0
     with reading(record.engine) as connection:
-        assert cached_categories(connection) == before != ()
+        assert CATEGORIES.read(connection) == before
+    assert before is not None
+    assert before.value
     assert not stale(record)
     record.close()
 
@@ -186,19 +182,19 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
     record.write(add_resolutions, [Resolution(market, 1, NOW, ONE, "told")], NOW)
     with reading(record.engine) as connection:
         for kept in (
-            cached_leaderboard(connection),
-            cached_profile(connection, "random"),
-            cached_moves(connection),
+            LEADERBOARD.read(connection),
+            PROFILE.read(connection, "random"),
+            RANK_MOVES.read(connection),
         ):
             assert kept is not None
-            assert not kept.fresh
+            assert not kept.is_current
     assert stale(record)
     assert refresh_leaderboards(record, NOW) == 3
     with reading(record.engine) as connection:
-        board, profile = cached_leaderboard(connection), cached_profile(connection, "random")
+        board, profile = LEADERBOARD.read(connection), PROFILE.read(connection, "random")
     assert board is not None
     assert profile is not None
-    assert (board.fresh, profile.fresh) == (True, False)
+    assert (board.is_current, profile.is_current) == (True, False)
     assert refresh_cache(record, NOW) > 0
     assert not stale(record)
     record.close()
@@ -211,7 +207,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
     refresh_cache(record, NOW)
     page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
     with reading(record.engine) as connection:
-        before = [cached_moves(connection), *(cached_duels(connection, name) for name in agents(connection))]
+        before = [RANK_MOVES.read(connection), *(DUELS.read(connection, name) for name in agents(connection))]
     with sqlite3.connect(database) as plain:
         plain.execute(
             f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
@@ -221,7 +217,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
         plain.execute("DELETE FROM rollup")
     assert refresh_cache(record, NOW) > 0
     with reading(record.engine) as connection:
-        after = [cached_moves(connection), *(cached_duels(connection, name) for name in agents(connection))]
+        after = [RANK_MOVES.read(connection), *(DUELS.read(connection, name) for name in agents(connection))]
     record.close()
     assert str(after) == str(before)  # as text: NaN is no other NaN
 
@@ -230,11 +226,11 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
     record = Record.open(str(play(tmp_path, times=1)))
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        profile, duels = cached_profile(connection, "random"), cached_duels(connection, "random")
-        body = cached_moves(connection)
+        profile, duels = PROFILE.read(connection, "random"), DUELS.read(connection, "random")
+        body = RANK_MOVES.read(connection)
     record.close()
     assert profile is not None
-    assert isnan(profile.value.portrait.calibration.parts.brier)
+    assert isnan(profile.value.profile.calibration.parts.brier)
     assert (profile.value.best, profile.value.worst) == ((), ())
     assert duels is not None
     assert [(one.duel.gap, one.for_a) for one in duels.value] == [(None, ())] * 4
@@ -246,7 +242,7 @@ def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "empty.db"))
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        board = cached_leaderboard(connection)
+        board = LEADERBOARD.read(connection)
     record.close()
     assert board is not None
     assert board.value.rows == ()

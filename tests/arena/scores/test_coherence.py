@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.record.queries.forecasts import read_forecast_columns
-from arena.scores.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
+from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from markets.ladders import MarketFamily
 from markets.model import MarketId
 from tests.arena.small_record import SmallRecord

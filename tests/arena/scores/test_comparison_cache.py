@@ -1,8 +1,10 @@
-"""What is worked out once and kept: until something ends, and never told when it is stale."""
+"""What is cached is shown until something changes, and never when it is stale."""
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,16 +13,11 @@ from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
-from arena.scores.cache.leaderboards import (
-    comparisons_are_stale,
-    comparisons_name,
-    compute_comparisons,
-    compute_duel,
-    compute_leaderboard,
-    compute_provisional,
-    compute_slices,
-)
-from arena.scores.comparisons import COMPARISON_METHOD
+from arena.scores.cache import CacheKind
+from arena.scores.comparisons import COMPARISONS, compute_duel
+from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional, read_leaderboard
+from arena.scores.refresh import refresh_leaderboards
+from arena.scores.slices import SLICES, compute_slices, read_slices
 from tests.arena.full_record import build
 from tests.builders import NOW
 
@@ -33,64 +30,86 @@ def record(tmp_path: Path) -> Iterator[Record]:
     record.close()
 
 
-def keep(record: Record) -> None:
-    """What the job does."""
-    with reading(record.engine) as connection:
-        found = compute_comparisons(connection, NOW)
-    record.write(put_rollups, found)
+def test_it_is_stale_until_it_was_computed_and_then_until_something_ends(record: Record) -> None:
+    assert not record.read(COMPARISONS.is_current)
+    assert not record.read(LEADERBOARD.is_current)
+    refresh_leaderboards(record, NOW)
+    assert record.read(COMPARISONS.is_current)
+    cached = record.read(read_rollup, COMPARISONS.name_of())
+    assert cached is not None
+    basis = f"{COMPARISONS.method}: {record.read(scores_basis)}"
+    assert (cached.basis, cached.made_at) == (basis, NOW)
+    record.write(put_rollups, [replace(cached, basis="another method")])
+    assert not record.read(COMPARISONS.is_current)
+    assert record.read(LEADERBOARD.is_current)
 
 
-def test_it_is_stale_until_it_was_worked_out_and_then_until_something_ends(record: Record) -> None:
-    with reading(record.engine) as connection:
-        assert comparisons_are_stale(connection)
-    keep(record)
-    with reading(record.engine) as connection:
-        assert not comparisons_are_stale(connection)
-        kept = read_rollup(connection, comparisons_name(None))
-        assert kept is not None
-        assert (kept.basis, kept.made_at) == (scores_basis(connection, COMPARISON_METHOD), NOW)
-    record.write(put_rollups, [replace(kept, basis="another method")])
-    with reading(record.engine) as connection:
-        assert comparisons_are_stale(connection)
+@pytest.mark.parametrize("kind", [LEADERBOARD, COMPARISONS])
+def test_what_is_current_is_shown_and_what_is_stale_is_not(
+    record: Record, tmp_path: Path, kind: CacheKind[Any]
+) -> None:
+    fresh = record.read(read_leaderboard)
+    refresh_leaderboards(record, NOW)
+    assert record.read(read_leaderboard) == fresh
+    cached = record.read(read_rollup, kind.name_of())
+    assert cached is not None
+    if kind is COMPARISONS:  # which are read where the leaderboard is stale
+        with sqlite3.connect(tmp_path / "record.db") as plain:
+            plain.execute("DELETE FROM rollup WHERE name = 'board'")
+        plain.close()
+    said = cached.body | {"sentence": "cached"}
+    record.write(put_rollups, [replace(cached, body=said)])
+    assert record.read(read_leaderboard).sentence == "cached"
+    assert record.read(compute_leaderboard) == fresh
+    record.write(put_rollups, [replace(cached, body=said, basis="stale")])
+    assert record.read(read_leaderboard) == fresh
 
 
-def test_what_was_kept_is_shown_while_it_holds_and_what_is_stale_is_not(record: Record) -> None:
-    with reading(record.engine) as connection:
-        fresh = compute_leaderboard(connection)
-    keep(record)
-    with reading(record.engine) as connection:
-        assert compute_leaderboard(connection) == fresh
-        kept = read_rollup(connection, comparisons_name(None))
-    assert kept is not None
-    said = kept.body | {"sentence": "kept"}
-    record.write(put_rollups, [replace(kept, body=said)])
-    with reading(record.engine) as connection:
-        assert compute_leaderboard(connection).sentence == "kept"
-    record.write(put_rollups, [replace(kept, body=said, basis="stale")])
-    with reading(record.engine) as connection:
-        assert compute_leaderboard(connection) == fresh
+def test_slices_are_read_from_the_cache_while_they_are_current(record: Record) -> None:
+    fresh = record.read(compute_slices, "price")
+    assert record.read(read_slices, "price") == fresh
+    row = record.read(SLICES.row, NOW, tuple(fresh[:1]), "price")
+    record.write(put_rollups, [row])
+    assert list(record.read(read_slices, "price")) == fresh[:1]
+    assert record.read(read_slices, "price", 1) == record.read(compute_slices, "price", 1)
+    record.write(put_rollups, [replace(row, basis=f"{row.basis} and more")])
+    assert record.read(read_slices, "price") == fresh
+
+
+def test_a_leaderboard_is_stale_once_another_account_is_marked_at_the_same_instant(
+    record: Record, tmp_path: Path
+) -> None:
+    for whose in ("min", "max"):
+        with sqlite3.connect(tmp_path / "record.db") as plain:
+            plain.execute(
+                "INSERT INTO mark SELECT entrant_id, '2099-01-01T00:00:00.000000Z', snapshot_id, cash, "
+                "value, liquidation, cost, realised, stale, age FROM mark "
+                f"WHERE entrant_id = (SELECT {whose}(entrant_id) FROM mark) LIMIT 1"
+            )
+        plain.close()
+        assert not record.read(LEADERBOARD.is_current)
+        refresh_leaderboards(record, NOW)
+        assert record.read(LEADERBOARD.is_current)
 
 
 def test_it_is_no_fact(record: Record) -> None:
-    with reading(record.engine) as connection:
-        before = state_hash(connection)
-    keep(record)
-    keep(record)
-    with reading(record.engine) as connection:
-        assert state_hash(connection) == before
+    before = record.read(state_hash)
+    refresh_leaderboards(record, NOW)
+    assert record.read(state_hash) == before
 
 
 def test_each_cohort_has_its_own(record: Record) -> None:
-    keep(record)
+    refresh_leaderboards(record, NOW)
     numbers = [stored.cohort.number for stored in record.cohorts()]
     with reading(record.engine) as connection:
-        assert all(read_rollup(connection, comparisons_name(number)) for number in [None, *numbers])
-        assert {row.cohorts for row in compute_leaderboard(connection, numbers[0]).rows} == {1}
+        for kind in (COMPARISONS, LEADERBOARD):
+            assert all(kind.read(connection, number) for number in [None, *numbers])
+        assert {row.cohorts for row in read_leaderboard(connection, numbers[0]).rows} == {1}
 
 
 def test_who_and_what_is_not_there_is_said(record: Record) -> None:
     with reading(record.engine) as connection:
-        for ask in (compute_leaderboard, compute_provisional):
+        for ask in (read_leaderboard, compute_leaderboard, compute_provisional):
             with pytest.raises(ArenaError, match="no cohort 99"):
                 ask(connection, 99)
         with pytest.raises(ArenaError, match="no agent 'nobody'"):

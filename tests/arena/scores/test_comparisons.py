@@ -8,8 +8,8 @@ import pytest
 from arena.errors import ArenaError
 from arena.record.model.columns import OPEN, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.scores.cache.leaderboards import COMPARISONS_FORM
 from arena.scores.comparisons import (
+    COMPARISONS,
     EARLY_STAMP,
     Comparisons,
     compare_agents,
@@ -92,9 +92,9 @@ def test_twins_have_the_same_settings_in_every_cohort() -> None:
 
 def test_what_is_kept_is_what_was_worked_out() -> None:
     found = compare_agents(a_season({"ann": 0.9, "bob": 0.0}), [("ann", "bob")])
-    assert COMPARISONS_FORM.validate_python(COMPARISONS_FORM.dump_python(found, mode="json")) == found
+    assert COMPARISONS.adapter.validate_python(COMPARISONS.adapter.dump_python(found, mode="json")) == found
     assert (
-        COMPARISONS_FORM.validate_python(COMPARISONS_FORM.dump_python(Comparisons(), mode="json"))
+        COMPARISONS.adapter.validate_python(COMPARISONS.adapter.dump_python(Comparisons(), mode="json"))
         == Comparisons()
     )
 

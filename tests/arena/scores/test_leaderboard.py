@@ -18,7 +18,7 @@ from arena.record.queries.accounts import read_accounts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.tables import METADATA
-from arena.scores.leaderboard import AgentScores, read_agent_scores, score_agents
+from arena.scores.leaderboard import LeaderboardRow, read_scores, score_agents
 from markets.hashes import plain_value
 from markets.millionths import ONE
 from tests.arena.small_record import SmallRecord
@@ -50,8 +50,8 @@ def record() -> Iterator[SmallRecord]:
         yield record
 
 
-def rows_of(record: SmallRecord, cohort: int | None = None) -> dict[str, AgentScores]:
-    return {row.agent: row for row in read_agent_scores(record.connection, cohort)}
+def rows_of(record: SmallRecord, cohort: int | None = None) -> dict[str, LeaderboardRow]:
+    return {row.agent: row for row in read_scores(record.connection, None if cohort is None else [cohort])}
 
 
 def test_what_was_stated_against_the_market(record: SmallRecord) -> None:
@@ -84,7 +84,7 @@ def test_a_missing_answer_does_not_improve_a_score(record: SmallRecord) -> None:
 
 
 def test_the_best_skill_comes_first_and_ties_go_by_name(record: SmallRecord) -> None:
-    assert [row.agent for row in read_agent_scores(record.connection)] == ["ann", "bob", "market"]
+    assert [row.agent for row in read_scores(record.connection)] == ["ann", "bob", "market"]
 
 
 def test_where_nobody_plays_the_market_it_is_a_row_over_all_that_was_shown(record: SmallRecord) -> None:
@@ -225,7 +225,7 @@ def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord
     record.round(2, 1, vote="0.5")
     record.turn(2, 1, "carl", vote="0.9")
     record.fill((2, 1, "carl"), "vote", "YES", "500", ("0.50", "1000"))
-    rows = read_agent_scores(record.connection)
+    rows = read_scores(record.connection)
     assert [row.agent for row in rows] == ["ann", "bob", "market", "carl"]
     carl = rows[-1]
     assert (carl.bets, carl.forecasts, carl.events, carl.coverage) == (1, 0, 0, 1.0)
@@ -235,13 +235,13 @@ def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord
 
 def test_an_empty_record_has_no_rows() -> None:
     with SmallRecord() as record:
-        assert read_agent_scores(record.connection) == []
+        assert read_scores(record.connection) == []
 
 
 def test_a_cohort_before_its_first_round_is_all_none() -> None:
     with SmallRecord() as record:
         record.cohort(1, ann="llm")
-        ann, market = read_agent_scores(record.connection)
+        ann, market = read_scores(record.connection)
     assert (ann.agent, ann.turns, ann.coverage, ann.skill) == ("ann", 0, None, None)
     assert (market.agent, market.coverage, market.skill) == ("market", None, None)
 
@@ -249,7 +249,7 @@ def test_a_cohort_before_its_first_round_is_all_none() -> None:
 def test_rows_are_plain_json(record: SmallRecord) -> None:
     record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.40", "1250"))
     record.mark(1, "ann", 7, cash="9500", value="600")
-    text = json.dumps(plain_value(read_agent_scores(record.connection)), allow_nan=False)
+    text = json.dumps(plain_value(read_scores(record.connection)), allow_nan=False)
     first = json.loads(text)[0]
     assert (first["agent"], first["forecasts"], first["pnl"]) == ("ann", 3, 100.0)
     asked = "agent cohorts turns bets forecasts events coverage brier_implied brier_anchored brier_stated"
@@ -380,6 +380,6 @@ def test_the_random_records_reach_every_case() -> None:
     found = []
     for seed in range(5):
         with a_random_record(seed) as record:
-            found += [row for row in read_agent_scores(record.connection) if row.kind != "market"]
+            found += [row for row in read_scores(record.connection) if row.kind != "market"]
     assert any(row.skill and row.brier_implied and row.brier_anchored and row.unscored for row in found)
     assert any(0 < (row.coverage or 0) < 1 and row.malformed and row.failed and row.sold for row in found)

@@ -10,7 +10,7 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import Connection
 from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import connect, reading
-from arena.scores.leaderboard import read_agent_scores
+from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,
     event_ties,
@@ -52,7 +52,7 @@ def test_every_split_adds_up_to_the_profit_of_the_account(record: Connection) ->
 
 
 def test_the_accounts_of_an_agent_add_up_to_the_leaderboard(record: Connection) -> None:
-    for line in read_agent_scores(record):
+    for line in read_scores(record):
         mine = accounts(record, line.agent) if line.turns else []
         if mine:
             trades, ends = merge_trades(mine)

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.scores.agent_profile import compute_agent_profile
-from arena.scores.cache.leaderboards import compute_slices
-from arena.scores.cache.profiles import SLICES, agent_slices
-from arena.scores.cache.refresh import refresh_cache
+from arena.scores.profiles.agent_profile import compute_agent_profile
+from arena.scores.profiles.detailed_profile import PROFILE_SLICES, agent_slices
+from arena.scores.refresh import refresh_cache
+from arena.scores.slices import compute_slices
 from tests.builders import NOW
 from tests.dashboard.seasons import play
 
@@ -25,7 +25,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     found.close()
 
 
-@pytest.mark.parametrize("by", SLICES)
+@pytest.mark.parametrize("by", PROFILE_SLICES)
 def test_skill_in_parts_is_that_of_the_leaderboard(record: Record, by: str) -> None:
     with reading(record.engine) as connection:
         found = agent_slices(connection, "random", by)
@@ -49,10 +49,10 @@ def test_parts_have_all_that_is_resolved_between_them(record: Record) -> None:
 
 def test_what_was_worked_out_ahead_is_what_is_worked_out_now(record: Record, tmp_path: Path) -> None:
     with reading(record.engine) as connection:
-        now = {by: agent_slices(connection, "oracle", by) for by in SLICES}
+        now = {by: agent_slices(connection, "oracle", by) for by in PROFILE_SLICES}
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        assert {by: agent_slices(connection, "oracle", by) for by in SLICES} == now
+        assert {by: agent_slices(connection, "oracle", by) for by in PROFILE_SLICES} == now
 
 
 def test_the_command_says_it_as_a_table_and_as_json(record: Record) -> None:

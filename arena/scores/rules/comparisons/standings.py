@@ -28,7 +28,7 @@ class Standings:
     duels: tuple[Duel, ...]
     places: Places
     groups: tuple[tuple[str, ...], ...]
-    verdict: LeadStatement
+    lead: LeadStatement
 
 
 def standings(season: SeasonForecasts, families: Iterable[Collection[str]] = (), seed: int = 0) -> Standings:
@@ -36,12 +36,12 @@ def standings(season: SeasonForecasts, families: Iterable[Collection[str]] = (),
     board = order(gains(season, seed))
     fought = duels(season, [gain.agent for gain in board if gain.reason is None], seed)
     missing = [(one.a, one.b) for one in fought if one.p is None]
-    told = [one for one in fought if one.p is not None]
+    judged = [one for one in fought if one.p is not None]
     names = [gain.agent for gain in board]
     return Standings(
         gains=tuple(board),
         duels=tuple(fought),
         places=places(names, fought),
         groups=tuple(groups(names, fought)),
-        verdict=lead(board, [*told, *indirect_duels(season, missing, seed)], families),
+        lead=lead(board, [*judged, *indirect_duels(season, missing, seed)], families),
     )

@@ -10,7 +10,7 @@ from tests.arena.scores.rules.comparisons.few_rows import drawn, season_of
 def test_a_season_with_one_sharp_agent_has_a_leader() -> None:
     season = season_of(drawn(1, 120, {"hasty": 0.4, "sharp": 0.0, "blind": 0.5}))
     found = standings(season)
-    assert found.verdict.leader == "sharp"
+    assert found.lead.leader == "sharp"
     assert found.gains[0].agent == "sharp"
     assert found.places["sharp"] == (1, 1)
     assert found.groups[0] == ("sharp",)
@@ -34,7 +34,7 @@ def test_agents_that_never_met_are_compared_by_way_of_the_market() -> None:
     ]
     found = standings(season_of(rows))
     assert found.duels[0].reason == "no common rows"
-    assert found.verdict.leader == "sharp"
+    assert found.lead.leader == "sharp"
 
 
 def test_one_agent_has_no_duel() -> None:

@@ -1,6 +1,6 @@
 """One agent in depth: how calibrated, how lucky and how coherent it is, and where its money came from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +8,13 @@ import numpy as np
 from arena.record.model.columns import ForecastColumns, evidence_rows, take_rows
 from arena.record.model.columns import rows_of_agent as rows_of
 from arena.record.model.columns import stated_belief as probability
-from arena.record.model.trades import MarketEnd, Trade
+from arena.record.model.trades import MarketEnd
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
 from arena.record.queries.forecasts import Connection, read_forecast_columns
 from arena.record.queries.trades import read_newest_pages
-from arena.scores.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from arena.scores.comparisons import gains
 from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades
+from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.money.drawdown import Drawdown, drawdown
 from arena.scores.rules.money.edge import ProvenEdge, edge_elsewhere, proven_edge
@@ -24,14 +24,15 @@ from arena.scores.rules.money.profit_split import ProfitSplit, split_profit
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.rules.statements.coherence import CoherenceScore
-from markets.ladders import MarketFamily, families
+from markets.ladders import MarketFamily
+from markets.ladders import families as group_families
 
 
 @dataclass(frozen=True, slots=True)
 class ProfitOrigin:
     """Where the profit came from, how much of it luck may be, and the deepest fall in any cohort.
 
-    `proven_edge` is how much of the edge that it claimed came true; the split counts the edge for as much.
+    `proven` is how much of the edge that it claimed came true; the split counts the edge for as much.
     """
 
     split: ProfitSplit
@@ -44,9 +45,8 @@ class ProfitOrigin:
 class AgentProfile:
     """An agent over all its cohorts, or in one. `gain` is None before it was shown anything.
 
-    `coherence_trades` are the trades that would make the worst of the sure profits that its statements
-    give away, and
-    `event_exposure` what each event can still do to the accounts that are open, the worst first.
+    `bargains` are the trades that would make the worst of the sure profits that its statements give away, and
+    `at_stake` what each event can still do to the accounts that are open, the worst first.
     """
 
     agent: str
@@ -61,7 +61,7 @@ class AgentProfile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileInputs:
-    """What a portrait is drawn from: what an agent said, its accounts, and the families of all markets."""
+    """What a profile is computed from: an agent's forecasts and accounts, and the families of all markets."""
 
     agent: str
     rows: ForecastColumns
@@ -73,79 +73,67 @@ class ProfileInputs:
 def compute_agent_profile(
     connection: Connection, agent: str, cohort: int | None = None, seed: int = 0
 ) -> AgentProfile:
-    """All of it, worked out now; the same seed gives the same digits."""
+    """An agent's profile as of now; the same seed gives the same digits."""
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
-    sitting = ProfileInputs(
+    inputs = ProfileInputs(
         agent=agent,
         rows=rows_of(read_forecast_columns(connection, cohort), agent),
         accounts=[one for stored in chosen for one in read_account_trades(connection, stored, agent)],
-        families=families(read_newest_pages(connection)),
+        families=group_families(read_newest_pages(connection)),
         blind=blind_of(connection, agent, cohort),
     )
-    return build_profile(sitting, seed)
+    return build_profile(inputs, seed)
 
 
-def build_profile(sitting: ProfileInputs, seed: int = 0) -> AgentProfile:
-    """The portrait that comes of a sitting."""
-    agent, rows, accounts, found = sitting.agent, sitting.rows, sitting.accounts, sitting.families
+def build_profile(inputs: ProfileInputs, seed: int = 0) -> AgentProfile:
+    """The same from what was read already."""
+    agent, rows, accounts, families = inputs.agent, inputs.rows, inputs.accounts, inputs.families
     counted = evidence_rows(rows)
-    coherence = coherence_of(rows, agent, found)
+    coherence = coherence_of(rows, agent, families)
     return AgentProfile(
         agent=agent,
         gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None),
-        calibration=calibration_diagram(counted, seed),
+        calibration=diagram(
+            probability(counted.forecast), counted.outcome, np.random.default_rng([seed, 1]), counted.market
+        ),
         coherence=coherence,
-        bargains=tuple(coherence_trades(rows, agent, found, coherence.worst_event)),
-        blind=sitting.blind,
-        money=_profit_origin(accounts, counted, found, seed) if accounts else None,
-        at_stake=_at_stake(accounts, found),
+        bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),
+        blind=inputs.blind,
+        money=_profit_origin(accounts, counted, families, seed) if accounts else None,
+        at_stake=_at_stake(accounts, families),
     )
 
 
-def calibration_diagram(rows: ForecastColumns, seed: int) -> ReliabilityDiagram:
-    """The reliability diagram of what was stated."""
-    rng = np.random.default_rng([seed, 1])
-    return diagram(probability(rows.forecast), rows.outcome, rng, rows.market)
-
-
-def _at_stake(accounts: Sequence[AccountTrades], found: Sequence[MarketFamily]) -> tuple[EventExposure, ...]:
+def _at_stake(
+    accounts: Sequence[AccountTrades], families: Sequence[MarketFamily]
+) -> tuple[EventExposure, ...]:
     lots = [lot for account in accounts for lot in account.lots]
     held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
     return tuple(
-        event_exposure(lots, event_ties(found, held), sum(account.values[-1] for account in accounts))
+        event_exposure(lots, event_ties(families, held), sum(account.values[-1] for account in accounts))
     )
 
 
 def _profit_origin(
-    accounts: Sequence[AccountTrades], rows: ForecastColumns, found: Sequence[MarketFamily], seed: int
+    accounts: Sequence[AccountTrades], rows: ForecastColumns, families: Sequence[MarketFamily], seed: int
 ) -> ProfitOrigin:
     trades, ends = merge_trades(accounts)
     claims = _claims(rows)
+    falls = [fall for account in accounts if (fall := drawdown(account.values)) is not None]
     return ProfitOrigin(
         split=split_profit(trades, ends, edge_elsewhere(**claims)),
-        luck=_luck(trades, ends, found, seed),
+        luck=luck(trades, ends, event_ties(families, ends), np.random.default_rng([seed, 2])),
         proven=proven_edge(**claims),
-        drawdown=_max_drawdown(accounts),
+        drawdown=max(falls, key=lambda fall: fall.share, default=None),
     )
 
 
 def _claims(rows: ForecastColumns) -> dict[str, np.ndarray]:
-    said = take_rows(rows, rows.stated)
+    stated = take_rows(rows, rows.stated)
     return {
-        "belief": probability(said.forecast),
-        "mid": probability(said.mid),
-        "outcome": said.outcome,
-        "event": np.array([said.events[place] for place in said.event], dtype=np.str_),
-        "market": said.market,
+        "belief": probability(stated.forecast),
+        "mid": probability(stated.mid),
+        "outcome": stated.outcome,
+        "event": np.array([stated.events[place] for place in stated.event], dtype=np.str_),
+        "market": stated.market,
     }
-
-
-def _luck(
-    trades: list[Trade], ends: Mapping[str, MarketEnd], found: Iterable[MarketFamily], seed: int
-) -> Luck:
-    return luck(trades, ends, event_ties(found, ends), np.random.default_rng([seed, 2]))
-
-
-def _max_drawdown(accounts: Iterable[AccountTrades]) -> Drawdown | None:
-    falls = [fall for fall in (drawdown(account.values) for account in accounts) if fall is not None]
-    return max(falls, key=lambda fall: fall.share, default=None)

@@ -9,19 +9,15 @@ from pydantic import TypeAdapter
 
 from arena.cohorts.schedule import WEEK
 from arena.record.model.columns import OPEN, Floats, ForecastColumns, evidence_rows
-from arena.record.queries.forecasts import Connection
-from arena.record.write.rollups import scores_basis
-from arena.scores.cache.entry import CacheEntry, read_entry
-from arena.scores.cache.inputs import CacheInputs
+from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts
+from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.gain import Gain, gains, sums_of
 from arena.scores.rules.comparisons.ranks import order
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 from markets.model import Market
 
-METHOD = "moves 1"
-NAME = "moves"
 MOST = 3
 """The events that are named of each agent: those that did most."""
 
@@ -58,30 +54,25 @@ class RankMoves:
     moves: tuple[RankMove, ...]
 
 
-FORM = TypeAdapter(RankMoves)
+RANK_MOVES = CacheKind("moves", "moves 1", TypeAdapter(RankMoves))
 
 
-def cached_moves(connection: Connection) -> CacheEntry[RankMoves] | None:
-    """The moves as they were worked out last."""
-    return read_entry(connection, NAME, scores_basis(connection, METHOD), FORM)
-
-
-def compute_moves(material: CacheInputs, now: datetime) -> RankMoves:
+def compute_moves(inputs: CacheInputs, now: datetime) -> RankMoves:
     """What the week before an instant has changed."""
     since = now - WEEK
-    before, after = season_forecasts(_as_of(material, since)), season_forecasts(material.stated)
-    ended = [market for market, at in material.learnt.items() if at > since and market in material.pages]
+    before, after = season_forecasts(_as_of(inputs, since)), season_forecasts(inputs.stated)
+    ended = [market for market, at in inputs.learnt.items() if at > since and market in inputs.pages]
     places = _places(before), _places(after)
-    about = _about(material)
-    found = [_move(agent, places, before, after, about) for agent in places[1]]
-    events = {material.pages[market].event_id for market in ended}
-    return RankMoves(since, len(ended), len(events), tuple(found))
+    about = _about(inputs)
+    moves = tuple(_move(agent, places, before, after, about) for agent in places[1])
+    events = {inputs.pages[market].event_id for market in ended}
+    return RankMoves(since, len(ended), len(events), moves)
 
 
-def _as_of(material: CacheInputs, since: datetime) -> ForecastColumns:
+def _as_of(inputs: CacheInputs, since: datetime) -> ForecastColumns:
     """The rows with no more ends than were known then."""
-    rows = material.stated
-    known = np.array([_was_known(material.learnt, market, since) for market in rows.markets], dtype=np.bool_)
+    rows = inputs.stated
+    known = np.array([_was_known(inputs.learnt, market, since) for market in rows.markets], dtype=np.bool_)
     return replace(rows, outcome=np.where(known[rows.market], rows.outcome, OPEN))
 
 
@@ -89,13 +80,13 @@ def _was_known(learnt: Mapping[str, datetime], market: str, since: datetime) -> 
     return market in learnt and learnt[market] <= since
 
 
-def _about(material: CacheInputs) -> dict[str, Market]:
+def _about(inputs: CacheInputs) -> dict[str, Market]:
     """A market of each event, as the season has them: a venue may have moved it to another since."""
-    rows = evidence_rows(material.stated)
+    rows = evidence_rows(inputs.stated)
     places, first = np.unique(events_of(rows), return_index=True)
     markets = rows.market[first].tolist()
     return {
-        rows.events[place]: material.pages[rows.markets[market]]
+        rows.events[place]: inputs.pages[rows.markets[market]]
         for place, market in zip(places.tolist(), markets, strict=True)
     }
 

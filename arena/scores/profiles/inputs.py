@@ -1,4 +1,4 @@
-"""All that is worked out from, read once for all agents."""
+"""What cached values are computed from, read from the record once for all agents."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from markets.model import Market
 
 @dataclass(frozen=True, slots=True)
 class CacheInputs:
-    """A record as scores are worked out from it.
+    """A record as scores are computed from it.
 
     `pages` are the newest of every market that was on offer, `traded` every agent's accounts, the oldest
     cohort first, `twins` the agents with the same settings, and `learnt` when each end became known.
@@ -43,26 +43,26 @@ class CacheInputs:
 
 def read_inputs(connection: Connection) -> CacheInputs:
     """All of it."""
-    stored = tuple(read_cohorts(connection))
+    cohorts = tuple(read_cohorts(connection))
     pages = read_newest_pages(connection)
     return CacheInputs(
-        cohorts=stored,
+        cohorts=cohorts,
         stated=read_forecast_columns(connection),
         bets=read_bet_columns(connection),
         accounts=tuple(read_accounts(connection)),
         twins=tuple(twin_families(read_line_ups(connection))),
         pages={page.id: page for page in pages},
         families=tuple(families(pages)),
-        traded=_read_trades(connection, stored),
+        traded=_read_trades(connection, cohorts),
         learnt=read_learnt_times(connection),
     )
 
 
 def _read_trades(
-    connection: Connection, stored: tuple[StoredCohort, ...]
+    connection: Connection, cohorts: tuple[StoredCohort, ...]
 ) -> dict[str, tuple[AccountTrades, ...]]:
-    found: dict[str, list[AccountTrades]] = defaultdict(list)
-    for one in stored:
-        for account in read_account_trades(connection, one):
-            found[account.agent].append(account)
-    return {agent: tuple(accounts) for agent, accounts in found.items()}
+    by_agent: dict[str, list[AccountTrades]] = defaultdict(list)
+    for cohort in cohorts:
+        for account in read_account_trades(connection, cohort):
+            by_agent[account.agent].append(account)
+    return {agent: tuple(accounts) for agent, accounts in by_agent.items()}

@@ -1,8 +1,7 @@
 """How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -12,16 +11,14 @@ from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns
 from arena.record.queries.progress import resolutions_basis
-from arena.record.write.rollups import Rollup, read_basis
-from arena.scores.cache.entry import CacheEntry, read_entry, to_rollup
+from arena.scores.cache import CacheKind
 from arena.scores.leaderboard import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 
-METHOD = "cohort calibration 1"
 WORLDS = 250
 """The draws behind a band: an arena has many cohorts, with many agents each, in three readings."""
 POINTS = 24
-"""The most points of a diagram: more can't be told apart on a page."""
+"""The most points of a diagram: more can't be distinguished on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +41,14 @@ class CohortCalibrations:
     market: ForecasterCalibration
 
 
-FORM = TypeAdapter(CohortCalibrations)
+CALIBRATIONS = CacheKind(
+    "calibration", "cohort calibration 1", TypeAdapter(CohortCalibrations), resolutions_basis
+)
+"""The calibrations of a cohort by its number."""
 
 
-def cached_calibrations(connection: Connection, number: int) -> CacheEntry[CohortCalibrations] | None:
-    """A cohort's calibrations as they were worked out last."""
-    return read_entry(connection, calibrations_name(number), _basis(connection, number), FORM)
-
-
-def stale_calibrations(connection: Connection) -> list[int]:
-    """The cohorts that have begun a round, or seen one of their markets end, since."""
-    numbers = [stored.cohort.number for stored in read_cohorts(connection)]
-    return [n for n in numbers if read_basis(connection, calibrations_name(n)) != _basis(connection, n)]
-
-
-def compute_calibrations(connection: Connection, stale: list[int], at: datetime) -> Iterator[Rollup]:
-    """The calibrations of these cohorts, worked out anew, one after the other."""
-    for number in stale:
-        found = cohort_calibrations(connection, number)
-        yield to_rollup(calibrations_name(number), _basis(connection, number), at, FORM, found)
-
-
-def cohort_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """A cohort's calibrations, worked out now; the same seed gives the same digits."""
+def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
+    """A cohort's calibrations, as of now; the same seed gives the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
     shown, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
@@ -89,8 +71,7 @@ def agent_calibrations(
     shown: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
     """These agents' calibrations as they stated their probabilities."""
-    said = [rows_of_agent(shown, name) for name in names]
-    counted = [evidence_rows(rows) for rows in said]
+    counted = [evidence_rows(rows_of_agent(shown, name)) for name in names]
     return tuple(
         _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))
@@ -109,14 +90,5 @@ def _forecaster_calibration(
     agent: str, forecast: Floats, outcome: Ints, market: Ints, seed: list[int]
 ) -> ForecasterCalibration:
     scored = int(np.count_nonzero(outcome >= 0))
-    found = diagram(forecast, outcome, np.random.default_rng(seed), market, draws=WORLDS, most=POINTS)
-    return ForecasterCalibration(agent, int(outcome.size), scored, found)
-
-
-def calibrations_name(number: int) -> str:
-    """Under which name a cohort's calibrations are kept."""
-    return f"calibration/cohort {number}"
-
-
-def _basis(connection: Connection, number: int) -> str:
-    return f"{METHOD}: {resolutions_basis(connection, number)}"
+    drawn = diagram(forecast, outcome, np.random.default_rng(seed), market, draws=WORLDS, most=POINTS)
+    return ForecasterCalibration(agent, int(outcome.size), scored, drawn)

@@ -9,14 +9,12 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.forecasts import Connection
-from arena.record.write.rollups import scores_basis
-from arena.scores.cache.entry import CacheEntry, read_entry
-from arena.scores.cache.inputs import CacheInputs
+from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts
+from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
 from arena.scores.rules.comparisons.power import still_needed
 
-METHOD = "duels 2"
 MOST = 5
 """The markets that are named for each side."""
 BINS = 20
@@ -25,7 +23,7 @@ BINS = 20
 
 @dataclass(frozen=True, slots=True)
 class DecidingMarket:
-    """A market of a duel: the mean of what each said of it, its mean price, and how far it moved the gap.
+    """A market of a duel: the mean forecast of each, its mean price, and how far it moved the gap.
 
     The shares of all markets add up to the gap; above 0 it spoke for `a`.
     """
@@ -56,40 +54,29 @@ class DuelDetails:
     for_b: tuple[DecidingMarket, ...]
 
 
-FORM = TypeAdapter(tuple[DuelDetails, ...])
+DUELS = CacheKind("duels", "duels 2", TypeAdapter(tuple[DuelDetails, ...]))
+"""All duels of an agent by its name, as `a` in them."""
 
 
-def cached_duels(connection: Connection, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
-    """All duels of an agent, as `a`, as they were worked out last."""
-    return read_entry(connection, duels_name(agent), scores_basis(connection, METHOD), FORM)
+def read_current_duel(connection: Connection, one: str, other: str) -> Duel | None:
+    """The cached duel of two as one of all, while it is current."""
+    cached = DUELS.read_current(connection, one) or ()
+    return next((details.duel for details in cached if details.duel.b == other), None)
 
 
-def cached_duel(connection: Connection, one: str, other: str) -> Duel | None:
-    """The duel of two as one of all, while what was worked out of them last is still so."""
-    found = cached_duels(connection, one)
-    if found is None or not found.fresh:
-        return None
-    return next((fought.duel for fought in found.value if fought.duel.b == other), None)
-
-
-def duels_name(agent: str) -> str:
-    """Under which name an agent's duels are kept."""
-    return f"duels/{agent}"
-
-
-def compute_duels(material: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
+def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
     """All duels of all agents, by the one that is `a` in them."""
-    cells = _Cells.of(material.stated)
-    found: dict[str, list[DuelDetails]] = defaultdict(list)
-    for duel in duels(season_forecasts(material.stated), spans=True):
-        one = _duel_details(duel, cells, material)
-        found[duel.a].append(one)
-        found[duel.b].append(_swapped(one))
-    return {name: tuple(found[name]) for name in material.stated.agents}
+    cells = _Cells.of(inputs.stated)
+    by_agent: dict[str, list[DuelDetails]] = defaultdict(list)
+    for duel in duels(season_forecasts(inputs.stated), spans=True):
+        one = _duel_details(duel, cells, inputs)
+        by_agent[duel.a].append(one)
+        by_agent[duel.b].append(_swapped(one))
+    return {name: tuple(by_agent[name]) for name in inputs.stated.agents}
 
 
 def events_needed(duel: Duel) -> int | None:
-    """How many more events would tell the two apart, where they are not told apart yet."""
+    """How many more events would separate the two, where nothing separates them yet."""
     if duel.p is None or duel.winner() is not None or not duel.gap or not duel.error:
         return None
     return still_needed(abs(duel.gap), duel.error, duel.effective, duel.events)
@@ -125,16 +112,16 @@ class _Cells:
         return one[both[1]], other[both[2]]
 
 
-def _duel_details(duel: Duel, cells: _Cells, material: CacheInputs) -> DuelDetails:
+def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:
     rows, (a, b) = cells.rows, cells.common(duel.a, duel.b)
     if not a.size:
         return DuelDetails(duel, None, (), (), (), ())
     markets, first, place = np.unique(rows.market[a], return_index=True, return_inverse=True)
-    said, other, price = (probability(column) for column in (rows.forecast[a], rows.forecast[b], rows.mid[a]))
+    own, other, price = (probability(column) for column in (rows.forecast[a], rows.forecast[b], rows.mid[a]))
     outcome = rows.outcome[a]
-    gap = (other - outcome) ** 2 - (said - outcome) ** 2
-    means = [np.bincount(place, column) / np.bincount(place) for column in (said, other, price, gap)]
-    pages = [material.pages[rows.markets[market]] for market in markets.tolist()]
+    gap = (other - outcome) ** 2 - (own - outcome) ** 2
+    means = [np.bincount(place, column) / np.bincount(place) for column in (own, other, price, gap)]
+    pages = [inputs.pages[rows.markets[market]] for market in markets.tolist()]
     ranked = np.argsort(-means[3], kind="stable").tolist()
 
     def decider(k: int) -> DecidingMarket:

@@ -1,4 +1,4 @@
-"""What an agent's statements show by themselves: whether they contradict each other, and whose they are."""
+"""What an agent's forecasts show by themselves: if they contradict each other, and if they copy the price."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,21 +34,21 @@ class _FamilyStatements:
     rung: Ints
 
 
-def coherence_of(stated: ForecastColumns, agent: str, found: Sequence[MarketFamily]) -> CoherenceScore:
+def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]) -> CoherenceScore:
     """The sure profit against what an agent stated in each round, and against the prices that it saw.
 
     What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
     as such where it stated all of them, and as some among others where it did not.
     """
-    x = _family_statements(stated, agent, found)
+    x = _family_statements(stated, agent, families)
     return coherence(probability(x.rows.forecast), x.labels, x.shape, x.rung, probability(x.rows.mid))
 
 
 def coherence_trades(
-    stated: ForecastColumns, agent: str, found: Sequence[MarketFamily], worst: str | None
+    stated: ForecastColumns, agent: str, families: Sequence[MarketFamily], worst: str | None
 ) -> list[CoherenceTrade]:
     """The trades that make the sure profit of one event, as `worst_event` of its coherence names it."""
-    x = _family_statements(stated, agent, found)
+    x = _family_statements(stated, agent, families)
     mine = np.array([place for place, label in enumerate(x.labels) if label == worst], dtype=np.int64)
     mine = mine[np.argsort(x.rung[mine], kind="stable")]
     if not mine.size:
@@ -60,26 +60,26 @@ def coherence_trades(
 
 
 def _family_statements(
-    stated: ForecastColumns, agent: str, found: Sequence[MarketFamily]
+    stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]
 ) -> _FamilyStatements:
     mine = rows_of_agent(stated, agent)
     places = {market: place for place, market in enumerate(mine.markets)}
     family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
-    for number, one in enumerate(found):
+    for number, one in enumerate(families):
         known = [(places[market], step) for step, market in enumerate(one.market_ids) if market in places]
         for place, step in known:
             family[place], rung[place] = number, step
     rows = take_rows(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
-    return _label_statements(rows, family[rows.market], rung[rows.market], found)
+    return _label_statements(rows, family[rows.market], rung[rows.market], families)
 
 
 def _label_statements(
-    rows: ForecastColumns, family: Ints, rung: Ints, found: Sequence[MarketFamily]
+    rows: ForecastColumns, family: Ints, rung: Ints, families: Sequence[MarketFamily]
 ) -> _FamilyStatements:
-    shapes = np.array([*(one.shape for one in found), "none"], np.str_)
-    sizes = np.array([*(len(one.market_ids) for one in found), 0])
+    shapes = np.array([*(one.shape for one in families), "none"], np.str_)
+    sizes = np.array([*(len(one.market_ids) for one in families), 0])
     labels = [
-        f"cohort {cohort}, round {number}: {found[one].event_id} ({found[one].market_ids[0]} …)"
+        f"cohort {cohort}, round {number}: {families[one].event_id} ({families[one].market_ids[0]} …)"
         for cohort, number, one in zip(rows.cohort, rows.round, family, strict=True)
     ]
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)

@@ -1,1 +1,0 @@
-"""What is worked out ahead of time, so that nobody who looks has to wait: a file for each thing."""

@@ -1,0 +1,1 @@
+"""Agents in depth: profiles, duels, calibration, coherence, and why ranks moved."""

@@ -1,0 +1,114 @@
+"""The one job that computes what has become stale in the cache and writes it there, and nothing else."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from arena.record.queries.cohorts import read_cohorts, read_newest_time
+from arena.record.queries.forecasts import Connection
+from arena.record.queries.markets import read_categories
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.rollups import Rollup, put_rollups
+from arena.scores.comparisons import COMPARISONS, compute_comparisons
+from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
+from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
+from arena.scores.profiles.coherence import blind_of
+from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, compute_profile, profile_figures
+from arena.scores.profiles.duels import DUELS, compute_duels
+from arena.scores.profiles.inputs import read_inputs
+from arena.scores.profiles.rank_moves import RANK_MOVES, compute_moves
+from arena.scores.slices import BY, CATEGORIES, SLICES, slice_gains
+
+Progress = Callable[[int, int | None], None]
+"""Told how many values are computed, and of how many."""
+
+
+def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None = None) -> int:
+    """The leaderboards, which change with every mark of a cohort; how many were stale.
+
+    With them goes what takes no time: the categories of markets.
+    """
+    with reading(record.engine) as connection:
+        keys, rows = _leaderboard_keys(connection), list[Rollup]()
+        if not COMPARISONS.is_current(connection):
+            rows += [COMPARISONS.row(connection, at, compute_comparisons(connection, n), n) for n in keys]
+        if not CATEGORIES.is_current(connection):
+            rows.append(CATEGORIES.row(connection, at, tuple(read_categories(connection))))
+    if rows:
+        record.write(put_rollups, rows)
+    with reading(record.engine) as connection:
+        stale = [n for n in keys if not LEADERBOARD.is_current(connection, n)]
+        boards = (compute_leaderboard(connection, n, COMPARISONS.read_current(connection, n)) for n in stale)
+        entries = (LEADERBOARD.row(connection, at, board, n) for n, board in zip(stale, boards, strict=True))
+        return _write(record, entries, len(stale), progress)
+
+
+def refresh_cache(record: Record, at: datetime, progress: Progress | None = None) -> int:
+    """All that is stale; how many values that were."""
+    done = refresh_leaderboards(record, at, progress)
+    with reading(record.engine) as connection:
+        stale = _stale_calibrations(connection)
+        rows = (CALIBRATIONS.row(connection, at, compute_calibrations(connection, n), n) for n in stale)
+        done += _write(record, rows, len(stale), progress)
+    with reading(record.engine) as connection:
+        if not _agents_are_current(connection):
+            done += _refresh_agents(record, connection, at, progress)
+    return done
+
+
+def is_stale(connection: Connection) -> bool:
+    """Whether there is anything to be computed, in a record that holds a cohort."""
+    keys = _leaderboard_keys(connection)
+    return len(keys) > 1 and not (
+        all(LEADERBOARD.is_current(connection, n) for n in keys)
+        and CATEGORIES.is_current(connection)
+        and not _stale_calibrations(connection)
+        and _agents_are_current(connection)
+    )
+
+
+def _leaderboard_keys(connection: Connection) -> list[int | None]:
+    """All cohorts together, then each."""
+    return [None, *(stored.cohort.number for stored in read_cohorts(connection))]
+
+
+def _stale_calibrations(connection: Connection) -> list[int]:
+    numbers = [stored.cohort.number for stored in read_cohorts(connection)]
+    return [number for number in numbers if not CALIBRATIONS.is_current(connection, number)]
+
+
+def _agents_are_current(connection: Connection) -> bool:
+    """Whether all that is cached of agents is: the figures are written after the profiles, the moves last."""
+    return FIGURES.is_current(connection) and RANK_MOVES.is_current(connection)
+
+
+def _refresh_agents(record: Record, connection: Connection, at: datetime, progress: Progress | None) -> int:
+    """Slices, profiles, duels and moves."""
+    inputs = read_inputs(connection)
+
+    def rows() -> Iterator[Rollup]:
+        slices = {by: slice_gains(inputs.stated, by) for by in BY}
+        for by, some in slices.items():
+            yield SLICES.row(connection, at, tuple(some), by)
+        figures = []
+        for agent in inputs.agents:
+            profile = compute_profile(inputs, agent, slices, blind_of(connection, agent))
+            figures.append(profile_figures(profile.profile))
+            yield PROFILE.row(connection, at, profile, agent)
+        yield FIGURES.row(connection, at, tuple(figures))
+        duels = compute_duels(inputs)
+        for agent in inputs.agents:
+            yield DUELS.row(connection, at, duels.get(agent, ()), agent)
+        moves = compute_moves(inputs, read_newest_time(connection, None) or at)
+        yield RANK_MOVES.row(connection, at, moves)
+
+    return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 2, progress)
+
+
+def _write(record: Record, rows: Iterator[Rollup], count: int, progress: Progress | None) -> int:
+    """Write each value as soon as it is computed."""
+    for done, row in enumerate(rows, start=1):
+        record.write(put_rollups, [row])
+        if progress is not None:
+            progress(done, count)
+    return count
