@@ -105,16 +105,15 @@ def write_raw(base: sqlite3.Connection, turns: Written) -> None:
 STATUS = """
 import sys, time
 from arena.cli.output import print_json
-from arena.rounds.season.schedule import Expected
-from arena.operations.status import read_status
-from arena.operations.status import status_data
+from arena.operations.status import read_status, status_data
+from arena.cohorts.schedule import Expected
 from arena.record.schema.database import open_read_only, reading
 from tests.year.record import NOW
 limits = {"day": 20_000_000, "round": 5_000_000, "agent": 10_000_000, "arena": 500_000_000}
 for _ in range(int(sys.argv[2])):
     began, cpu = time.perf_counter(), time.process_time()
-    with looking(sys.argv[1]) as engine, reading(engine) as connection:
-        print_json(as_data(look(connection, NOW, Expected(limits=limits))))
+    with open_read_only(sys.argv[1]) as engine, reading(engine) as connection:
+        print_json(status_data(read_status(connection, NOW, Expected(limits=limits))))
     print(time.perf_counter() - began, time.process_time() - cpu, file=sys.stderr)
 """
 
