@@ -35,7 +35,7 @@ def price_of(model: str, tokens_in: int = 0) -> TokenPrice | None:
         return None
     if entry.get("input_cost_per_request"):
         return None  # what a call costs is more than its tokens
-    steps = [int(found[1]) for found in map(_STEP.fullmatch, entry) if found]
+    steps = [int(match[1]) for match in map(_STEP.fullmatch, entry) if match]
     passed = max((step for step in steps if step * 1_000 < tokens_in), default=None)
     above = "" if passed is None else f"_above_{passed}k_tokens"
     names = ("input_cost_per_token", "output_cost_per_token")
@@ -82,8 +82,8 @@ def _form_size(bets: bool) -> int:
 
 @cache
 def _table() -> dict[str, Any]:
-    found = importlib.util.find_spec("litellm")
-    folders = found.submodule_search_locations if found else None
+    spec = importlib.util.find_spec("litellm")
+    folders = spec.submodule_search_locations if spec else None
     if not folders:
         raise FileNotFoundError("litellm is not installed, and its table of prices comes with it")
     entries: dict[str, Any] = json.loads(Path(folders[0], TABLE).read_text(encoding="utf-8"))

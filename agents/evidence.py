@@ -13,7 +13,7 @@ Report = Callable[[QuarantinedRecord], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundArticle:
     """An article as its source has it. `published` is a day or a time, written the way of ISO 8601.
 
     What the source leaves out is empty; whether the article may be shown is for `agents.guard` to say.
@@ -40,7 +40,7 @@ class Research(Protocol):
     What makes no sense is set aside, one article at a time; `ResearchError` where there is no answer.
     """
 
-    async def articles(self, market: Market, at: datetime) -> list[Found]:
+    async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, as of an instant."""
         ...
 

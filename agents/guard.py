@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import Found
+from agents.evidence import FoundArticle
 from agents.model import Article
 from agents.text import one_line, printable
 from markets.model import Market
@@ -74,7 +74,7 @@ class GuardedArticles:
 
 
 def guard_articles(
-    found: Iterable[Found], market: Market, at: datetime, fetched_at: datetime, rule: Guard
+    offered: Iterable[FoundArticle], market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> GuardedArticles:
     """What of the articles found may be shown for a market in a round at an instant.
 
@@ -82,7 +82,7 @@ def guard_articles(
     """
     dropped: Counter[DropReason] = Counter()
     good: list[Article] = []
-    for item in found:
+    for item in offered:
         article = _judge_article(item, market, at, fetched_at, rule)
         if isinstance(article, Article):
             good.append(article)
@@ -103,7 +103,7 @@ def guard_articles(
 
 
 def _judge_article(
-    item: Found, market: Market, at: datetime, fetched_at: datetime, rule: Guard
+    item: FoundArticle, market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
     """The article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
@@ -137,8 +137,8 @@ def _newest_first(article: Article) -> tuple[object, ...]:
 def _keys(article: Article) -> list[tuple[str, str]]:
     """What two copies of an article have in common."""
     address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
-    said = letters(article.title) or letters(article.text)
-    return [(kind, key) for kind, key in (("url", address), ("title", said)) if key]
+    heading = letters(article.title) or letters(article.text)
+    return [(kind, key) for kind, key in (("url", address), ("title", heading)) if key]
 
 
 def cutoff(closes_at: datetime) -> datetime:
@@ -221,10 +221,10 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
     """
-    found = [word for word in words(question) if _tells(word)]
+    telling = [word for word in words(question) if _tells(word)]
     first = words(question)[:1]
-    named = [word for word in found if not word.islower() and [word] != first]
-    return tuple(dict.fromkeys(word.casefold() for word in (*named, *found)))[:most]
+    named = [word for word in telling if not word.islower() and [word] != first]
+    return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
 
 
 def words(text: str) -> list[str]:

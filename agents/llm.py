@@ -190,10 +190,10 @@ def _wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[st
     form = _form(prompt, rung)
     if form is None:
         return {}
-    beside = settings.extra.get("extra_body", {})
-    if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(beside, dict):
+    extra_body = settings.extra.get("extra_body", {})
+    if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(extra_body, dict):
         return {"response_format": form}
-    return {"extra_body": {**beside, "response_format": form}}
+    return {"extra_body": {**extra_body, "response_format": form}}
 
 
 def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:
@@ -230,9 +230,9 @@ def _call_answered(
     )
 
 
-def _call_record(said: object, secrets: Sequence[str]) -> str:
+def _call_record(value: object, secrets: Sequence[str]) -> str:
     """What a provider says in a field for a text, in which a server of one's own may put anything."""
-    return remove_secrets(printable(said if isinstance(said, str) else ""), secrets)
+    return remove_secrets(printable(value if isinstance(value, str) else ""), secrets)
 
 
 def _counted(usage: object) -> tuple[int, int]:
@@ -244,8 +244,8 @@ def _counted(usage: object) -> tuple[int, int]:
 
 def _refusal(message: Any) -> str | None:
     """What a model says in place of an answer that it refuses to give."""
-    said = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
-    return said if isinstance(said, str) else None
+    refusal = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
+    return refusal if isinstance(refusal, str) else None
 
 
 def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str) -> int | None:
@@ -258,9 +258,9 @@ def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str)
 
 def _refuses_format(error: CallError) -> bool:
     """Whether a server turned the call down for the form of answer that was asked for."""
-    said = error.message.lower()
+    message = error.message.lower()
     words = ("response_format", "json_object", "json_schema", "json mode")
-    return error.code == "refused" and any(word in said for word in words)
+    return error.code == "refused" and any(word in message for word in words)
 
 
 def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
@@ -269,10 +269,10 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     >>> call_error(TimeoutError("no answer after 5 s"))
     CallError(code='timeout', message='no answer after 5 s', retry=True, wait=None)
     """
-    said = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
-    code, retry = _error_code(error, said)
+    text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
+    code, retry = _error_code(error, text)
     wait = _retry_wait(error) if retry else None
-    return CallError(code, one_line(redact(said, secrets), MOST_WORDS), retry, wait)
+    return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
 
 def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
@@ -296,9 +296,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _retry_wait(error: BaseException) -> float | None:
     """For how many seconds the provider asks to be left alone, by its Retry-After."""
     for headers in _headers(error):
-        said = headers.get("retry-after")
-        if isinstance(said, str) and said.strip():
-            return _seconds(said.strip(), headers.get("date"))
+        value = headers.get("retry-after")
+        if isinstance(value, str) and value.strip():
+            return _seconds(value.strip(), headers.get("date"))
     return None
 
 
@@ -310,36 +310,36 @@ def _headers(error: BaseException) -> Iterator[Mapping[str, Any]]:
             yield {str(name).lower(): value for name, value in headers.items()}
 
 
-def _seconds(said: str, date: object) -> float | None:
+def _seconds(value: str, date: object) -> float | None:
     """Seconds as they stand, or from the server's own clock to the moment that it names."""
-    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", said):
-        return float(said)
+    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
+        return float(value)
     try:
-        until, now = parsedate_to_datetime(said), parsedate_to_datetime(str(date))
+        until, now = parsedate_to_datetime(value), parsedate_to_datetime(str(date))
         return max(0.0, (until - now).total_seconds())
     except (TypeError, ValueError):  # neither form, or one moment with a zone and one without
         return None
 
 
-def _error_code(error: BaseException, said: str) -> tuple[ErrorCode, bool]:
+def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
     for name in (cls.__name__ for cls in type(error).__mro__):
         if name in _NAMED:
             return _NAMED[name]
-    if _NO_KEY.search(said):
+    if _NO_KEY.search(text):
         return "no_key", False
-    if _UNREACHED.search(said) or _GARBLED.search(said):
+    if _UNREACHED.search(text) or _GARBLED.search(text):
         return "other", True
     status = getattr(error, "status_code", None)
-    return _by_status(status, said) if isinstance(status, int) else ("other", False)
+    return _by_status(status, text) if isinstance(status, int) else ("other", False)
 
 
-def _by_status(status: int, said: str) -> tuple[ErrorCode, bool]:
+def _by_status(status: int, text: str) -> tuple[ErrorCode, bool]:
     if status == 408:
         return "timeout", True
     if status == 429:
         return "rate_limit", True
-    if status == 413 or (status == 400 and _TOO_LONG.search(said)):
+    if status == 413 or (status == 400 and _TOO_LONG.search(text)):
         return "too_long", False
     if 400 <= status < 500:
-        return ("filtered" if _FILTERED.search(said) else "refused"), False
+        return ("filtered" if _FILTERED.search(text) else "refused"), False
     return ("overloaded", True) if status >= 500 else ("other", True)

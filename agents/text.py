@@ -90,13 +90,13 @@ def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
 
     Secret is what its name says to be, and what is `named`.
     """
-    found = {
+    secrets = {
         form
         for name, value in environ.items()
         if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
         for form in _secret_forms(value)
     }
-    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+    return tuple(sorted(secrets, key=lambda value: (-len(value), value)))
 
 
 def _secret_forms(secret: str) -> Iterator[str]:
@@ -195,7 +195,7 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
         return messages
     room = tokens * TOKEN
     saved, margin, guesses = excess, room // UNUSED // 2, GUESSES
-    low, high, found = 0, max(map(len, texts), default=0) + 1, None
+    low, high, fitting = 0, max(map(len, texts), default=0) + 1, None
     while low < high:
         saved, guesses = saved + margin, guesses - 1
         length = _common_length(texts, saved) if guesses >= 0 else -1
@@ -207,12 +207,12 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
         if excess > 0:
             high = length
         else:
-            low, found = length + 1, messages
+            low, fitting = length + 1, messages
             if -excess * UNUSED <= room:
                 break
-    if found is None:
+    if fitting is None:
         raise TooLong(tokens_of(messages), tokens)
-    return found
+    return fitting
 
 
 def _common_length(texts: Sequence[str], excess: int) -> int:

@@ -83,13 +83,13 @@ def prepared(folder: Path, name: str, scale: float) -> Path:
 @contextmanager
 def listening() -> Iterator[Asked]:
     """How long each question takes, by the function that asks it."""
-    found: Asked = defaultdict(list)
+    statements: Asked = defaultdict(list)
 
     def heard(*question: Any) -> Any:
         caller = inspect.stack()[1]
         started = time.perf_counter()
         answer = ask(*question)
-        found[f"{Path(caller.filename).stem}.{caller.function}"].append(time.perf_counter() - started)
+        statements[f"{Path(caller.filename).stem}.{caller.function}"].append(time.perf_counter() - started)
         return answer
 
     modules = [
@@ -100,7 +100,7 @@ def listening() -> Iterator[Asked]:
         if hasattr(module, "ask"):
             vars(module)["ask"] = heard
     try:
-        yield found
+        yield statements
     finally:
         for module in modules:
             if hasattr(module, "ask"):
@@ -110,12 +110,12 @@ def listening() -> Iterator[Asked]:
 def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
     """A page opened as a browser would open it."""
     os.environ["ARENA_DATABASE"] = str(record)
-    found = AppTest.from_string(SCRIPT_OF.format(name=name), default_timeout=120)
+    app = AppTest.from_string(SCRIPT_OF.format(name=name), default_timeout=120)
     for key, value in address.items():
-        found.query_params[key] = value
-    found.run()
-    assert not found.exception, [error.value for error in found.exception]
-    return found
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, [error.value for error in app.exception]
+    return app
 
 
 def questions(record: Path) -> dict[str, float]:
@@ -160,8 +160,8 @@ def of_server(record: Path) -> list[Measurement]:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        found = [(first(browser, lambda: serving(record)), first(browser, bare)) for _ in range(3)]
-        ours, theirs = (min(times) for times in zip(*found, strict=True))
+        opened = [(first(browser, lambda: serving(record)), first(browser, bare)) for _ in range(3)]
+        ours, theirs = (min(times) for times in zip(*opened, strict=True))
         with serving(record) as served:
             tab = browser.new_page(viewport=SIZE)
             for name, address in PAGES:
@@ -172,10 +172,10 @@ def of_server(record: Path) -> list[Measurement]:
             used = memory(served.process.pid)
         browser.close()
     took, size = Timed(ours, ours), Timed(used, used)
-    beside = f"a page of Streamlit's own, {theirs:.2f} s"
+    comparison = f"a page of Streamlit's own, {theirs:.2f} s"
     return [
         row(f"first page in a browser: {ours:.2f} s", took, "3 s", 1 / FIRST, 1.0),
-        row("  beside the barest there is", took, beside, 1 / theirs, 1 / LONGER),
+        row("  beside the barest there is", took, comparison, 1 / theirs, 1 / LONGER),
         row(f"memory of the server: {used:.0f} MB", size, f"{MEMORY} MB", 1 / MEMORY, 1.0),
     ]
 

@@ -70,8 +70,8 @@ def options(doc: str | None) -> argparse.ArgumentParser:
 def report(rows: Sequence[Measurement], as_json: bool, notes: Sequence[str] = ()) -> None:
     """Print the rows, and how many of them are slower than wanted."""
     if as_json:
-        said = [asdict(row) | {"ratio": row.ratio, "good": row.good} for row in rows]
-        print(json.dumps({"rows": said, "notes": list(notes)}, indent=1))
+        lines = [asdict(row) | {"ratio": row.ratio, "good": row.good} for row in rows]
+        print(json.dumps({"rows": lines, "notes": list(notes)}, indent=1))
         return
     print(f"{'':3} {'what':52} {'a second':>12} {'CPU':>5} {'ratio':>8} {'wanted':>7}  against")
     for x in rows:

@@ -112,9 +112,9 @@ def measured(kind: MetaculusKind, slow: int) -> Measurement:
 
 
 def parser() -> argparse.ArgumentParser:
-    found = options(__doc__)
-    found.add_argument("--slow", type=int, default=3, help="questions of a kind played the slow way (3)")
-    return found
+    result = options(__doc__)
+    result.add_argument("--slow", type=int, default=3, help="questions of a kind played the slow way (3)")
+    return result
 
 
 def main() -> None:

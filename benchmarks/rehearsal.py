@@ -92,10 +92,10 @@ def played(stage: Stage, folder: Path, deaths: int) -> tuple[ProcessUsage, dict[
     """A year, and what is in its record."""
     began, cpu = time.perf_counter(), used()
     stage.play(folder, kills(stage.year, deaths, Random("when to kill")), Random("how much later"))
-    seconds, found = time.perf_counter() - began, content(folder)
-    counts = {name: found[name] for name in ("cohorts", "rounds", "turns", "calls")}
+    seconds, contents = time.perf_counter() - began, content(folder)
+    counts = {name: contents[name] for name in ("cohorts", "rounds", "turns", "calls")}
     days = [size for at, size in stage.memory if WARM <= at <= END]
-    size = (folder / "arena.db").stat().st_size // found["turns"]
+    size = (folder / "arena.db").stat().st_size // contents["turns"]
     figures = ProcessUsage(
         seconds,
         used() - cpu,
@@ -105,7 +105,7 @@ def played(stage: Stage, folder: Path, deaths: int) -> tuple[ProcessUsage, dict[
         end_mb=days[-1] / 1e6,
         bytes_a_turn=size,
     )
-    return figures, found
+    return figures, contents
 
 
 def used() -> float:
@@ -120,12 +120,12 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="year") as name, staged(A_YEAR, spawn) as stage:
         folder = Path(name)
-        whole, found = played(stage, folder / "whole", 0)
+        whole, first = played(stage, folder / "whole", 0)
         broken, again = played(stage, folder / "killed", chosen.kills)
     good = {
         "under an hour": max(whole.seconds, broken.seconds) < HOUR,
-        "the same record": again == found,
-        "nothing to be said by verify": not found["differences"],
+        "the same record": again == first,
+        "nothing to be said by verify": not first["differences"],
         f"memory grows by {MOST_GROWTH:.0%} at most": whole.growth <= MOST_GROWTH,
     }
     if chosen.json:

@@ -90,7 +90,7 @@ def main() -> None:
 
         turns = WEEKS * bare.ROUNDS * len(AGENTS)
         loop, took = timed(plain, turns), timed(arena, turns)
-    notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in found.items())}" for who, found in counts.items()]
+    notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in made.items())}" for who, made in counts.items()]
     rows = [
         row("a turn of a replayed year", took, "the bare loop, this run", loop.per_second, LEAST),
         row("the same in CPU time", Timed(took.cpu, took.cpu), "the bare loop's CPU", 1 / loop.cpu, LEAST),

@@ -87,13 +87,13 @@ def plain_five(c: Columns) -> list[float]:
 
 def every_rule(c: Columns) -> list[float]:
     """All rules that the registry has for forecasts, averaged by market where they can be."""
-    found = []
+    scores = []
     for name in names(HOME):
         rule = load("arena.scores.rules", name).score
         asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
         if "outcome" in asked and all(hasattr(c, part) for part in asked):
-            found.append(rule(**{part: getattr(c, part) for part in asked}))
-    return found
+            scores.append(rule(**{part: getattr(c, part) for part in asked}))
+    return scores
 
 
 def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
@@ -183,8 +183,8 @@ def boards() -> list[Measurement]:
 
 def scored_once(table: Panel) -> list[float]:
     """The scores of a table without a draw."""
-    found: list[float] = score(two_way(table)).tolist()
-    return found
+    scores: list[float] = score(two_way(table)).tolist()
+    return scores
 
 
 MEMORY: dict[str, Callable[[], object]] = {
@@ -203,12 +203,12 @@ def most_memory(what: str) -> int:
 
 
 def memory_notes() -> list[str]:
-    said = []
+    notes = []
     for what in MEMORY:
         used = most_memory(what)
         mark = "ok " if used <= MOST_BYTES else "no "
-        said.append(f"{mark} {what}: {used / GIB:.2f} GiB at most, of {MOST_BYTES / GIB:.0f} wanted")
-    return said
+        notes.append(f"{mark} {what}: {used / GIB:.2f} GiB at most, of {MOST_BYTES / GIB:.0f} wanted")
+    return notes
 
 
 def main() -> None:

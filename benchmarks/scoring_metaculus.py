@@ -33,13 +33,13 @@ def kinds() -> list[MetaculusSample]:
     """One question of each kind, with its forecasts made up."""
     rng = np.random.default_rng(1)
     size = FORECASTERS * EACH
-    said = rng.integers(1, 1000, size) / 1000
+    stated = rng.integers(1, 1000, size) / 1000
     options = rng.dirichlet(np.ones(OPTIONS), size)
     steps = rng.dirichlet(np.ones(BUCKETS), size) * 0.9 + 0.1 / BUCKETS
     cdf = np.minimum(np.concatenate([np.zeros((size, 1)), steps.cumsum(axis=1)], axis=1), 1)
     cdf[:, -1] = 1
     return [
-        MetaculusSample("yes/no", lambda who, at: binary(who, at, said, outcome=True), 137 / 100),
+        MetaculusSample("yes/no", lambda who, at: binary(who, at, stated, outcome=True), 137 / 100),
         MetaculusSample(
             "several options", lambda who, at: multiple_choice(who, at, options, outcome=2), 21 / 20
         ),
@@ -49,8 +49,8 @@ def kinds() -> list[MetaculusSample]:
 
 def fast(forecasts: Forecasts) -> tuple[Floats, Floats]:
     """Baseline and peer score of every forecaster."""
-    found = [totals(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)]
-    return found[0], found[1]
+    scores = [totals(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)]
+    return scores[0], scores[1]
 
 
 def slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:

@@ -19,7 +19,7 @@ def a_year() -> SeasonForecasts:
     outcome = (rng.random(MARKETS) < price[np.arange(MARKETS) * TURNS + TURNS - 1]).astype(np.int64)
     seen = rng.random((AGENTS, market.size)) < 0.9
     agent, cell = np.nonzero(seen)
-    said = np.clip(price[cell] + rng.normal(0, 0.1, cell.size), 0, 1)
+    stated = np.clip(price[cell] + rng.normal(0, 0.1, cell.size), 0, 1)
     return check_season(
         [f"a{n:02}" for n in range(AGENTS)],
         [f"e{n:03}" for n in range(EVENTS)],
@@ -27,7 +27,7 @@ def a_year() -> SeasonForecasts:
         instant=instant[cell],
         market=market[cell],
         event=market[cell] % EVENTS,
-        forecast=said,
+        forecast=stated,
         reference=price[cell],
         outcome=outcome[market[cell]],
     )

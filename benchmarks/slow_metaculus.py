@@ -37,29 +37,29 @@ class SlowQuestion:
     ignorance: float
 
 
-def scores(asked: SlowQuestion, said: Sequence[SlowForecast]) -> dict[str, Scored]:
+def scores(asked: SlowQuestion, forecasts: Sequence[SlowForecast]) -> dict[str, Scored]:
     """All four scores of every forecast, with its coverage."""
-    means = geometric_means(said)
+    means = geometric_means(forecasts)
     life = asked.closes - asked.opens
-    own = [asked.own_points * math.log(s.pmf[asked.happened] / asked.ignorance) for s in said]
-    shares = [max(min(s.end, asked.closes) - max(s.start, asked.opens), 0) / life for s in said]
-    stood = [float(s.stands(asked.spot)) for s in said]
+    own = [asked.own_points * math.log(s.pmf[asked.happened] / asked.ignorance) for s in forecasts]
+    shares = [max(min(s.end, asked.closes) - max(s.start, asked.opens), 0) / life for s in forecasts]
+    stood = [float(s.stands(asked.spot)) for s in forecasts]
     return {
         "baseline": [(score * share, share) for score, share in zip(own, shares, strict=True)],
         "spot_baseline": [
             (score, 1.0) if stands else (0.0, 0.0) for score, stands in zip(own, stood, strict=True)
         ],
-        "peer": [averaged(asked, s, means) for s in said],
-        "spot_peer": [spot(asked, s, means) for s in said],
+        "peer": [averaged(asked, s, means) for s in forecasts],
+        "spot_peer": [spot(asked, s, means) for s in forecasts],
     }
 
 
-def geometric_means(said: Sequence[SlowForecast]) -> list[tuple[float, int, Pmf]]:
+def geometric_means(forecasts: Sequence[SlowForecast]) -> list[tuple[float, int, Pmf]]:
     """At every change: when, how many stand, and the geometric mean of all their probabilities."""
-    changes = {s.start for s in said} | {s.end for s in said if s.end < math.inf}
+    changes = {s.start for s in forecasts} | {s.end for s in forecasts if s.end < math.inf}
     means = []
     for at in sorted(changes):
-        standing = [s.pmf for s in said if s.stands(at)]
+        standing = [s.pmf for s in forecasts if s.stands(at)]
         if standing:
             means.append((at, len(standing), np.exp(np.mean(np.log(standing), axis=0))))
     return means

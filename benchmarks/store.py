@@ -51,8 +51,8 @@ def persisted(folder: Path) -> list[Measurement]:
 
 def _stating(each: TurnUnderClaim) -> Decision:
     """The decision with a forecast for every market."""
-    said = tuple(Forecast(market, 400_000, reason=REASON) for market in workload.IDS)
-    return replace(each.turn.decision, forecasts=said)
+    forecasts = tuple(Forecast(market, 400_000, reason=REASON) for market in workload.IDS)
+    return replace(each.turn.decision, forecasts=forecasts)
 
 
 def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: float) -> Measurement:
@@ -122,10 +122,10 @@ def status(record: Path) -> list[Measurement]:
     """All that `arena status --json` does once modules are loaded: first in a process, and again."""
     first, again = list[Timed](), list[Timed]()
     for _ in range(RUNS):
-        said = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", STATUS, record, "3"], capture_output=True, text=True, check=True
         )
-        times = [Timed(*map(float, line.split())) for line in said.stderr.splitlines()]
+        times = [Timed(*map(float, line.split())) for line in process.stderr.splitlines()]
         first.append(times[0])
         again += times[1:]
     wanted = ("0.1 s", 1 / LONGEST, 1)

@@ -140,13 +140,13 @@ def a_record(number: int) -> dict[str, Any]:
 
 def pages() -> list[bytes]:
     """The catalogue as it is sent, page by page."""
-    found = []
+    bodies = []
     for start in range(0, MARKETS, A_PAGE):
         page: dict[str, Any] = {"markets": [a_record(n) for n in range(start, start + A_PAGE)]}
         if start + A_PAGE < MARKETS:
             page["next_cursor"] = str(start + A_PAGE)
-        found.append(json.dumps(page).encode())
-    return found
+        bodies.append(json.dumps(page).encode())
+    return bodies
 
 
 def serve(folder: str) -> None:
@@ -182,11 +182,11 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
     """The whole catalogue, read and parsed."""
 
     async def read() -> list[Listing]:
-        found = venue(Settings.model_validate({"url": url, "book_url": url, "per_second": 1e9}))
+        source = venue(Settings.model_validate({"url": url, "book_url": url, "per_second": 1e9}))
         try:
-            return await found.catalogue(at)
+            return await source.catalogue(at)
         finally:
-            await found.close()
+            await source.close()
 
     return asyncio.run(read())
 
@@ -198,8 +198,8 @@ def synced(record: Record, url: str, at: datetime) -> SyncResult:
 
 def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:
     """The same bytes parsed, and the rows that the record keeps of them upserted as they are."""
-    found = [loads(page)["markets"] for page in sent]
-    assert sum(map(len, found)) == MARKETS
+    records = [loads(page)["markets"] for page in sent]
+    assert sum(map(len, records)) == MARKETS
     base.execute("BEGIN IMMEDIATE")
     for table, (columns, lines) in rows.items():
         changes = ", ".join(f"{name} = excluded.{name}" for name in columns)
@@ -210,12 +210,12 @@ def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:
 
 def rows_of(path: Path) -> Rows:
     """What a sync has put into each table, and the names of its columns."""
-    found = {}
+    rows = {}
     with closing(sqlite3.connect(path)) as base:
         for table in TABLES:
             cursor = base.execute(f"SELECT * FROM {table}")
-            found[table] = [column[0] for column in cursor.description], cursor.fetchall()
-    return found
+            rows[table] = [column[0] for column in cursor.description], cursor.fetchall()
+    return rows
 
 
 def an_empty_record(path: Path) -> sqlite3.Connection:
@@ -227,7 +227,7 @@ def an_empty_record(path: Path) -> sqlite3.Connection:
 def one_run(folder: Path, url: str, sent: list[bytes]) -> dict[str, float]:
     """CPU seconds a market of each piece of work, done once, with a record of its own."""
     record = Record.open(str(folder / "ours.db"))
-    found = {
+    measured = {
         "parsed": cpu(lambda: catalogue(url, AT)),
         "first": cpu(lambda: synced(record, url, AT)),
         "again": cpu(lambda: synced(record, url, AT + timedelta(hours=1))),
@@ -236,8 +236,8 @@ def one_run(folder: Path, url: str, sent: list[bytes]) -> dict[str, float]:
     record.close()
     rows = rows_of(folder / "ours.db")
     with closing(an_empty_record(folder / "plain.db")) as base:
-        found["plain"] = cpu(lambda: plainly(base, sent, rows))
-    return found
+        measured["plain"] = cpu(lambda: plainly(base, sent, rows))
+    return measured
 
 
 def cpu(work: Callable[[], object]) -> float:

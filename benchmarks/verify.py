@@ -49,9 +49,9 @@ class Taken:
 def taken(scale: float, record: Path, what: str) -> Taken:
     """Some work on a record in a process of its own."""
     command = [sys.executable, "-c", WORK, str(record), what]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    wall, cpu, begun, peak = map(float, said[:4])
-    return Taken(scale, what, wall, cpu, begun / 1024, peak / 1024, said[4])
+    words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    wall, cpu, begun, peak = map(float, words[:4])
+    return Taken(scale, what, wall, cpu, begun / 1024, peak / 1024, words[4])
 
 
 def measured(scale: float, folder: Path) -> tuple[list[Taken], str]:

@@ -115,9 +115,9 @@ def decided(arena: Arena) -> Decided:
     """What every agent does in the first round."""
     record, stored = arena.record, arena.stored
     round = record.read(read_rounds, stored.id)[0]
-    found = record.snapshot(stored.id, round.at)
-    assert found is not None
-    offers, accounts = SnapshotOffers(found[1], FREE), record.holdings(stored.id)
+    snapshot = record.snapshot(stored.id, round.at)
+    assert snapshot is not None
+    offers, accounts = SnapshotOffers(snapshot[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
     tokens = record.write(claim_turns, round.id, [*keys.values()], "bench", HOUR, lambda _: False)
     turns: Decided = []
@@ -198,11 +198,11 @@ def plain_mark(base: sqlite3.Connection) -> None:
     for step in range(1, SNAPSHOTS + 1):
         plain_prices(base, step)
         base.execute("BEGIN IMMEDIATE")
-        known: Mapping[str, float] = dict(base.execute("SELECT market, price FROM price"))
+        prices: Mapping[str, float] = dict(base.execute("SELECT market, price FROM price"))
         totals = dict(base.execute("SELECT agent, cash FROM account"))
         lots = base.execute("SELECT agent, market, yes, shares FROM lot WHERE open = 1").fetchall()
         for agent, market, yes, shares in lots:
-            worth = shares * (known[market] if yes else 1 - known[market])
+            worth = shares * (prices[market] if yes else 1 - prices[market])
             totals[agent] += worth
             base.execute("UPDATE lot SET value = ? WHERE agent = ? AND market = ?", (worth, agent, market))
         base.executemany("INSERT INTO worth VALUES (?, ?, ?)", [(a, step, t) for a, t in totals.items()])

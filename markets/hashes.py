@@ -81,8 +81,8 @@ def market_hash(market: Market) -> str:
     )
 
 
-def _sha256(said: Mapping[str, object]) -> str:
-    return hashlib.sha256(orjson.dumps(said)).hexdigest()
+def _sha256(content: Mapping[str, object]) -> str:
+    return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
 
 def timestamp_text(at: datetime) -> str:

@@ -195,8 +195,8 @@ def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
     """Whether their rules say that one alone comes true, or the questions name the winner of one contest."""
     if len(markets) < 2:
         return None
-    said = {found[1] if (found := _ONE_OF.search(market.rules)) else "" for market in markets}
-    if len(said) == 1 and (count := said.pop()):
+    counts = {match[1] if (match := _ONE_OF.search(market.rules)) else "" for market in markets}
+    if len(counts) == 1 and (count := counts.pop()):
         return "exhaustive" if int(count) == len(markets) else "exclusive"
     return "exclusive" if _one_contest([market.question for market in markets]) else None
 
@@ -204,10 +204,10 @@ def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
 def _one_contest(questions: Sequence[str]) -> bool:
     """Different names, and then the same words of winning something that only one can win."""
     contests = [_WINNER.search(question) for question in questions]
-    if any(found is None for found in contests):
+    if any(match is None for match in contests):
         return False
-    words = {found[0].casefold() for found in contests if found}
-    names = {question[: found.start()] for question, found in zip(questions, contests, strict=True) if found}
+    words = {match[0].casefold() for match in contests if match}
+    names = {question[: match.start()] for question, match in zip(questions, contests, strict=True) if match}
     return len(words) == 1 and len(names) == len(questions) and not _SHARED.search(words.pop())
 
 
@@ -243,8 +243,8 @@ def _numbers(question: str) -> list[float]:
     >>> _numbers("Will BTC reach $1.5m by March 31?"), _numbers("FDV above $150M")
     ([1500000.0, 31.0], [150000000.0])
     """
-    found = _PLAIN_NUMBER.findall(question)
-    return [float(n.replace(",", "")) * _times(word.casefold()) for n, word in found]
+    numbers = _PLAIN_NUMBER.findall(question)
+    return [float(n.replace(",", "")) * _times(word.casefold()) for n, word in numbers]
 
 
 def _times(word: str) -> int:

@@ -75,9 +75,9 @@ class Listing:
         """Whether its quote says what a share is worth."""
         return self.quote is not None and self.quote.price is not None
 
-    def priced(self, known: "Listing | None") -> "Listing":
+    def priced(self, earlier: "Listing | None") -> "Listing":
         """Itself, with the quote that was last known where its own has no price."""
-        before = known.quote if known is not None else None
+        before = earlier.quote if earlier is not None else None
         if self.has_price or before is None or before.price is None:
             return self
         return replace(self, quote=before)

@@ -52,9 +52,9 @@ def split(log_weights: Sequence[float]) -> tuple[int, ...]:
     for weight in weights[1:]:
         total = _EXACT_ENOUGH.add(total, weight)
     parts = [_EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total) for weight in weights]
-    found = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
-    found[weights.index(max(weights))] += ONE - sum(found)
-    return tuple(found)
+    rounded = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
+    rounded[weights.index(max(weights))] += ONE - sum(rounded)
+    return tuple(rounded)
 
 
 def bell(rng: random.Random) -> float:

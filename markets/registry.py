@@ -18,8 +18,8 @@ class UnknownExtension(LookupError):
 
 def names(home: Path, extra: Iterable[Path] = (), suffix: str = ".py") -> list[str]:
     """The names to be had from a package's own folder and the extra ones, sorted."""
-    found = {path.stem for folder in (home, *extra) for path in folder.glob(f"*{suffix}")}
-    return sorted(name for name in found if not name.startswith("_"))
+    stems = {path.stem for folder in (home, *extra) for path in folder.glob(f"*{suffix}")}
+    return sorted(name for name in stems if not name.startswith("_"))
 
 
 def find(home: Path, name: str, extra: Iterable[Path] = (), suffix: str = ".py") -> Path:

@@ -83,12 +83,12 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
 
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
     """The stratum of a market: its bands and its category, such as `price 2, category sport`."""
-    found: dict[Stratum, object] = {
+    bands: dict[Stratum, object] = {
         "price": bisect_right(PRICE_BANDS, listing.mid or 0),
         "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
         "category": listing.market.category.casefold(),
     }
-    return ", ".join(f"{name} {where}" for name, where in found.items() if name in by)
+    return ", ".join(f"{name} {where}" for name, where in bands.items() if name in by)
 
 
 def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:

@@ -160,8 +160,8 @@ def _buy(
     bets: Iterable[Bet], holdings: Holdings, cash: int, trader: Trader
 ) -> tuple[list[Fill], list[Rejection]]:
     offers = trader.offers
-    known, offered, settled = offers.listings, offers.offered, holdings.settled
-    orders, refused = _split_results(order_from_bet(bet, known, offered, settled) for bet in bets)
+    listed, offered, settled = offers.listings, offers.offered, holdings.settled
+    orders, refused = _split_results(order_from_bet(bet, listed, offered, settled) for bet in bets)
     if offers.rules.merge:
         orders, opposed = _split_results(_reject_both_sides(merge_orders(orders)))
         refused += opposed
@@ -242,10 +242,10 @@ def _split_results(results: Iterable[T | Rejection]) -> tuple[list[T], list[Reje
 
 
 def order_from_bet(
-    bet: Bet, known: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
+    bet: Bet, listed: Collection[MarketId], offered: Collection[MarketId], settled: Collection[LotKey]
 ) -> Order | Rejection:
     """The order behind a bet, if it is an amount on a side of a market that is on offer."""
-    if (bad := _reject_target(bet, known)) is not None:
+    if (bad := _reject_target(bet, listed)) is not None:
         return bad
     if bet.market_id not in offered:
         message = "the market is held but no longer on offer: it may only be sold"
@@ -258,9 +258,11 @@ def order_from_bet(
     return Order(bet.market_id, bet.side, "buy", bet.amount, bet.limit, _reason_text(bet.reason))
 
 
-def order_from_sale(sale: Sale, known: Collection[MarketId], lots: Mapping[LotKey, Lot]) -> Order | Rejection:
+def order_from_sale(
+    sale: Sale, listed: Collection[MarketId], lots: Mapping[LotKey, Lot]
+) -> Order | Rejection:
     """The order behind a sale: so many shares, a fraction of the lot, or all of it."""
-    if (bad := _reject_target(sale, known)) is not None:
+    if (bad := _reject_target(sale, listed)) is not None:
         return bad
     lot = lots.get((sale.market_id, sale.side))
     if lot is None:
@@ -291,9 +293,9 @@ def _join_orders(orders: list[Order]) -> Order:
     )
 
 
-def _reject_target(order: Bet | Sale, known: Collection[MarketId]) -> Rejection | None:
+def _reject_target(order: Bet | Sale, listed: Collection[MarketId]) -> Rejection | None:
     """What is wrong with where an order aims. An agent's words may hold anything, whatever the types say."""
-    if not _is_one_of(known, order.market_id):
+    if not _is_one_of(listed, order.market_id):
         return Rejection("unknown_market", f"no market here is named {_value_text(order.market_id)}")
     if order.side not in ("YES", "NO"):
         message = f"the side is {_value_text(order.side)}, which is neither YES nor NO"
@@ -337,8 +339,8 @@ def _value_text(value: object) -> str:
     return repr(value[:80]) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
-def _is_one_of(known: Collection[MarketId], market_id: object) -> bool:
-    return isinstance(market_id, str) and market_id in known
+def _is_one_of(listed: Collection[MarketId], market_id: object) -> bool:
+    return isinstance(market_id, str) and market_id in listed
 
 
 def _whole_within(value: object, most: int) -> bool:

@@ -56,8 +56,8 @@ class Account:
         lot = self.lots.get(cast(LotKey, key), NO_LOT)
         realised = 0 if kind == "deposit" else cash + cost
         moved = (cash, shares, cost, realised, self.cash + cash, lot.shares + shares)
-        said = (self.number + 1, at, kind, *key, *moved, ref, self.head)
-        entry = Entry(*said, hash_entry_fields(*said))
+        values = (self.number + 1, at, kind, *key, *moved, ref, self.head)
+        entry = Entry(*values, hash_entry_fields(*values))
         self.apply(entry)
         return entry
 
@@ -153,10 +153,10 @@ def newest_resolutions(resolutions: Iterable[Resolution], at: datetime) -> dict[
     """How each market has ended by the newest version that is known by then and possible."""
     newest: dict[MarketId, Resolution] = {}
     for resolution in resolutions:
-        known = newest.get(resolution.market_id)
+        before = newest.get(resolution.market_id)
         if not resolution.possible or resolution.known_at > at:
             continue
-        if known is None or known.version < resolution.version:
+        if before is None or before.version < resolution.version:
             newest[resolution.market_id] = resolution
     return newest
 

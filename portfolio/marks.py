@@ -150,13 +150,13 @@ def _block_values(
 
 def _value_of(shares: Column, price: Column, wide: bool) -> Column:
     """As `portfolio.money.worth`. Whole shares and the rest apart have no product over 64 bits."""
-    found: Column
+    values: Column
     if wide:
         whole, rest = np.divmod(shares, ONE)
-        found = whole * price + rest * price // ONE
+        values = whole * price + rest * price // ONE
     else:
-        found = shares * price // ONE
-    return found
+        values = shares * price // ONE
+    return values
 
 
 def _price_column(prices: list[int]) -> Column:
@@ -184,10 +184,10 @@ def position_columns(accounts: Iterable[Holdings]) -> PositionColumns:
 
 def by_account(ufunc: np.ufunc, column: Column, first: Column, holders: Column, accounts: int) -> Column:
     """A column brought together account by account; 0 for who holds nothing."""
-    found = np.zeros(accounts, column.dtype)
+    totals = np.zeros(accounts, column.dtype)
     if len(holders):
-        found[holders] = ufunc.reduceat(column, first)
-    return found
+        totals[holders] = ufunc.reduceat(column, first)
+    return totals
 
 
 def _runs(starts: Column, lots: int) -> Column:

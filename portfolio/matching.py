@@ -108,8 +108,8 @@ def match_listing(
     action: Action, size: int, side: Side, listing: Listing, rules: Rules, limit: int | None = None
 ) -> OrderMatch | Rejection:
     """Buy for `size` dollars, or sell `size` shares, as far as prices and the limit allow."""
-    found = find_offers(action, side, listing, rules)
-    return found if isinstance(found, Rejection) else match_levels(size, found, limit)
+    offers = find_offers(action, side, listing, rules)
+    return offers if isinstance(offers, Rejection) else match_levels(size, offers, limit)
 
 
 def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderMatch | Rejection:
@@ -159,10 +159,10 @@ def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> O
         return reject("no_quote", "the market has no quote", market)
     if (unsound := check_figures(quote, market) or check_spread(quote, market, rules)) is not None:
         return unsound
-    found = fill_rule(rules.fill).levels(FillRequest(action, side_quote(quote, side), market, rules))
-    if isinstance(found, Rejection):
-        return found
-    levels, worst = _sort_levels(action, found), rules.worst_price
+    offered = fill_rule(rules.fill).levels(FillRequest(action, side_quote(quote, side), market, rules))
+    if isinstance(offered, Rejection):
+        return offered
+    levels, worst = _sort_levels(action, offered), rules.worst_price
     reach = 0 if not levels else levels[0].price + (worst if action == "buy" else -worst)
     near, beyond = _within_reach(reach, action, levels)
     rate = market.fee_rate if rules.fee == "venue" else 0

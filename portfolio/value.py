@@ -215,10 +215,10 @@ def _lot_profit(entries: list[Entry], key: LotKey, values: Mapping[LotKey, int])
 
 def profit_by_market(lots: Mapping[LotKey, LotProfit]) -> dict[MarketId, Profit]:
     """The profit of every market, both sides together."""
-    found = defaultdict[MarketId, Profit](Profit)
+    profits = defaultdict[MarketId, Profit](Profit)
     for (market_id, _), lot in lots.items():
-        found[market_id] += lot.money
-    return dict(found)
+        profits[market_id] += lot.money
+    return dict(profits)
 
 
 def total_profit(lots: Iterable[LotProfit]) -> Profit:

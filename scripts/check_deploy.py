@@ -42,13 +42,13 @@ def dockerfile(root: Path) -> Iterator[str]:
     """The image: its bases, its user, its ports, and what it runs."""
     text = (root / "Dockerfile").read_text("utf-8")
     lines = [line.split(maxsplit=1) for line in re.sub(r"\\\n", " ", text).splitlines() if line[:1].isalpha()]
-    said = [(word, rest.strip()) for word, rest in lines]
-    for base in (rest.split()[0] for word, rest in said if word == "FROM"):
+    instructions = [(word, rest.strip()) for word, rest in lines]
+    for base in (rest.split()[0] for word, rest in instructions if word == "FROM"):
         yield from image("Dockerfile", base)
         version = re.match(r"python:([\d.]+)", base)
         if version is None or version[1] not in SpecifierSet(">=3.11"):
             yield f"Dockerfile: {base} is no Python that the arena runs on"
-    last = dict(said)
+    last = dict(instructions)
     if last.get("USER", "root").split(":")[0] in ("root", "0"):
         yield "Dockerfile: it runs as root: end with another USER"
     if last.get("EXPOSE", "").split() != [str(PORT), str(HEALTH)]:
@@ -75,8 +75,8 @@ def compose(root: Path) -> Iterator[str]:
     if missing := {"db", "run", "worker", "dashboard"} - services.keys():
         yield f"compose.yaml: there is no service {', '.join(sorted(missing))}"
     for name, service in services.items():
-        found = [*image(name, service["image"]), *service_faults(service, services, whole["volumes"])]
-        yield from (f"compose.yaml: {name}: {fault}" for fault in found)
+        faults = [*image(name, service["image"]), *service_faults(service, services, whole["volumes"])]
+        yield from (f"compose.yaml: {name}: {fault}" for fault in faults)
 
 
 def service_faults(
@@ -109,16 +109,16 @@ def image(place: str, name: str) -> Iterator[str]:
 def unit(path: Path) -> Iterator[str]:
     """A unit of systemd: what it runs, as whom, and for how long it may end."""
     lines = [line.partition("=") for line in path.read_text("utf-8").splitlines() if "=" in line]
-    said = {key: value for key, _, value in lines if key.isalnum()}
-    program, *words = said.get("ExecStart", "").split()
+    keys = {key: value for key, _, value in lines if key.isalnum()}
+    program, *words = keys.get("ExecStart", "").split()
     if not program.endswith("/bin/arena"):
         yield f"{path.name}: ExecStart runs {program}, not arena"
-    found = [*command_line(["arena", *words]), *patient(words, seconds(said.get("TimeoutStopSec", "90s")))]
-    yield from (f"{path.name}: {fault}" for fault in found)
-    if said.get("User", "root") == "root":
+    faults = [*command_line(["arena", *words]), *patient(words, seconds(keys.get("TimeoutStopSec", "90s")))]
+    yield from (f"{path.name}: {fault}" for fault in faults)
+    if keys.get("User", "root") == "root":
         yield f"{path.name}: it runs as root: name another User"
     for key in ("Restart", "NoNewPrivileges", "ProtectSystem", "WantedBy"):
-        if key not in said:
+        if key not in keys:
             yield f"{path.name}: there is no {key}"
 
 
@@ -195,13 +195,13 @@ def secrets(root: Path) -> Iterator[str]:
 
 def linters(root: Path) -> Iterator[str]:
     """What others' linters say, those that are on this machine."""
-    beside = Path(sys.executable).parent
+    programs = Path(sys.executable).parent
     for name, words in (
         ("hadolint", [root / "Dockerfile"]),
         ("yamllint", ["--strict", "-d", YAML_RULES, root / "compose.yaml"]),
     ):
-        if (beside / name).exists():
-            yield from complaints([beside / name, *words])
+        if (programs / name).exists():
+            yield from complaints([programs / name, *words])
     if verify := shutil.which("systemd-analyze"):
         with TemporaryDirectory() as folder:
             for path in (root / "deploy").glob("*.service"):
@@ -212,9 +212,9 @@ def linters(root: Path) -> Iterator[str]:
 
 def complaints(words: list[Any]) -> Iterator[str]:
     """What a linter prints where it is not content."""
-    done = subprocess.run(words, check=False, capture_output=True, text=True)
-    if done.returncode:
-        yield (done.stdout + done.stderr).strip() or f"{words[0]} ended with {done.returncode}"
+    process = subprocess.run(words, check=False, capture_output=True, text=True)
+    if process.returncode:
+        yield (process.stdout + process.stderr).strip() or f"{words[0]} ended with {process.returncode}"
 
 
 if __name__ == "__main__":

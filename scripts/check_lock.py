@@ -30,8 +30,8 @@ def wanted() -> list[Requirement]:
 
 def pins() -> dict[str, str]:
     """The versions of the lock that apply on this machine."""
-    found = (Requirement(line.split("--hash")[0]) for line in LOCK.splitlines() if line.strip())
-    here = [pin for pin in found if pin.marker is None or pin.marker.evaluate()]
+    requirements = (Requirement(line.split("--hash")[0]) for line in LOCK.splitlines() if line.strip())
+    here = [pin for pin in requirements if pin.marker is None or pin.marker.evaluate()]
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here}
 
 

@@ -39,8 +39,8 @@ KEY = re.compile(r"^\| `", re.MULTILINE)
 
 def tracked() -> list[Path]:
     """Every file that belongs to the project."""
-    said = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [path for name in said.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
 def is_product(path: Path) -> bool:
@@ -59,13 +59,13 @@ def code_lines(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return sum(1 for line in text.splitlines() if line.strip())
-    said = {
+    numbers = {
         line
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
         if token.type not in SILENT and token.string
         for line in range(token.start[0], token.end[0] + 1)
     }
-    return len(said - set(documented(ast.parse(text))))
+    return len(numbers - set(documented(ast.parse(text))))
 
 
 def documented(tree: ast.AST) -> Iterator[int]:

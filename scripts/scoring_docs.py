@@ -32,8 +32,8 @@ def rules(folder: str) -> list[str]:
 
 def in_order(names: list[str], folder: str) -> list[str]:
     """Names as their folder's docstring comes to them, and at the end those that it leaves out."""
-    told = [code.partition(".")[0] for code in CODE.findall(text_of(folder))]
-    return sorted(names, key=lambda name: (told.index(name) if name in told else len(told), name))
+    modules = [code.partition(".")[0] for code in CODE.findall(text_of(folder))]
+    return sorted(names, key=lambda name: (modules.index(name) if name in modules else len(modules), name))
 
 
 def text_of(name: str) -> str:

@@ -99,9 +99,9 @@ def dashboard(database: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--database", str(database)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        said = next(line for line in process.stdout if "http://" in line)
+        address = next(line for line in process.stdout if "http://" in line)
         try:
-            yield re.findall(r"http://\S+", said)[0]
+            yield re.findall(r"http://\S+", address)[0]
         finally:
             process.send_signal(signal.SIGINT)
 

@@ -40,10 +40,10 @@ def agents_page() -> str:
     intro = words_of(agents.kinds).partition("\n\n")[2]
     parts = [f"# Agents\n\n{intro}\n\n{MADE}"]
     for name in kinds():
-        found = kind(name)
-        parts.append(f"## {name}\n\n{found.page}")
-        own = found.settings.__annotations__ if issubclass(found.settings, ModelSettings) else None
-        parts.append(table(found.settings, None if name == "llm" else own))
+        agent_kind = kind(name)
+        parts.append(f"## {name}\n\n{agent_kind.page}")
+        own = agent_kind.settings.__annotations__ if issubclass(agent_kind.settings, ModelSettings) else None
+        parts.append(table(agent_kind.settings, None if name == "llm" else own))
         if own is not None and name != "llm":
             parts.append("Beside these it takes every setting of a model, as [llm](#llm) has them.")
     return "\n\n".join([*filter(None, parts), ""])

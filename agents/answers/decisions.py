@@ -90,8 +90,8 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     note, rejections = _notes("sample", samples), _rejections(samples)
     played = [sample for sample in samples if sample.status == "played"]
     stated = _by_market(played or samples)
-    medians = {key: median([forecast.probability for forecast in found]) for key, found in stated.items()}
-    forecasts = tuple(_nearest(found, medians[key]) for key, found in stated.items())
+    medians = {key: median([forecast.probability for forecast in each]) for key, each in stated.items()}
+    forecasts = tuple(_nearest(each, medians[key]) for key, each in stated.items())
     if not played:
         read = any(sample.status == "malformed" for sample in samples)
         status: DecisionStatus = "malformed" if read else "failed"
@@ -127,17 +127,17 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     """What is to be said of some of them, each with its number."""
-    said = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
-    return "; ".join(said)
+    notes = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
+    return "; ".join(notes)
 
 
 def _by_market(samples: Sequence[Decision]) -> dict[Key, list[Forecast]]:
     """Every sample's forecasts, by market and stage, in the order in which they are first met."""
-    found: dict[Key, list[Forecast]] = {}
+    forecasts: dict[Key, list[Forecast]] = {}
     for sample in samples:
         for forecast in sample.forecasts:
-            found.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
-    return found
+            forecasts.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
+    return forecasts
 
 
 def _nearest(forecasts: Sequence[Forecast], middle: int) -> Forecast:
@@ -199,22 +199,22 @@ def sound_decision(decision: object, view: View) -> Decision:
         words = f"a turn that is {status} has no bets and no sales"
         lost += [Rejection("bad_wish", words, order.market_id) for order in orders]
         bets, sales = [], []
-    said = (*rejections, *map(_storable_item, lost))
-    return Decision(tuple(forecasts), tuple(bets), tuple(sales), said, status, note)
+    refusals = (*rejections, *map(_storable_item, lost))
+    return Decision(tuple(forecasts), tuple(bets), tuple(sales), refusals, status, note)
 
 
-def _check_status(said: object) -> tuple[DecisionStatus, list[Rejection]]:
+def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:
     for status in STATUSES:
-        if type(said) is str and said == status:
+        if type(given) is str and given == status:
             return status, []
     words = f"a verdict is one of {', '.join(STATUSES)}: this turn is taken as played"
     return "played", [Rejection("bad_verdict", words)]
 
 
-def _check_note(said: object) -> tuple[str, list[Rejection]]:
-    if isinstance(said, str):
-        return printable(said), []
-    return "", [Rejection("bad_note", f"a note is a text, and this is a {type(said).__name__}")]
+def _check_note(given: object) -> tuple[str, list[Rejection]]:
+    if isinstance(given, str):
+        return printable(given), []
+    return "", [Rejection("bad_note", f"a note is a text, and this is a {type(given).__name__}")]
 
 
 def _check_forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rejection]]:
@@ -279,11 +279,13 @@ def _all_fit(items: list[Any], kind: type[Item]) -> bool:
 
 
 def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
-    said = [value for value in values if value is not None] if optional else values
-    kinds = set(map(type, said))
+    present = [value for value in values if value is not None] if optional else values
+    kinds = set(map(type, present))
     if number:
-        return not said or (kinds == {int} and max(said) <= LARGEST_INTEGER and min(said) >= -LARGEST_INTEGER)
-    return kinds <= {str} and is_printable("".join(said))
+        return not present or (
+            kinds == {int} and max(present) <= LARGEST_INTEGER and min(present) >= -LARGEST_INTEGER
+        )
+    return kinds <= {str} and is_printable("".join(present))
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:

@@ -51,12 +51,12 @@ def find_object(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
-    found = _objects(text) if _AT_ONCE.match(text) else _after_thoughts(text)
-    if not found:
+    objects = _objects(text) if _AT_ONCE.match(text) else _after_thoughts(text)
+    if not objects:
         raise NotOneObject("the answer holds no JSON object")
-    if len(found) > 1:
-        raise NotOneObject(f"the answer holds {len(found):,} JSON objects, and exactly one is wanted")
-    answer = found[0]
+    if len(objects) > 1:
+        raise NotOneObject(f"the answer holds {len(objects):,} JSON objects, and exactly one is wanted")
+    answer = objects[0]
     if isinstance(answer, RepeatedKey):
         raise NotOneObject(f'the key "{one_line(answer.key, 80)}" is there twice')
     return answer
@@ -77,13 +77,13 @@ def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
 
 def _objects(text: str) -> list[dict[str, Any] | RepeatedKey]:
     """Every object that starts outside of another; a brace that no JSON follows is prose."""
-    found: list[dict[str, Any] | RepeatedKey] = []
+    objects: list[dict[str, Any] | RepeatedKey] = []
     start = _START.search(text)
     while start:
         value, end = _decoded(text, start.start())
-        found.append(value)
+        objects.append(value)
         start = _START.search(text, end)
-    return found
+    return objects
 
 
 def _after_thoughts(text: str) -> list[dict[str, Any] | RepeatedKey]:
@@ -91,23 +91,23 @@ def _after_thoughts(text: str) -> list[dict[str, Any] | RepeatedKey]:
 
     What looks like a mark of thinking inside an object is part of its text.
     """
-    found: list[dict[str, Any] | RepeatedKey] = []
+    objects: list[dict[str, Any] | RepeatedKey] = []
     broken: NotOneObject | None = None
     at = 0
     while mark := _MARK.search(text, at):
         if mark["object"]:
             try:
                 value, at = _decoded(text, mark.start())
-                found.append(value)
+                objects.append(value)
             except NotOneObject as error:  # only a thought may be broken
-                found, broken, at = [], error, _last_end(text, mark.start(), error)
+                objects, broken, at = [], error, _last_end(text, mark.start(), error)
         elif mark["close"]:
-            found, at = [], mark.end()
+            objects, at = [], mark.end()
         else:
             at = _first_end(text, mark.end())
-    if broken and not found:
+    if broken and not objects:
         raise broken
-    return found
+    return objects
 
 
 def _first_end(text: str, at: int) -> int:

@@ -48,9 +48,9 @@ class _ShownMarkets:
 
     def market(self, item: Mapping[str, Any]) -> MarketId:
         name = item.get("market")
-        if not isinstance(name, str) or (found := self.all.get(name.strip().lower())) is None:
+        if not isinstance(name, str) or (market_id := self.all.get(name.strip().lower())) is None:
             raise MeaninglessItem("unknown_market", f'there is no market "{one_line(str(name), 40)}"')
-        return found
+        return market_id
 
     def offered(self, item: Mapping[str, Any]) -> MarketId:
         market_id = self.market(item)
@@ -73,18 +73,18 @@ def parse_answer(
     except NotOneObject as error:
         return UnusableAnswer(str(error))
     snapshot = view.snapshot
-    known = _ShownMarkets(
+    markets = _ShownMarkets(
         {name: market_id for market_id, name in short_ids(snapshot).items()},
         frozenset(listing.market.id for listing in snapshot.shown),
     )
     forecasts, bad = _parse_items(
-        lists["forecasts"], "forecast", known, lambda item: _forecast(item, known, stage)
+        lists["forecasts"], "forecast", markets, lambda item: _forecast(item, markets, stage)
     )
     forecasts, unclear = _first_of_each(forecasts)
     if stage == "blind" or not bets:
         return Decision(forecasts, rejections=(*bad, *unclear, *_reject_unasked(lists, stage)))
-    wanted, bad_bets = _parse_items(lists["bets"], "bet", known, lambda item: _bet(item, known))
-    sales, bad_sales = _parse_items(lists["sales"], "sale", known, lambda item: _sale(item, known))
+    wanted, bad_bets = _parse_items(lists["bets"], "bet", markets, lambda item: _bet(item, markets))
+    sales, bad_sales = _parse_items(lists["sales"], "sale", markets, lambda item: _sale(item, markets))
     return Decision(forecasts, wanted, sales, (*bad, *unclear, *bad_bets, *bad_sales))
 
 
@@ -100,7 +100,7 @@ def _list(answer: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _parse_items(
-    items: list[Any], noun: str, known: _ShownMarkets, read: Callable[[Mapping[str, Any]], _Item]
+    items: list[Any], noun: str, markets: _ShownMarkets, read: Callable[[Mapping[str, Any]], _Item]
 ) -> tuple[tuple[_Item, ...], list[Rejection]]:
     """The items that make sense, and what is wrong with the others."""
     good, bad = [], []
@@ -112,23 +112,23 @@ def _parse_items(
                 raise MeaninglessItem("not_an_object", "it is not a JSON object")
             good.append(read(item))
         except MeaninglessItem as error:
-            bad.append(Rejection(error.code, f"{noun} {place}: {error}", _market_named(item, known)))
+            bad.append(Rejection(error.code, f"{noun} {place}: {error}", _market_named(item, markets)))
     return tuple(good), bad
 
 
-def _market_named(item: object, known: _ShownMarkets) -> str:
+def _market_named(item: object, markets: _ShownMarkets) -> str:
     """The market that a bad item is about, as far as it says so."""
     name = item.get("market") if isinstance(item, dict) else None
-    return known.all.get(name.strip().lower(), "") if isinstance(name, str) else ""
+    return markets.all.get(name.strip().lower(), "") if isinstance(name, str) else ""
 
 
-def _forecast(item: Mapping[str, Any], known: _ShownMarkets, stage: Stage) -> Forecast:
-    return Forecast(known.offered(item), parse_probability(item.get("probability")), stage, _reason(item))
+def _forecast(item: Mapping[str, Any], markets: _ShownMarkets, stage: Stage) -> Forecast:
+    return Forecast(markets.offered(item), parse_probability(item.get("probability")), stage, _reason(item))
 
 
-def _bet(item: Mapping[str, Any], known: _ShownMarkets) -> Bet:
+def _bet(item: Mapping[str, Any], markets: _ShownMarkets) -> Bet:
     return Bet(
-        known.offered(item),
+        markets.offered(item),
         parse_side(item.get("side")),
         parse_amount(item.get("amount")),
         parse_limit(item.get("limit")),
@@ -136,10 +136,10 @@ def _bet(item: Mapping[str, Any], known: _ShownMarkets) -> Bet:
     )
 
 
-def _sale(item: Mapping[str, Any], known: _ShownMarkets) -> Sale:
+def _sale(item: Mapping[str, Any], markets: _ShownMarkets) -> Sale:
     part = parse_fraction(item.get("fraction"))
     return Sale(
-        known.market(item),
+        markets.market(item),
         parse_side(item.get("side")),
         fraction=None if part == ONE else part,
         limit=parse_limit(item.get("limit")),

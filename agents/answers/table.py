@@ -61,10 +61,10 @@ def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine
 def _items(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
     """Every line that isn't empty by its number, without the cells that are."""
     formats = {".csv": _csv, ".jsonl": _jsonl}
-    found = next((read for ending, read in formats.items() if name.lower().endswith(ending)), None)
-    if found is None:
+    reader = next((read for ending, read in formats.items() if name.lower().endswith(ending)), None)
+    if reader is None:
         raise Unreadable(f"{name} is neither a .csv nor a .jsonl. Give it the name of what is in it")
-    for line, item in found(name, text):
+    for line, item in reader(name, text):
         if isinstance(item, MeaninglessItem):
             yield line, item
         elif filled := {key: value for key, value in item.items() if not _empty(value)}:
@@ -116,11 +116,13 @@ def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]
         yield line, item
 
 
-def _check_columns(name: str, line: int, found: list[str]) -> None:
-    for column in found:
+def _check_columns(name: str, line: int, columns: list[str]) -> None:
+    for column in columns:
         if column not in COLUMNS:
-            known = ", ".join(COLUMNS)
-            words = f'"{one_line(column, 40)}" is not known here. Rename it or take it out; known are {known}'
+            allowed = ", ".join(COLUMNS)
+            words = (
+                f'"{one_line(column, 40)}" is not known here. Rename it or take it out; known are {allowed}'
+            )
             raise Unreadable(f"{name}:{line}: {words}")
 
 
@@ -158,14 +160,16 @@ def _line_content(item: Item, market: MarketId) -> LineContent:
         "amount": (_bet, ("side", "limit")),
         "fraction": (_sale, ("side", "limit")),
     }
-    said = [name for name in meanings if name in item]
-    if len(said) != 1:
-        found = " and ".join(said) or "none of them"
-        words = f"a row has a probability, an amount to bet or a fraction to sell, and this one has {found}"
+    filled = [name for name in meanings if name in item]
+    if len(filled) != 1:
+        contents = " and ".join(filled) or "none of them"
+        words = (
+            f"a row has a probability, an amount to bet or a fraction to sell, and this one has {contents}"
+        )
         raise MeaninglessItem("row", words)
-    meaning, beside = meanings[said[0]]
-    if odd := [name for name in item if name not in (*NEEDED, *said, *beside, "reason")]:
-        raise MeaninglessItem("row", f"a row with a {said[0]} has no {odd[0]}")
+    meaning, companions = meanings[filled[0]]
+    if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
+        raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
     return meaning(item, market)
 
 

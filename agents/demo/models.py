@@ -50,7 +50,7 @@ class PromptMarket:
     mid: int | None
     bid: int | None
     ask: int | None
-    said: tuple[EvidenceLine, ...]
+    evidence: tuple[EvidenceLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,11 @@ def _topic(block: str, today: date) -> PromptMarket:
     name = block.partition("\n")[0]
     question, price = _QUESTION.search(block), _PRICE.search(block)
     mid, bid, ask = (None if p == "none" else millionths(p) for p in price.groups()) if price else [None] * 3
-    said = tuple(
+    evidence = tuple(
         EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
         for day, source, percent in _LINE.findall(block)
     )
-    return PromptMarket(name, question[1] if question else "", mid, bid, ask, said)
+    return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence)
 
 
 def _dollars(text: str) -> int:
@@ -112,7 +112,7 @@ PRICE_SPREAD, PRICE_SHRINK = 0.7, 0.85
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
     """Every piece by its reliability and its age, the price as one more piece, and a little doubt."""
-    pairs = [(_weight(said), _odds(said.percent * 10_000)) for said in topic.said]
+    pairs = [(_weight(piece), _odds(piece.percent * 10_000)) for piece in topic.evidence]
     if topic.mid is not None:
         pairs.append((1 / (PRICE_SPREAD * PRICE_SPREAD), _odds(topic.mid) / PRICE_SHRINK))
     return fsum(weight * odds for weight, odds in pairs) / fsum([PRIOR, *(weight for weight, _ in pairs)])
@@ -120,7 +120,7 @@ def sharp(topic: PromptMarket, _rng: Random) -> float:
 
 def hasty(topic: PromptMarket, _rng: Random) -> float:
     """The loudest of the last three pieces, whoever it is from, over a glance at the price."""
-    loudest = max((_odds(said.percent * 10_000) for said in topic.said[-3:]), key=abs, default=0.0)
+    loudest = max((_odds(piece.percent * 10_000) for piece in topic.evidence[-3:]), key=abs, default=0.0)
     return 0.6 * loudest + 0.4 * _price(topic)
 
 
@@ -131,14 +131,14 @@ def blind(topic: PromptMarket, rng: Random) -> float:
 
 def clumsy(topic: PromptMarket, rng: Random) -> float:
     """All pieces alike, however old and whoever they are from, together with the price."""
-    odds = [_odds(said.percent * 10_000) for said in topic.said]
+    odds = [_odds(piece.percent * 10_000) for piece in topic.evidence]
     mean = fsum(odds) / len(odds) if odds else 0.0
     return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
 
 
-def _weight(said: EvidenceLine) -> float:
-    spread = SPREAD[said.source]
-    return 1 / (spread * spread + DRIFT * said.age)
+def _weight(piece: EvidenceLine) -> float:
+    spread = SPREAD[piece.source]
+    return 1 / (spread * spread + DRIFT * piece.age)
 
 
 def _price(topic: PromptMarket) -> float:
@@ -200,7 +200,7 @@ def _rounded(p: int) -> int:
 
 
 def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
-    count = len(topic.said)
+    count = len(topic.evidence)
     pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
     start = "even odds" if topic.mid is None else f"a price of {topic.mid / ONE:g}"
     return {"market": topic.id, "probability": p / ONE, "reason": f"{start} and {pieces}"}

@@ -50,10 +50,10 @@ def agent(settings: Settings, _given: Given) -> Agent:
     pool = pool_of(settings)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        found = stated(settings.of, view)
+        probabilities = stated(settings.of, view)
         forecasts = tuple(
             Forecast(market_id, pool(ps), reason=f"{settings.method} of {len(ps)}")
-            for market_id, ps in found.items()
+            for market_id, ps in probabilities.items()
             if ps
         )
         note = "" if forecasts else f"{', '.join(settings.of)} stated no forecast this round"
@@ -78,9 +78,9 @@ def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
 
 def stated(names: Sequence[str], view: View) -> dict[MarketId, list[int]]:
     """What these agents finally said of each market shown."""
-    found: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
+    probabilities: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
     for name in names:
         for forecast in view.stated.get(name, ()):
-            if forecast.stage == "final" and forecast.market_id in found:
-                found[forecast.market_id].append(forecast.probability)
-    return found
+            if forecast.stage == "final" and forecast.market_id in probabilities:
+                probabilities[forecast.market_id].append(forecast.probability)
+    return probabilities

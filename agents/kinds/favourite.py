@@ -47,5 +47,5 @@ def agent(settings: Settings, _given: Given) -> Agent:
 def favourites(snapshot: Snapshot) -> Iterator[tuple[MarketId, Side]]:
     """The likelier side of each market shown, the dearest first; equals in the order shown."""
     priced = [(x.market.id, x.mid) for x in snapshot.shown if x.mid is not None and 2 * x.mid != ONE]
-    for market_id, mid in sorted(priced, key=lambda known: -max(known[1], ONE - known[1])):
+    for market_id, mid in sorted(priced, key=lambda pair: -max(pair[1], ONE - pair[1])):
         yield market_id, "YES" if 2 * mid > ONE else "NO"

@@ -73,9 +73,9 @@ def agent(settings: Settings, given: Given) -> Agent:
     function = function_of(settings, given)
 
     async def decide(view: View, ask: Ask) -> Decision:
-        said = function(view, ask, **settings.arguments)
-        found: Decision = await said if inspect.isawaitable(said) else said
-        return found
+        result = function(view, ask, **settings.arguments)
+        decision: Decision = await result if inspect.isawaitable(result) else result
+        return decision
 
     return decide
 

@@ -89,17 +89,17 @@ def believed(
     newest: dict[MarketId, list[tuple[datetime, int, Forecast]]] = {}
     for row in rows:
         if isinstance(row.says, Forecast):
-            market_id, known = row.says.market_id, newest.get(row.says.market_id)
-            if known is None or row.at > known[0][0]:
+            market_id, before = row.says.market_id, newest.get(row.says.market_id)
+            if before is None or row.at > before[0][0]:
                 newest[market_id] = [(row.at, row.line, row.says)]
-            elif row.at == known[0][0] and row.says.probability != known[0][2].probability:
-                known.append((row.at, row.line, row.says))
+            elif row.at == before[0][0] and row.says.probability != before[0][2].probability:
+                before.append((row.at, row.line, row.says))
     shown = [newest[x.market.id] for x in view.snapshot.shown if x.market.id in newest]
     unclear = []
-    for _, line, forecast in (found[1] for found in shown if len(found) > 1):
+    for _, line, forecast in (stated[1] for stated in shown if len(stated) > 1):
         words = f"{file}:{line}: another probability for this market and this time stands before"
         unclear.append(Rejection("stated_twice", words, forecast.market_id))
-    return tuple(found[0][2] for found in shown if len(found) == 1), tuple(unclear)
+    return tuple(stated[0][2] for stated in shown if len(stated) == 1), tuple(unclear)
 
 
 def bets_and_sales(
@@ -107,13 +107,13 @@ def bets_and_sales(
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], tuple[Rejection, ...]]:
     """The bets and the sales among the rows; those on markets that can't be traded are rejected."""
     offered = {listing.market.id for listing in view.snapshot.shown}
-    known = {listing.market.id for listing in view.snapshot}
+    tradable = {listing.market.id for listing in view.snapshot}
     bets, sales, lost = list[Bet](), list[Sale](), list[Rejection]()
     for row in rows:
         match row.says:
             case Bet(market_id) as bet if market_id in offered:
                 bets.append(bet)
-            case Sale(market_id) as sale if market_id in known:
+            case Sale(market_id) as sale if market_id in tradable:
                 sales.append(sale)
             case Bet(market_id) | Sale(market_id):
                 words = f"{file}:{row.line}: the market is not on offer in this round"

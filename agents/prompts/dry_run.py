@@ -32,26 +32,26 @@ def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> Temp
     It is filled in with everything that a round may hold, with a market and no more, and without any.
     """
     full = _sample_context(prices, markets)
-    known = prompt_facts(full)
+    facts = prompt_facts(full)
     try:
         template = compile_template(text)
         for name, line in template.needed.items():
-            if name not in known:
-                return TemplateFault(line, f'there is no variable "{name}"', name, tuple(known))
+            if name not in facts:
+                return TemplateFault(line, f'there is no variable "{name}"', name, tuple(facts))
         for sight in (full, _bare_context(full, 1), _bare_context(full, 0)):
             for block in template.blocks or ("user",):
                 template.filled(block, prompt_facts(sight))
     except BadTemplate as error:
-        return _fault_of(error, known)
+        return _fault_of(error, facts)
     return None
 
 
-def _fault_of(error: BadTemplate, known: Mapping[str, Any]) -> TemplateFault:
+def _fault_of(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
     if not error.name:
         return TemplateFault(error.line, error.words)
     if error.words.startswith("No filter"):
         return TemplateFault(error.line, f'there is no filter "{error.name}"', error.name, FILTERS)
-    named = tuple(sorted({*known, *_keys(known)}))
+    named = tuple(sorted({*facts, *_keys(facts)}))
     return TemplateFault(error.line, f'there is no "{error.name}" here', error.name, named)
 
 

@@ -64,9 +64,9 @@ def render(
     sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names)
 
     def messages(longest: int | None) -> tuple[Message, ...]:
-        known = prompt_facts(replace(sight, longest=longest))
-        opening = head.filled("system", known) if system is not None or "system" in user.blocks else ""
-        asked = Message("user", user.filled("user", known))
+        facts = prompt_facts(replace(sight, longest=longest))
+        opening = head.filled("system", facts) if system is not None or "system" in user.blocks else ""
+        asked = Message("user", user.filled("user", facts))
         return (Message("system", opening), asked) if opening else (asked,)
 
     texts = () if tokens is None else tuple(long_texts(sight))

@@ -118,18 +118,20 @@ def _answer_form(tree: nodes.Template) -> str:
     """What `{% set answer = … %}` at the top says."""
     for node in tree.body:
         if isinstance(node, nodes.Assign) and getattr(node.target, "name", "") == "answer":
-            said = getattr(node.node, "value", None)
-            if said not in ANSWERS:
+            answer = getattr(node.node, "value", None)
+            if answer not in ANSWERS:
                 raise BadTemplate(node.lineno, f"`answer` is one of {', '.join(ANSWERS)}, written in quotes")
-            return str(said)
+            return str(answer)
     return ANSWERS[0]
 
 
 def _check_blocks(tree: nodes.Template) -> None:
     for block in tree.find_all(nodes.Block):
         if block.name not in BLOCKS:
-            known = " and ".join(BLOCKS)
-            raise BadTemplate(block.lineno, f"the blocks of a prompt are {known}, and this is `{block.name}`")
+            allowed = " and ".join(BLOCKS)
+            raise BadTemplate(
+                block.lineno, f"the blocks of a prompt are {allowed}, and this is `{block.name}`"
+            )
 
 
 def _line(template: Template, trace: TracebackType | None) -> int:

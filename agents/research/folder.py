@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import Found, Report, ResearchError
+from agents.evidence import FoundArticle, Report, ResearchError
 from agents.guard import keywords, words
 from markets.model import Market
 from markets.venue import QuarantinedRecord, ignore_report
@@ -47,7 +47,7 @@ class UnreadableArticle(ValueError):
 class ArticleFile:
     """An article with the markets that it names, and its words."""
 
-    found: Found
+    article: FoundArticle
     markets: frozenset[str]
     words: frozenset[str]
 
@@ -66,12 +66,12 @@ class ArticleFolder:
         self._read_at: datetime | None = None
         self._filed: list[ArticleFile] = []
 
-    async def articles(self, market: Market, at: datetime) -> list[Found]:
+    async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, in the order of the files' names."""
         if at != self._read_at:
             self._filed, self._read_at = self._read(), at
         telling, least = keywords(market.question, MOST_WORDS), self._settings.words
-        return [filed.found for filed in self._filed if filed.concerns(market, telling, least)]
+        return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
     async def close(self) -> None:
         """There is nothing to let go of."""
@@ -97,13 +97,13 @@ def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise ResearchError("no_folder", f"there is no folder {folder}", "check evidence.folder.path")
     try:
-        found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+        paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
-    if len(found) > MOST_FILES:
+    if len(paths) > MOST_FILES:
         hint = "leave older articles out, or write a source of your own: see docs/news.md"
         raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", hint)
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def _text(path: Path) -> str:
@@ -123,7 +123,7 @@ def _article(text: str) -> ArticleFile:
     """The article of a file: keys and values, an empty line, and the text.
 
     >>> filed = _article("title: Rain\\npublished: 2026-01-05\\nsource: Example News\\n\\nIt will rain.")
-    >>> filed.found.title, filed.found.published, filed.found.text
+    >>> filed.article.title, filed.article.published, filed.article.text
     ('Rain', '2026-01-05', 'It will rain.')
     """
     lines = iter(text.splitlines())
@@ -133,8 +133,10 @@ def _article(text: str) -> ArticleFile:
         raise UnreadableArticle(f"the line `{missing[0]}:` is missing before the text")
     body = "\n".join(lines).strip()
     named = frozenset(name.strip() for name in head.get("markets", "").split(",") if name.strip())
-    found = Found(head["source"], head.get("url", ""), head["title"], body, head["published"])
-    return ArticleFile(found, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}")))
+    article = FoundArticle(head["source"], head.get("url", ""), head["title"], body, head["published"])
+    return ArticleFile(
+        article, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}"))
+    )
 
 
 def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:

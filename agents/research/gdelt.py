@@ -9,7 +9,7 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import Found, Report, ResearchError
+from agents.evidence import FoundArticle, Report, ResearchError
 from agents.guard import cutoff, keywords
 from markets.model import Market
 from markets.venue import VenueError, ignore_report
@@ -60,7 +60,7 @@ class Gdelt:
         self._settings, self._http = settings, http
         self._sorter = RecordSorter("gdelt", ("url",), report)
 
-    async def articles(self, market: Market, at: datetime) -> list[Found]:
+    async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """The newest articles that have all of a question's telling words."""
         until = min(at, cutoff(market.closes_at))
         since = at - timedelta(days=self._settings.days)
@@ -73,7 +73,7 @@ class Gdelt:
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT sent something else than a list of articles", HINT)
         made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
-        return [found for found in made if found is not None]
+        return [article for article in made if article is not None]
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -102,9 +102,9 @@ def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
     return Gdelt(settings, http, report)
 
 
-def _article_of(raw: object) -> Found:
+def _article_of(raw: object) -> FoundArticle:
     """What GDELT lists, as an article; its host is its source."""
     item = read(GdeltArticle, raw, "article")
     if not item.domain:
         raise RejectedRecord("article", "malformed", "domain: an article without a source")
-    return Found(item.domain, item.url, item.title, "", item.seendate)
+    return FoundArticle(item.domain, item.url, item.title, "", item.seendate)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.evidence import Found, Report
+from agents.evidence import FoundArticle, Report
 from markets.model import Market
 from markets.venue import ignore_report
 
@@ -18,7 +18,7 @@ class Settings(BaseModel):
 class NoResearch:
     """A source that has no articles."""
 
-    async def articles(self, _market: Market, _at: datetime) -> list[Found]:
+    async def articles(self, _market: Market, _at: datetime) -> list[FoundArticle]:
         """None, on any market."""
         return []
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 
-from agents.evidence import Found, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.guard import guard_articles
 from agents.model import Article
 from agents.text import one_line
@@ -76,13 +76,15 @@ def _known(cohort: Cohort, at: datetime, world: World) -> SearchResults:
     return world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
 
 
-def _sound(said: object) -> list[Found]:
+def _sound(said: object) -> list[FoundArticle]:
     """The articles of an answer, which anyone's code may have made."""
     items = said if isinstance(said, list | tuple) else [said]
     for item in items:
-        if type(item) is not Found or any(type(getattr(item, x.name)) is not str for x in fields(Found)):
-            raise TypeError("a source answers with a list of Found, and they are made of texts")
-    return [item for item in items if isinstance(item, Found)]
+        if type(item) is not FoundArticle or any(
+            type(getattr(item, x.name)) is not str for x in fields(FoundArticle)
+        ):
+            raise TypeError("a source answers with a list of FoundArticle, and they are made of texts")
+    return [item for item in items if isinstance(item, FoundArticle)]
 
 
 def _shown(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agents.evidence import Found, Research
+from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
 from arena.calls.rate_limit import RunningCalls
@@ -14,7 +14,7 @@ from arena.record.queries.cohorts import StoredCohort, StoredRound
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
 
-SearchResults = dict[MarketId, tuple[list[Found], datetime]]
+SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
 """What a source of evidence said on markets, and when."""
 MissingTurns = Callable[[], Collection[str]]
 """Those whose turns the record doesn't have."""

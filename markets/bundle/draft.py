@@ -79,13 +79,13 @@ def read_ends(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
         end = _made(rows.end, record, line, tell)
         if end is None or not _listed(draft, end.market_id, line, tell):
             continue
-        known = draft.ends.setdefault(end.market_id, [])
-        if end.version != len(known) + 1:
-            tell(line, f"version {end.version} of how {end.market_id} ended", f"version {len(known) + 1}")
-        elif known and end.known_at < known[-1].known_at:
+        versions = draft.ends.setdefault(end.market_id, [])
+        if end.version != len(versions) + 1:
+            tell(line, f"version {end.version} of how {end.market_id} ended", f"version {len(versions) + 1}")
+        elif versions and end.known_at < versions[-1].known_at:
             tell(line, f"a version of {end.market_id} known before the last one", "versions in order of time")
         else:
-            known.append(end)
+            versions.append(end)
             _note_daily(draft, end.market_id, record, "known_at")
 
 
@@ -113,12 +113,12 @@ def _note_daily(draft: Draft, market: MarketId, record: Any, key: str) -> None:
 
 
 def _once(
-    known: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str, tell: MistakeSink
+    values: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str, tell: MistakeSink
 ) -> None:
-    if key in known:
-        tell(line, wrong, f"one only: the first stands on line {known[key][0]}")
+    if key in values:
+        tell(line, wrong, f"one only: the first stands on line {values[key][0]}")
     else:
-        known[key] = line, value
+        values[key] = line, value
 
 
 def _listed(draft: Draft, market: MarketId, line: int, tell: MistakeSink) -> bool:

@@ -77,14 +77,14 @@ def unfinished(folder: Path) -> Sizes:
     The journal of a bundle that came from elsewhere is no licence to cut other files than a bundle's own.
     """
     try:
-        found = json.loads((folder / JOURNAL).read_text("utf-8"))
+        sizes = json.loads((folder / JOURNAL).read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except ValueError as error:
         raise BadBundleValue("no JSON", "the sizes of files") from error
-    if not isinstance(found, dict) or not all(_is_own(folder, *item) for item in found.items()):
-        raise BadBundleValue(shown_value(found), "the sizes of files of this folder")
-    return found
+    if not isinstance(sizes, dict) or not all(_is_own(folder, *item) for item in sizes.items()):
+        raise BadBundleValue(shown_value(sizes), "the sizes of files of this folder")
+    return sizes
 
 
 def _is_own(folder: Path, name: str, size: object) -> bool:

@@ -121,8 +121,8 @@ def quote(record: Record) -> Quote:
     mid, bid, ask, last = (has_value(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
     if (mid, bid, ask, last) == (None, None, None, None):
         raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
-    known = known_from(record, "date")
-    return Quote(market_id(record), known, bid, ask, mid, last, has_value(record, "volume", amount) or 0)
+    at = known_from(record, "date")
+    return Quote(market_id(record), at, bid, ask, mid, last, has_value(record, "volume", amount) or 0)
 
 
 def book(record: Record) -> Quote:
@@ -148,12 +148,12 @@ def _level(key: str, level: Any) -> Level:
             f"{key} with {shown_value(level)}", 'a price and a number of shares, such as ["0.40", "120"]'
         )
     pair = {"price": level[0], "shares": level[1]}
-    found = Level(price(pair, "price"), amount(pair, "shares"))
-    if not 0 < found.price < ONE or not 0 < found.shares <= MOST_MONEY:
+    made = Level(price(pair, "price"), amount(pair, "shares"))
+    if not 0 < made.price < ONE or not 0 < made.shares <= MOST_MONEY:
         raise BadBundleValue(
             f"{key} with {shown_value(level)}", "a price between 0 and 1, and shares above 0"
         )
-    return found
+    return made
 
 
 def with_book(priced: Quote, booked: Quote) -> Quote:
@@ -191,16 +191,16 @@ def _instant(record: Record, key: str, after_date: timedelta) -> datetime:
     value = record.get(key)
     try:
         if isinstance(value, str) and DATE.fullmatch(value):
-            found = datetime.combine(date.fromisoformat(value), time(), UTC) + after_date
+            instant = datetime.combine(date.fromisoformat(value), time(), UTC) + after_date
         elif isinstance(value, str) and TIMESTAMP.fullmatch(value):
-            found = datetime.fromisoformat(value).astimezone(UTC)
+            instant = datetime.fromisoformat(value).astimezone(UTC)
         else:
             raise ValueError
     except (ValueError, OverflowError) as error:
         raise _bad_value(key, value, INSTANT) from error
-    if found.year not in YEARS:
+    if instant.year not in YEARS:
         raise _bad_value(key, value, f"a year from {YEARS[0]} to {YEARS[-1]}")
-    return found
+    return instant
 
 
 def price(record: Record, key: str) -> int:
@@ -221,10 +221,10 @@ def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) ->
 def _number(record: Record, key: str, most: int, meant: str) -> int:
     value = record.get(key)
     text = str(value) if isinstance(value, int | Decimal | str) and not isinstance(value, bool) else ""
-    found = millionths(text) if NUMBER.fullmatch(text) else -1
-    if not 0 <= found <= most:
+    figure = millionths(text) if NUMBER.fullmatch(text) else -1
+    if not 0 <= figure <= most:
         raise _bad_value(key, value, meant)
-    return found
+    return figure
 
 
 def text(record: Record, key: str) -> str:

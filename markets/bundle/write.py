@@ -64,10 +64,10 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
     """
     try:
         with alone(folder):
-            known = _bundle_contents(folder)
+            contents = _bundle_contents(folder)
             for sighting in sorted(sightings, key=lambda sighting: sighting.at):
-                _add(sighting, known, report)
-            append(folder, known.lines, TABLES)
+                _add(sighting, contents, report)
+            append(folder, contents.lines, TABLES)
     except BadBundleValue as error:
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
@@ -75,7 +75,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
     except OSError as error:
         words = f"{folder} can't be written to: {error.strerror or error}"
         raise VenueError("not_writable", words, "make room, or name another folder") from error
-    return WriteCounts(*(len(known.lines[name]) for name in (MARKETS, PRICES, ENDS)))
+    return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 
 def _bundle_contents(folder: Path) -> _BundleContents:
@@ -88,36 +88,36 @@ def _bundle_contents(folder: Path) -> _BundleContents:
     )
 
 
-def _add(sighting: Sighting, known: _BundleContents, report: Report) -> None:
+def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
     for listing in sighting.listings:
         try:
-            _add_listing(listing, sighting.at, known)
+            _add_listing(listing, sighting.at, contents)
         except BadBundleValue as error:
             report(_quarantine("market", listing.market.id, error))
     for end in sorted(sighting.resolutions, key=lambda end: (end.market_id, end.version)):
         try:
-            _add_end(end, known)
+            _add_end(end, contents)
         except BadBundleValue as error:
             report(_quarantine("resolution", end.market_id, error))
 
 
-def _add_listing(listing: Listing, at: datetime, known: _BundleContents) -> None:
+def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
     """The lines of a listing; all of them are made before any is kept."""
     market, quote = listing.market, listing.quote
-    pages = [] if _page_at(at, known.pages.get(market.id, {})) == market else [page_line(market, at)]
-    if pages and at in known.pages.get(market.id, {}):
+    pages = [] if _page_at(at, contents.pages.get(market.id, {})) == market else [page_line(market, at)]
+    if pages and at in contents.pages.get(market.id, {}):
         raise BadBundleValue(
             f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
         )
-    new = quote is not None and _has_price(quote) and quote.at not in known.times.get(market.id, ())
+    new = quote is not None and _has_price(quote) and quote.at not in contents.times.get(market.id, ())
     prices = [price_line(quote)] if quote is not None and new else []
     books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
     for name, lines in ((MARKETS, pages), (PRICES, prices), (BOOKS, books)):
-        known.lines[name] += lines
+        contents.lines[name] += lines
     if pages:
-        known.pages.setdefault(market.id, {})[at] = market
+        contents.pages.setdefault(market.id, {})[at] = market
     if quote is not None and new:
-        known.times.setdefault(market.id, set()).add(quote.at)
+        contents.times.setdefault(market.id, set()).add(quote.at)
 
 
 def _page_at(at: datetime, pages: Mapping[datetime, Market]) -> Market | None:
@@ -129,9 +129,9 @@ def _has_price(quote: Quote) -> bool:
     return (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
 
 
-def _add_end(end: Resolution, known: _BundleContents) -> None:
-    newest, known_at = known.ends.get(end.market_id, (0, end.known_at))
-    if end.market_id not in known.pages:
+def _add_end(end: Resolution, contents: _BundleContents) -> None:
+    newest, known_at = contents.ends.get(end.market_id, (0, end.known_at))
+    if end.market_id not in contents.pages:
         raise BadBundleValue(f"an end of {end.market_id}", "one of a market that is in the bundle")
     if end.version <= newest:
         return
@@ -139,8 +139,8 @@ def _add_end(end: Resolution, known: _BundleContents) -> None:
         raise BadBundleValue(
             f"version {end.version} of how {end.market_id} ended", "versions in order of time"
         )
-    known.lines[ENDS].append(end_line(end))
-    known.ends[end.market_id] = end.version, end.known_at
+    contents.lines[ENDS].append(end_line(end))
+    contents.ends[end.market_id] = end.version, end.known_at
 
 
 def _quarantine(

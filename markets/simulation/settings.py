@@ -121,10 +121,10 @@ class Settings(PlainSettings):
 
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        known: dict[str, Any] = handler(self)
+        values: dict[str, Any] = handler(self)
         fields = type(self).model_fields
         plain = PlainSettings.model_fields
-        return {key: value for key, value in known.items() if key in plain or value != fields[key].default}
+        return {key: value for key, value in values.items() if key in plain or value != fields[key].default}
 
 
 def code(settings: Settings) -> str:

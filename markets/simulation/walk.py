@@ -58,7 +58,7 @@ class WalkDay:
     scores: Scores
     ideas: Scores
     traded: tuple[int, ...]
-    said: tuple[str | None, ...]
+    evidence: tuple[str | None, ...]
 
     def truth(self, place: int) -> int:
         """The true probability of YES for one of the markets, in millionths."""
@@ -103,7 +103,7 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
             true,
             believed_scores(event.family, true, settings.price_shrink, errors),
             traded=tuple(_trade(path, rng) for path, rng in both),
-            said=tuple(_say(event, day, true, place, rng, settings) for place, rng in enumerate(rngs)),
+            evidence=tuple(_say(event, day, true, place, rng, settings) for place, rng in enumerate(rngs)),
         )
 
 
@@ -206,11 +206,11 @@ def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequenc
     return tuple(shrink * score + error for score, error in zip(true, errors, strict=True))
 
 
-def chance_of(family: Family, found: Scores, place: int) -> int:
+def chance_of(family: Family, all_scores: Scores, place: int) -> int:
     """The probability behind the scores for one of the markets, in millionths."""
-    return split(found)[place] if family == "exclusive" else probability(found[place])
+    return split(all_scores)[place] if family == "exclusive" else probability(all_scores[place])
 
 
-def odds_of(family: Family, found: Scores, place: int) -> float:
+def odds_of(family: Family, all_scores: Scores, place: int) -> float:
     """The log-odds behind the scores for one of the markets."""
-    return log_odds(chance_of(family, found, place)) if family == "exclusive" else found[place]
+    return log_odds(chance_of(family, all_scores, place)) if family == "exclusive" else all_scores[place]

@@ -67,12 +67,12 @@ class SimulatedMarket:
         """The day of the walk that an instant falls on; its first or last one outside of it."""
         return self.story.until(at.astimezone(UTC).date())[-1]
 
-    def said(self, today: date) -> Iterator[str]:
+    def evidence(self, today: date) -> Iterator[str]:
         """What was said of the market before a day."""
         for day in self.story.until(today):
-            said = day.said[self.place]
-            if day.date < today and said is not None:
-                yield said
+            line = day.evidence[self.place]
+            if day.date < today and line is not None:
+                yield line
 
     def resolutions(self, at: datetime) -> list[Resolution]:
         """Every version of how the market ended that is known by then."""
@@ -98,7 +98,7 @@ def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
 def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
     """The market as its page reads at an instant, with the evidence of the days before."""
     today = min(at, life.market.closes_at).astimezone(UTC).date()
-    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.said(today)))
+    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.evidence(today)))
     page = replace(life.market, rules=rules)
     if _has_no_quote(life, today, settings, chance):
         return Listing(page, None)

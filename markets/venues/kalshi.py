@@ -72,8 +72,8 @@ class Kalshi:
             for raw in await asking.all_series(self._http, self._sorter):
                 self._keep_series(raw)
             events = await asking.open_events(self._http, self._sorter, self._pages)
-            found = chain.from_iterable(self._of_event(raw, at) for raw in events)
-            return list({listing.market.id: listing for listing in found}.values())
+            listings = chain.from_iterable(self._of_event(raw, at) for raw in events)
+            return list({listing.market.id: listing for listing in listings}.values())
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their books, in the order asked for."""
@@ -96,8 +96,8 @@ class Kalshi:
         names = own_names(PREFIX, [market])
         raws = await candles(self._http, self._sorter, names[0], start, end) if names else []
         made = (self._sorter.made(partial(candle_quote, raw, names[0]), raw) for raw in raws)
-        found = [quote for quote in made if quote is not None and start <= quote.at <= end]
-        return sorted(found, key=lambda quote: quote.at)
+        quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
+        return sorted(quotes, key=lambda quote: quote.at)
 
     async def close(self) -> None:
         """Let go of connections."""

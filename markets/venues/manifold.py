@@ -71,8 +71,8 @@ class Manifold:
         names = own_names(PREFIX, [market])
         raws = await asking.bets(self._http, self._sorter, names[0], self._newest) if names else []
         made = (self._sorter.made(partial(wire.trade_quote, raw, names[0]), raw) for raw in reversed(raws))
-        found = [quote for quote in made if quote is not None and start <= quote.at <= end]
-        return sorted(found, key=lambda quote: quote.at)
+        quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
+        return sorted(quotes, key=lambda quote: quote.at)
 
     async def close(self) -> None:
         """Let go of connections."""

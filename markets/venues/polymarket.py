@@ -59,11 +59,11 @@ class Polymarket:
 
     async def catalogue(self, at: datetime) -> list[Listing]:
         """Every market that can be traded on, with its best prices but without its book."""
-        found: list[Listing] = []
+        listings: list[Listing] = []
         with gc_paused():
             async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
-                found += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
-        return found
+                listings += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
+        return listings
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their prices and books while they trade, in the order asked for."""
@@ -71,11 +71,11 @@ class Polymarket:
         raws = await asking.records(self._gamma, self._sorter, names, first="open")
         pages = {name: page for name, raw in raws.items() if (page := self._playable(raw)) is not None}
         made = ((name, page, self._market(page, raws[name])) for name, page in pages.items())
-        found = [(name, page, market) for name, page, market in made if market is not None]
-        books = await self._books({name: raws[name] for name, page, _ in found if wire.is_trading(page)})
+        playable = [(name, page, market) for name, page, market in made if market is not None]
+        books = await self._books({name: raws[name] for name, page, _ in playable if wire.is_trading(page)})
         return [
             Listing(market, self._priced(raws[name], at, books.get(name)) if wire.is_trading(page) else None)
-            for name, page, market in found
+            for name, page, market in playable
         ]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
@@ -97,12 +97,12 @@ class Polymarket:
         """A market's prices, one for each hour between two instants."""
         names = own_names(wire.PREFIX, [market])
         raws = await asking.records(self._gamma, self._sorter, names, first="open")
-        found = []
+        points_of_all = []
         for name, raw in raws.items():
             token = self._sorter.made(partial(token_of, raw), raw)
             points = await asking.history(self._clob, token, start, end) if token else []
-            found += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
-        quotes = (quote for quote in found if quote is not None and start <= quote.at <= end)
+            points_of_all += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
+        quotes = (quote for quote in points_of_all if quote is not None and start <= quote.at <= end)
         return sorted(quotes, key=lambda quote: quote.at)
 
     async def close(self) -> None:

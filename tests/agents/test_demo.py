@@ -55,8 +55,8 @@ def test_a_prompt_is_read_as_it_was_written() -> None:
     assert reading.held == (("m1", "NO"), ("m3", "YES"))
     first, second = reading.topics
     assert (first.question, first.bid, first.mid, first.ask) == ("Rain?", 400_000, 410_000, 430_000)
-    assert [(said.age, said.percent) for said in first.said] == [(34, 80), (2, 5)]
-    assert (second.bid, second.ask, second.said) == (None, 430_000, ())
+    assert [(piece.age, piece.percent) for piece in first.evidence] == [(34, 80), (2, 5)]
+    assert (second.bid, second.ask, second.evidence) == (None, 430_000, ())
 
 
 def test_without_prices_there_is_no_account_and_no_bet() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.evidence import Found
+from agents.evidence import FoundArticle
 from agents.guard import DropReason, Guard, cutoff, dated, guard_articles, is_restricted
 from tests.builders import NOW, a_market
 
@@ -19,17 +19,17 @@ AFTER = CLOSES + timedelta(days=30)
 """A round so late that only the market's close holds anything back."""
 
 
-def found(published: str = "2022-03-01", title: str = "", **more: str) -> Found:
+def found(published: str = "2022-03-01", title: str = "", **more: str) -> FoundArticle:
     """An article with a title of its own unless it is given one."""
     named = title or f"Something happened ({published})"
-    return replace(Found("Example News", "", named, "It did.", published), **more)
+    return replace(FoundArticle("Example News", "", named, "It did.", published), **more)
 
 
-def shown(*items: Found, at: datetime = AFTER, **rule: object) -> list[str]:
+def shown(*items: FoundArticle, at: datetime = AFTER, **rule: object) -> list[str]:
     return [x.title for x in guard_articles(items, MARKET, at, READ, Guard.model_validate(rule)).articles]
 
 
-def dropped(*items: Found, at: datetime = AFTER, **rule: object) -> dict[DropReason, int]:
+def dropped(*items: FoundArticle, at: datetime = AFTER, **rule: object) -> dict[DropReason, int]:
     return dict(guard_articles(items, MARKET, at, READ, Guard.model_validate(rule)).dropped)
 
 
@@ -190,7 +190,7 @@ def test_an_article_keeps_the_day_that_it_bears() -> None:
 
 DAYS = st.dates(date(2022, 2, 20), date(2022, 4, 1)).map(date.isoformat)
 ITEMS = st.builds(
-    Found,
+    FoundArticle,
     source=st.sampled_from(["A", "B", "Metaculus"]),
     url=st.sampled_from(["", "https://a.example/1", "https://a.example/2"]),
     title=st.sampled_from(["", "one", "two", "three", "four"]),
@@ -200,7 +200,9 @@ ITEMS = st.builds(
 
 
 @given(items=st.lists(ITEMS, max_size=12), seed=st.integers(0, 9), most=st.integers(1, 4))
-def test_the_order_in_which_articles_are_found_says_nothing(items: list[Found], seed: int, most: int) -> None:
+def test_the_order_in_which_articles_are_found_says_nothing(
+    items: list[FoundArticle], seed: int, most: int
+) -> None:
     rule, mixed = Guard(per_market=most), list(items)
     Random(seed).shuffle(mixed)
     once = guard_articles(items, MARKET, AFTER, READ, rule)
@@ -211,7 +213,7 @@ def test_the_order_in_which_articles_are_found_says_nothing(items: list[Found], 
 
 @given(items=st.lists(ITEMS, max_size=8), later=st.lists(ITEMS, max_size=8), day=st.integers(1, 28))
 def test_what_is_published_after_a_round_changes_nothing_in_it(
-    items: list[Found], later: list[Found], day: int
+    items: list[FoundArticle], later: list[FoundArticle], day: int
 ) -> None:
     at = datetime(2022, 3, day, 12, tzinfo=UTC)
     times = ((item, dated(item.published)) for item in later)

@@ -257,7 +257,7 @@ def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
 
 
 NEWS = """\
-from agents.evidence import Found
+from agents.evidence import FoundArticle
 from agents.model import Settings as Common
 
 

@@ -80,10 +80,10 @@ def chance(value: object) -> int:
     >>> chance(0.5), chance(1.000000000000004)
     (500000, 1000000)
     """
-    found = number(value)
-    if found > ONE:
+    probability = number(value)
+    if probability > ONE:
         raise ValueError(f"{shown_value(value)} is no probability")
-    return found
+    return probability
 
 
 def instant(value: object) -> datetime:

@@ -125,46 +125,46 @@ def page(raw: object) -> KalshiPage | None:
     """A market's page; None for combinations of other markets and for what isn't yes or no."""
     if isinstance(raw, dict) and (raw.get("mve_collection_ticker") or raw.get("market_type") == "scalar"):
         return None
-    found = read(KalshiPage, raw, "market")
-    if found.market_type != "binary":
-        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(found.market_type)}")
-    if found.status not in STATUSES:
-        raise RejectedRecord("market", "unknown_status", f"its status is {shown_value(found.status)}")
-    if found.notional_value_dollars != ONE:
-        words = f"a contract pays {found.notional_value_dollars / ONE:g} dollars"
+    record = read(KalshiPage, raw, "market")
+    if record.market_type != "binary":
+        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.market_type)}")
+    if record.status not in STATUSES:
+        raise RejectedRecord("market", "unknown_status", f"its status is {shown_value(record.status)}")
+    if record.notional_value_dollars != ONE:
+        words = f"a contract pays {record.notional_value_dollars / ONE:g} dollars"
         raise RejectedRecord("market", "not_a_dollar", words)
-    return found
+    return record
 
 
-def event_unseen(found: KalshiPage) -> KalshiEvent:
+def event_unseen(page: KalshiPage) -> KalshiEvent:
     """What a market's own page tells of its event."""
-    return KalshiEvent(event_ticker=found.event_ticker, series_ticker=found.event_ticker.partition("-")[0])
+    return KalshiEvent(event_ticker=page.event_ticker, series_ticker=page.event_ticker.partition("-")[0])
 
 
-def market(found: KalshiPage, event: KalshiEvent, rate: int) -> Market:
+def market(page: KalshiPage, event: KalshiEvent, rate: int) -> Market:
     """A market of an event. All markets of an event may share a title: the subtitle tells them apart."""
-    subtitle = "" if found.yes_sub_title == found.title else found.yes_sub_title
-    question = " — ".join(part for part in (found.title, subtitle) if part)
+    subtitle = "" if page.yes_sub_title == page.title else page.yes_sub_title
+    question = " — ".join(part for part in (page.title, subtitle) if part)
     if not question:
         raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
     return Market(
-        id=MarketId(f"kalshi:{found.ticker}"),
-        event_id=f"kalshi:{found.event_ticker}",
+        id=MarketId(f"kalshi:{page.ticker}"),
+        event_id=f"kalshi:{page.event_ticker}",
         question=question,
-        rules="\n\n".join(part for part in (found.rules_primary, found.rules_secondary) if part) or question,
+        rules="\n\n".join(part for part in (page.rules_primary, page.rules_secondary) if part) or question,
         category=event.category or "other",
-        opens_at=found.opens_at,
-        closes_at=found.close_time,
-        tick=tick(found),
+        opens_at=page.opens_at,
+        closes_at=page.close_time,
+        tick=tick(page),
         fee_rate=rate,
     )
 
 
-def tick(found: KalshiPage) -> int:
+def tick(page: KalshiPage) -> int:
     """The finest step of a market's prices; near 0 and 1 it may be finer than between."""
-    steps = [step.step for step in found.price_ranges or ()]
+    steps = [step.step for step in page.price_ranges or ()]
     steps = [step for step in steps if _FINEST <= step <= _COARSEST]
-    return min(steps, default=_TICKS.get(found.price_level_structure, 10_000))
+    return min(steps, default=_TICKS.get(page.price_level_structure, 10_000))
 
 
 def quote(raw: object, ticker: str, at: datetime) -> Quote:
@@ -194,9 +194,9 @@ def _price_offered(price: int | None, size: int | None) -> int | None:
     return None if price is None or price in (0, ONE) or size == 0 else price
 
 
-def is_trading(found: KalshiPage, at: datetime) -> bool:
+def is_trading(page: KalshiPage, at: datetime) -> bool:
     """Whether a market can be traded on: it may be paused, or have closed earlier than was planned."""
-    return found.status == "active" and found.opens_at <= at < found.close_time
+    return page.status == "active" and page.opens_at <= at < page.close_time
 
 
 def quote_with_book(quote: Quote, raw: object) -> Quote:

@@ -79,17 +79,17 @@ async def _one_record(http: HttpClient, path: str, key: str) -> object:
 
 async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
     """These markets, in the order asked for. Those that ended long ago are on a page of their own."""
-    found = await _markets(http, sorter, "/markets", tickers)
-    old = [ticker for ticker in tickers if ticker not in found]
+    raws = await _markets(http, sorter, "/markets", tickers)
+    old = [ticker for ticker in tickers if ticker not in raws]
     try:
-        found |= await _markets(http, sorter, "/historical/markets", old)
+        raws |= await _markets(http, sorter, "/historical/markets", old)
     except VenueError as error:
         sorter.tell(RejectedRecord("page", error.code, error.message), "/historical/markets")
-        return found
+        return raws
     for ticker in old:
-        if ticker not in found:
+        if ticker not in raws:
             sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), ticker)
-    return {ticker: found[ticker] for ticker in tickers if ticker in found}
+    return {ticker: raws[ticker] for ticker in tickers if ticker in raws}
 
 
 async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:
@@ -109,8 +109,8 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
     # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
     pages = await gather_all(_get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches)
     sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
-    found = _by_ticker([raw for some in sent if isinstance(some, list) for raw in some], tickers)
-    alone = [ticker for ticker in tickers if ticker not in found]
+    raws = _by_ticker([raw for some in sent if isinstance(some, list) for raw in some], tickers)
+    alone = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
         _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
     )
@@ -118,8 +118,8 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
         if book is None:
             sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
         else:
-            found[ticker] = {"ticker": ticker, "orderbook_fp": book}
-    return found
+            raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
+    return raws
 
 
 async def _get_or_none(http: HttpClient, path: str, tickers: Sequence[str] | None = None) -> object:

@@ -96,32 +96,32 @@ def page(raw: object) -> ManifoldPage | None:
     """A market's page; None for what isn't yes or no, and for markets that trade in cash."""
     if isinstance(raw, dict) and (label(raw, "outcomeType") in OTHER_TYPES or raw.get("token") == "CASH"):
         return None
-    found = read(ManifoldPage, raw, "market")
-    if found.outcome_type != "BINARY":
-        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(found.outcome_type)}")
-    if found.token != PLAY_MONEY:
-        raise RejectedRecord("market", "not_mana", f"it trades in {shown_value(found.token)}")
-    if not found.question:
+    record = read(ManifoldPage, raw, "market")
+    if record.outcome_type != "BINARY":
+        raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.outcome_type)}")
+    if record.token != PLAY_MONEY:
+        raise RejectedRecord("market", "not_mana", f"it trades in {shown_value(record.token)}")
+    if not record.question:
         raise RejectedRecord("market", "no_question", "it has no question")
-    return found
+    return record
 
 
-def market(found: ManifoldPage) -> Market:
+def market(page: ManifoldPage) -> Market:
     """A market; each is an event of its own, since the venue says nothing of what belongs together."""
     return Market(
-        id=MarketId(f"manifold:{found.id}"),
-        event_id=event_of(MarketId(f"manifold:{found.id}"), found.question),
-        question=found.question,
-        rules=found.text_description or found.question,
+        id=MarketId(f"manifold:{page.id}"),
+        event_id=event_of(MarketId(f"manifold:{page.id}"), page.question),
+        question=page.question,
+        rules=page.text_description or page.question,
         category="other",
-        opens_at=found.created_time,
-        closes_at=found.close_time,
+        opens_at=page.created_time,
+        closes_at=page.close_time,
     )
 
 
-def is_trading(found: ManifoldPage, at: datetime) -> bool:
+def is_trading(page: ManifoldPage, at: datetime) -> bool:
     """Whether a market can be traded on."""
-    return not found.is_resolved and found.created_time <= at < found.close_time
+    return not page.is_resolved and page.created_time <= at < page.close_time
 
 
 def quote(raw: object, name: str, at: datetime) -> Quote:

@@ -55,8 +55,8 @@ async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) 
     troubles = [trouble for _, trouble in answers if trouble is not None and trouble.code != "missing"]
     if troubles and all(trouble is not None for _, trouble in answers):
         raise troubles[0]
-    found = zip(names, answers, strict=True)
-    return [raw for name, (raw, trouble) in found if _is_record_of(name, raw, trouble, sorter)]
+    named = zip(names, answers, strict=True)
+    return [raw for name, (raw, trouble) in named if _is_record_of(name, raw, trouble, sorter)]
 
 
 async def _one_record(http: HttpClient, name: str) -> tuple[object, VenueError | None]:

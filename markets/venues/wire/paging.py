@@ -29,14 +29,14 @@ async def new_records(
     A page that brings nothing new ends it, whatever follows: some services repeat a page for ever.
     So does the page after the `most`-th.
     """
-    known: set[str] = set()
+    names_before: set[str] = set()
     cursor: str | None = None
     for number in range(1, most + 1):
         page, cursor = await ask(cursor)
         new: dict[str, object] = {}
         for raw in page:
             new.setdefault(label(raw, key) or raw_json(raw), raw)
-        fresh = [raw for name, raw in new.items() if name not in known]
+        fresh = [raw for name, raw in new.items() if name not in names_before]
         if len(fresh) < len(page):
             reason = f"{len(page) - len(fresh)} of {len(page)} records came before"
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {number}")
@@ -44,18 +44,18 @@ async def new_records(
             yield fresh
         if cursor is None or not fresh:
             return
-        known |= new.keys()
+        names_before |= new.keys()
     sorter.tell(RejectedRecord("page", "too_many", f"there is more after page {most}"), f"page {most}")
 
 
 def page_list(page: object, key: str | None = None) -> list[object]:
     """The list that a page is, or has under a key."""
-    found = page if key is None else page.get(key) if isinstance(page, dict) else None
-    if not isinstance(found, list):
+    records = page if key is None else page.get(key) if isinstance(page, dict) else None
+    if not isinstance(records, list):
         what = "a list" if key is None else f"a list of {key}"
         hint = "check the venue's url in the config; the venue may have changed its service"
         raise VenueError("bad_page", f"a page is not {what}", hint)
-    return found
+    return records
 
 
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
@@ -94,7 +94,7 @@ async def ask_in_parts(
         half = len(some) // 2
         return [*await part(some[:half]), *await part(some[half:])]
 
-    found = await part(names) if names else []
+    records = await part(names) if names else []
     if names and len(names) == len(spoilt):
         raise spoilt[0]
-    return found
+    return records

@@ -110,13 +110,15 @@ def _outcome(prices: PolymarketPrices) -> int | None:
     if not prices.outcome_prices:
         return None
     try:
-        found = [figure(price) for price in prices.outcome_prices]
-        yes = found[side(prices.outcomes, "yes")]
+        both = [figure(price) for price in prices.outcome_prices]
+        yes = both[side(prices.outcomes, "yes")]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
-    if len(found) != 2 or abs(sum(found) - ONE) > ROUNDING or yes > ONE:
+    if len(both) != 2 or abs(sum(both) - ONE) > ROUNDING or yes > ONE:
         raise RejectedRecord(
-            "quote", "bad_price", f"the prices of its outcomes come to {sum(found) / ONE:g} dollars"
+            "quote",
+            "bad_price",
+            f"the prices of its outcomes come to {sum(both) / ONE:g} dollars",
         )
     return yes
 
@@ -125,12 +127,12 @@ def yes_token(raw: object) -> str:
     """What the order book calls a YES share. It looks like a number, but is a name."""
     tokens = read(OutcomeTokens, raw, "quote")
     try:
-        found = tokens.clob_token_ids[side(tokens.outcomes, "yes")]
+        token = tokens.clob_token_ids[side(tokens.outcomes, "yes")]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of Yes") from None
-    if not _TOKEN.fullmatch(found):
-        raise RejectedRecord("quote", "no_token", f"{shown_value(found)} is no name of a book")
-    return found
+    if not _TOKEN.fullmatch(token):
+        raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is no name of a book")
+    return token
 
 
 def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | None]:

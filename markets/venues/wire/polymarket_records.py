@@ -155,10 +155,10 @@ def side(outcomes: tuple[str, str], name: str) -> int:
     >>> side(("No", "Yes"), "yes")
     1
     """
-    found = [outcome.strip().casefold() for outcome in outcomes]
-    if sorted(found) != ["no", "yes"]:
+    names = [outcome.strip().casefold() for outcome in outcomes]
+    if sorted(names) != ["no", "yes"]:
         raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}, not Yes and No")
-    return found.index(name)
+    return names.index(name)
 
 
 PREFIX = "polymarket:"

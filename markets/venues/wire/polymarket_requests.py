@@ -41,10 +41,10 @@ def open_markets(gamma: HttpClient, sorter: RecordSorter, most: int) -> AsyncIte
                 if after is not None or error.code not in NOT_THERE:
                     raise
             by_place = True
-        found = page_list(
+        raws = page_list(
             await gamma.get(OLD_LISTS, closed="false", offset=after or "0", **_usual_parameters())
         )
-        return found, str(int(after or 0) + len(found)) if found else None
+        return raws, str(int(after or 0) + len(raws)) if raws else None
 
     return new_records(ask, "id", sorter, most)
 
@@ -69,18 +69,18 @@ async def records(
     gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], first: Literal["open", "closed"]
 ) -> Raw:
     """These markets, in the order asked for. A list holds open markets or closed ones, never both."""
-    found = await _records_in_list(gamma, sorter, names, closed=first == "closed")
-    left = [name for name in names if name not in found]
+    raws = await _records_in_list(gamma, sorter, names, closed=first == "closed")
+    left = [name for name in names if name not in raws]
     try:
-        found |= await _records_in_list(gamma, sorter, left, closed=first == "open")
+        raws |= await _records_in_list(gamma, sorter, left, closed=first == "open")
     except VenueError as error:
-        if not found or error.code not in SPOILT_CODES:
+        if not raws or error.code not in SPOILT_CODES:
             raise
         sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
     for name in left:
-        if name not in found:
+        if name not in raws:
             sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), name)
-    return {name: found[name] for name in names if name in found}
+    return {name: raws[name] for name in names if name in raws}
 
 
 async def _records_in_list(
@@ -107,10 +107,10 @@ async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
     batches = [tokens[n : n + BOOKS_A_PAGE] for n in range(0, len(tokens), BOOKS_A_PAGE)]
     pages = await gather_all(_many_books(clob, batch) for batch in batches)
     wanted = frozenset(tokens)
-    found = {name: raw for page in pages for raw in page if (name := label(raw, "asset_id")) in wanted}
-    alone = [token for token in tokens if token not in found]
+    raws = {name: raw for page in pages for raw in page if (name := label(raw, "asset_id")) in wanted}
+    alone = [token for token in tokens if token not in raws]
     answers = await gather_all(_get_or_none(clob, "/book", token_id=token) for token in alone)
-    return found | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
+    return raws | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
 
 
 async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
@@ -124,7 +124,7 @@ async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
 
 async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
     """The order book's pages of these markets, as far as it has any, until there is trouble with it."""
-    found: Raw = {}
+    raws_of_book: Raw = {}
     for name, raw in raws.items():
         condition = label(raw, "conditionId")
         try:
@@ -135,10 +135,10 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
             sorter.tell(
                 RejectedRecord("page", error.code, f"{error.message}: results aren't confirmed"), "/markets"
             )
-            return found
+            return raws_of_book
         if page is not None and label(page, "condition_id") == condition:
-            found[name] = page
-    return found
+            raws_of_book[name] = page
+    return raws_of_book
 
 
 async def history(clob: HttpClient, token: str, start: datetime, end: datetime) -> list[object]:

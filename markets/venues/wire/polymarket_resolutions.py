@@ -47,9 +47,9 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     """What a market paid, once that is final; None while nothing is amiss and it isn't."""
     ending = read(PolymarketEnding, raw, "resolution")
     words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
-    said = " and ".join(sorted(words))
+    status = " and ".join(sorted(words))
     if words & DISPUTED:
-        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(said)}: it waits")
+        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(status)}: it waits")
     if not ending.closed:
         return None
     if not words:
@@ -58,14 +58,14 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         )
     if not words <= FINAL:
         raise RejectedRecord(
-            "resolution", "not_final", f"it is closed, but its result is {shown_value(said)}: it waits"
+            "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
         )
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
         known_at=at if ending.closed_time is None else min(ending.closed_time, at),
         payout=_payout(ending),
-        source=f"polymarket: {said}",
+        source=f"polymarket: {status}",
     )
 
 

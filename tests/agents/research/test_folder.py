@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.evidence import Found, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.research.folder import MOST_BYTES, Settings, research
 from markets.model import Market
 from markets.venue import QuarantinedRecord
@@ -19,7 +19,7 @@ ARTICLE = f"{HEAD}url: https://news.example/clouds\n\nThe first rain\nof the yea
 
 def ask(
     folder: Path, market: Market = LISBON, **settings: object
-) -> tuple[list[Found], list[QuarantinedRecord]]:
+) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
     """What the folder has on a market, and what was set aside."""
     asides: list[QuarantinedRecord] = []
     source = research(Settings.model_validate({"path": folder, **settings}), asides.append)
@@ -35,7 +35,7 @@ def write(folder: Path, text: str | bytes, name: str = "a.md") -> Path:
 
 def test_a_file_is_an_article(tmp_path: Path) -> None:
     write(tmp_path, ARTICLE)
-    whole = Found(
+    whole = FoundArticle(
         "Example News",
         "https://news.example/clouds",
         "Clouds over Lisbon",

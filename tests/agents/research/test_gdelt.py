@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.evidence import Found, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.research.gdelt import Gdelt, Settings, research
 from markets.model import Market
 from markets.venue import QuarantinedRecord
@@ -30,7 +30,7 @@ ITEM = {
     "language": "English",
     "sourcecountry": "United States",
 }
-FOUND = Found("news.example", "https://www.news.example/fed", "Fed may cut ", "", "20260103T101500Z")
+FOUND = FoundArticle("news.example", "https://www.news.example/fed", "Fed may cut ", "", "20260103T101500Z")
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def server() -> Iterator[VenueServer]:
 
 def ask(
     server: VenueServer, market: Market = FED, **settings: Any
-) -> tuple[list[Found], list[QuarantinedRecord]]:
+) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
     """What GDELT has on a market, and what was set aside."""
     asides: list[QuarantinedRecord] = []
 
-    async def asked() -> list[Found]:
+    async def asked() -> list[FoundArticle]:
         quick = {"url": server.url, "per_second": 1_000, "timeout": 1.0}
         chosen = Settings.model_validate(quick | settings)
         http = HttpClient(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once)
@@ -62,7 +62,7 @@ def ask(
 def test_a_source_is_made_from_its_settings(server: VenueServer) -> None:
     source = research(Settings.model_validate({"url": server.url}))
 
-    async def asked() -> list[Found]:
+    async def asked() -> list[FoundArticle]:
         try:
             return await source.articles(FED, NOW)
         finally:

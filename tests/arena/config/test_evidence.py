@@ -21,7 +21,7 @@ MINE = '''\
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.evidence import Found
+from agents.evidence import FoundArticle
 
 
 class Settings(BaseModel):

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from agents.evidence import Found, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from arena.record.hashes import state_hash
@@ -63,7 +63,7 @@ class LittlePaper:
     fault: BaseException = field(default_factory=lambda: ResearchError("timeout", "no answer", "wait"))
     asked: list[MarketId] = field(default_factory=list)
 
-    async def articles(self, market: Market, at: datetime) -> list[Found]:
+    async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         self.asked.append(market.id)
         if market.id in self.down:
             raise self.fault
@@ -73,8 +73,8 @@ class LittlePaper:
         """Nothing is open."""
 
 
-def news(title: str, published: str = "2026-01-02", source: str = "Paper") -> Found:
-    return Found(source, "", title, "So it is.", published)
+def news(title: str, published: str = "2026-01-02", source: str = "Paper") -> FoundArticle:
+    return FoundArticle(source, "", title, "So it is.", published)
 
 
 def with_evidence(cohort: Cohort, **guard: Any) -> Cohort:
@@ -203,7 +203,7 @@ def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: lis
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     report = play(stored, 1, reads(paper, {"ann": ann}), record)
     assert ann.titles() == {SNOW: ["Flakes"]}
-    assert "a source answers with a list of Found" in report.trouble[0]
+    assert "a source answers with a list of FoundArticle" in report.trouble[0]
 
 
 def test_a_source_that_cannot_even_be_opened_stops_nothing(record: Record) -> None:
@@ -255,7 +255,7 @@ def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record
 
     @dataclass
     class Slow(LittlePaper):
-        async def articles(self, market: Market, at: datetime) -> list[Found]:
+        async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
             if not record.read(is_gathered, record.read(read_rounds, stored.id)[0].id):
                 await play_round(stored, 1, reads(other, {"ann": ann}), record)
             return [news("Second")]
