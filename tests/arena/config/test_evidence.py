@@ -34,7 +34,7 @@ class Mine:
         self.words = settings.words
 
     async def articles(self, market, at):
-        return [Found("mine", "", self.words, "", "2026-01-01")]
+        return [FoundArticle("mine", "", self.words, "", "2026-01-01")]
 
     async def close(self):
         pass
