@@ -7,9 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import read_record_version
-from arena.record.schema.database import cached_engine, check_schema, reading, url_of
+from arena.record.schema.database import Connection, cached_engine, check_schema, reading, url_of
 
 Answer = TypeVar("Answer")
 

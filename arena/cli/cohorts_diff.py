@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from arena.cohorts.diff import CohortChanges
     from arena.config import Config
     from arena.record.model.cohort import Cohort
-    from arena.record.queries.forecasts import Connection
+    from arena.record.schema.database import Connection
 
 NEXT = "the next cohort"
 Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]

@@ -11,7 +11,7 @@ from arena.cli.positions import exact
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.queries.forecasts import Connection
+    from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The number of a cohort.", min=1)]

@@ -11,7 +11,7 @@ from arena.cli.output import print_json, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.record.queries.forecasts import Connection
+    from arena.record.schema.database import Connection
 
 HEAD = re.compile(r"[0-9a-f]{64}")
 

@@ -13,7 +13,7 @@ from arena.cli.output import print_json, print_table, program
 from arena.errors import count_text
 
 if TYPE_CHECKING:
-    from arena.record.queries.forecasts import Connection
+    from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
 STATUSES = ("played", "malformed", "failed", "out")

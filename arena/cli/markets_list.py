@@ -12,8 +12,8 @@ from arena.cli.output import line_width, print_json, print_table, program
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.record.queries.forecasts import Connection
     from arena.record.queries.markets import KnownMarket
+    from arena.record.schema.database import Connection
 
 FEWEST = 20
 """The characters that a question has at least."""

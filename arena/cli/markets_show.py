@@ -13,8 +13,8 @@ from arena.errors import ArenaError
 from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
-    from arena.record.queries.forecasts import Connection
     from arena.record.queries.markets import KnownMarket
+    from arena.record.schema.database import Connection
     from markets.model import Level, Quote, Resolution
 
 WIDEST = 72

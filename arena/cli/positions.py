@@ -172,7 +172,7 @@ FORMS: Mapping[str, Forms] = {
 
 
 if TYPE_CHECKING:
-    from arena.record.queries.forecasts import Connection
+    from arena.record.schema.database import Connection
     from arena.scores.positions import Position, PositionGroup
 
 

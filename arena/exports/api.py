@@ -13,8 +13,7 @@ from pathlib import Path
 from arena.exports.table import FactTable, Row, one_snapshot, rows_of
 from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
-from arena.record.queries.forecasts import Connection
-from arena.record.schema.database import open_read_only
+from arena.record.schema.database import Connection, open_read_only
 from arena.rounds.what_if import Change, WhatIfReport, what_if
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.leaderboard import LeaderboardRow as Line

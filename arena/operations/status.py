@@ -134,8 +134,8 @@ def _waits(status: Status, on_duty: bool) -> Iterator[HealthReason]:
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.queries.forecasts import Connection
     from arena.record.record import Record
+    from arena.record.schema.database import Connection
 
 DAY = timedelta(days=1)
 NEWEST_INCIDENTS = 5

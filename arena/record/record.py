@@ -8,8 +8,9 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from sqlalchemy import Connection, Engine, inspect
 
 from arena.record.queries.accounts import AccountCache, read_entries_after, read_ledger_heads, read_ledgers
+from arena.record.queries.calls import read_spent_since
 from arena.record.queries.cohorts import LineUps, StoredCohort, read_cohorts, read_snapshot
-from arena.record.queries.operations import RunFigures, count_stale_positions, read_spent_since
+from arena.record.queries.operations import RunFigures, count_stale_positions
 from arena.record.schema.database import check_schema, connect, reading, upgrade
 from arena.record.write.cohorts import add_entries
 from arena.record.write.operations import Fence, check_fence

@@ -32,9 +32,9 @@ from arena.record.queries.cohorts import (
     read_taken_at,
     read_turn_statuses,
 )
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.record import Record
+from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_cohort, end_cohort
 from arena.rounds.round import VenueUnavailable, busy_error, play_round, track_cohort
 from arena.rounds.turns import is_late, unfinished_turns

@@ -25,7 +25,7 @@ from arena.record.queries.cohorts import (
     read_final_forecasts,
     read_snapshot,
 )
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error

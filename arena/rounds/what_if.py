@@ -7,7 +7,7 @@ from typing import Any, Literal
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts, select_cohorts
 from arena.record.queries.decisions import EntrantSeason, read_entrant_seasons
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from arena.rounds.turns import CLOSED_CODE, CLOSED_WORDS
 from markets.millionths import ONE
 from portfolio.model import Rejection

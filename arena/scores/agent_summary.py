@@ -22,8 +22,8 @@ from arena.record.queries.calls import (
     read_served_models,
 )
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import PlayedTurn, code_versions, read_agent_turns
+from arena.record.schema.database import Connection
 
 LATE = 95
 """So many of a hundred answers take no longer than the latency that is called the 95th percentile."""

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from arena.record.write.rollups import Rollup, read_basis, read_rollup, scores_basis
 
 Value = TypeVar("Value")

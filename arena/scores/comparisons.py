@@ -14,7 +14,8 @@ from arena.errors import ArenaError, count_text
 from arena.record.model.columns import ForecastColumns, Ints, evidence_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.record.queries.forecasts import Connection, read_forecast_columns, read_line_ups
+from arena.record.queries.forecasts import read_forecast_columns, read_line_ups
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel

@@ -26,13 +26,13 @@ from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import (
-    Connection,
     read_bet_columns,
     read_forecast_columns,
     read_line_ups,
     read_newest_mids,
 )
 from arena.record.queries.progress import accounts_basis, is_cohort_over
+from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, Comparisons, compare_agents, twin_families

@@ -12,7 +12,6 @@ from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
 from arena.record.queries.accounts import MarkedCohort, read_marked_cohort
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.trades import (
     TimedTrade,
     read_equity_by_mark,
@@ -20,6 +19,7 @@ from arena.record.queries.trades import (
     read_payouts,
     read_trades,
 )
+from arena.record.schema.database import Connection
 from arena.scores.rules.money.event_exposure import HeldShares
 from markets.ladders import MarketFamily
 from markets.model import MarketId

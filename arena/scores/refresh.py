@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from arena.record.queries.cohorts import read_cohorts, read_newest_time
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.markets import read_categories
 from arena.record.record import Record
-from arena.record.schema.database import reading
+from arena.record.schema.database import Connection, reading
 from arena.record.write.rollups import Rollup, put_rollups
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard

@@ -8,8 +8,9 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import UNKNOWN, ForecastColumns, Ints, take_rows
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
-from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.queries.markets import count_shown_rounds
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import gains
 from arena.scores.rules.comparisons.gain import Gain

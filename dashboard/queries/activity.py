@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.turns import TurnActivity, read_busiest_turns
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.profiles.rank_moves import RANK_MOVES, RankMoves
 from dashboard.source import RecordSource, ask, cached

@@ -20,8 +20,8 @@ from arena.record.queries.agents import (
     read_status_counts,
 )
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.market_history import read_event_questions, read_questions
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.positions import Position, positions
 from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile

@@ -8,8 +8,8 @@ from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import AccountEquity, EquityPoint, read_account_equity, read_equity_curves
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.progress import SettlementCount, read_settlement_counts
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations

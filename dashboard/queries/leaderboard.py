@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from arena.record.queries.accounts import AccountEquity, read_account_equity
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.market_history import (
     MarketAccount,
     MarketForecast,
@@ -23,6 +22,7 @@ from arena.record.queries.market_history import (
     read_resolution_versions,
 )
 from arena.record.queries.markets import BEGINNING, read_newest_instant
+from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.market_history import read_event_questions
 from arena.record.queries.markets import (
     BEGINNING,
@@ -21,6 +20,7 @@ from arena.record.queries.markets import (
     read_newest_instant,
     was_any_shown,
 )
+from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.slices import CATEGORIES

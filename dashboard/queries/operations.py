@@ -14,8 +14,7 @@ from arena.record.queries.calls import (
     read_failed_turns,
     record_size,
 )
-from arena.record.queries.forecasts import Connection
-from arena.record.schema.database import schema_version
+from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard.source import RecordSource, ask, cached

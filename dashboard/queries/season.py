@@ -1,7 +1,7 @@
 """What every page needs: which cohorts and agents the record has."""
 
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from dashboard.model import CohortLine, SeasonOverview
 from dashboard.source import RecordSource, ask, cached
 

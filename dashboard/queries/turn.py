@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.model import Article, Message
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
@@ -23,6 +22,7 @@ from arena.record.queries.turns import (
     read_seen_markets,
     read_turn_rounds,
 )
+from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence

@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.agents import AccountSpan
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import Connection, connect, reading
 from arena.record.write.rollups import put_rollups
 from arena.scores.leaderboard import read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile

@@ -12,8 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.queries.forecasts import Connection
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.profiles.rank_moves import RANK_MOVES

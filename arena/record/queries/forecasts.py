@@ -40,7 +40,7 @@ from arena.record.schema.typed import AnySelect, clause, col, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
 
-__all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "Connection", "int_column", "read_outcomes", "transpose"]
+__all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "int_column", "read_outcomes", "transpose"]
 
 PLACED_TURNS = (
     TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))

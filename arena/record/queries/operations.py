@@ -20,11 +20,10 @@ from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.turn import TurnRow
 from arena.record.schema.typed import clause, col, column_of, select
 from arena.record.schema.work import LeaseRow
 from arena.record.schema.world import QuarantineRow, SyncRow
-from arena.record.write.reservations import COST
 
 LEADER_LEASE = "scheduler"
 IS_OPEN = col(CohortRow.ended_at).is_(None)
@@ -225,12 +224,6 @@ class RunFigures:
     spent: int = 0
     positions: int = 0
     stale: int = 0
-
-
-def read_spent_since(connection: Connection, since: datetime) -> int:
-    """What calls cost since then, at their worst where that is not known."""
-    whole = select(func.coalesce(func.sum(COST), 0)).where(CallRow.made_at >= since)
-    return int(connection.execute(whole).scalar_one())
 
 
 LAST_SNAPSHOT_TIMES = (

@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+import sqlalchemy
+from sqlalchemy import Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
@@ -17,6 +18,8 @@ from arena.errors import ArenaError
 from arena.record.schema.database_errors import translate_errors
 from arena.record.schema.statements import execute_sqlite
 
+Connection = sqlalchemy.Connection
+"""A record that is open for reading or writing: every query takes one."""
 BUSY_MS = 30_000
 READ_ONLY_OPTION = "looking"
 MIGRATIONS = Path(__file__).parents[1] / "migrations"

@@ -10,8 +10,9 @@ from arena.record.model.columns import rows_of_agent as rows_of
 from arena.record.model.columns import stated_belief as probability
 from arena.record.model.trades import MarketEnd
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.queries.trades import read_newest_pages
+from arena.record.schema.database import Connection
 from arena.scores.comparisons import gains
 from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades
 from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades

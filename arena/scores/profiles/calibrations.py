@@ -9,8 +9,9 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
-from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.queries.progress import resolutions_basis
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.leaderboard import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram

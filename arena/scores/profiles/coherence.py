@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from arena.record.model.columns import ForecastColumns, Ints, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.forecasts import Connection, read_forecast_pairs
+from arena.record.queries.forecasts import read_forecast_pairs
+from arena.record.schema.database import Connection
 from arena.scores.rules.statements.blind_forecasts import BlindEffect, blind_effect
 from arena.scores.rules.statements.coherence import CoherenceScore, coherence, dutch_book
 from markets.ladders import MarketFamily

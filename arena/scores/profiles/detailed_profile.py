@@ -19,7 +19,8 @@ from arena.record.model.columns import (
     take_rows,
 )
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.forecasts import Connection, read_forecast_columns
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.profiles.agent_profile import AgentProfile, ProfileInputs, build_profile
 from arena.scores.profiles.inputs import CacheInputs

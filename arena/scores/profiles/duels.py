@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.forecasts import Connection
+from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts
 from arena.scores.profiles.inputs import CacheInputs

@@ -8,9 +8,10 @@ from datetime import datetime
 from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
-from arena.record.queries.forecasts import Connection, read_bet_columns, read_forecast_columns, read_line_ups
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
 from arena.record.queries.progress import read_learnt_times
 from arena.record.queries.trades import read_newest_pages
+from arena.record.schema.database import Connection
 from arena.scores.comparisons import twin_families
 from arena.scores.positions import AccountTrades, read_account_trades
 from markets.ladders import MarketFamily, families

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from arena.record.files.move import move_record
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.market_history import (
     read_event_questions,
     read_last_marks,
@@ -40,7 +39,7 @@ from arena.record.queries.turns import (
     read_rejections,
     read_seen_markets,
 )
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import Connection, connect, reading
 from arena.record.schema.database import open_read_only as opened
 from arena.verify.content import verified_content
 from markets.hashes import timestamp_text

@@ -7,8 +7,7 @@ import pytest
 
 from arena.cli.agents_summary import profile_data, say_profile
 from arena.errors import ArenaError
-from arena.record.queries.forecasts import Connection
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
 from tests.arena.full_record import build

@@ -10,9 +10,8 @@ import pytest
 
 from arena.record.hashes import state_hash
 from arena.record.model.columns import rows_of_agent
-from arena.record.queries.forecasts import Connection
 from arena.record.record import Record
-from arena.record.schema.database import reading
+from arena.record.schema.database import Connection, reading
 from arena.record.write.resolutions import add_resolutions
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.forecasts import Connection
 from arena.record.queries.trades import read_newest_pages
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,

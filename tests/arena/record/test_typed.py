@@ -1,0 +1,110 @@
+"""Columns are known to mypy: what is wrong with a question is found before it is asked."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import assert_type
+
+import pytest
+from sqlalchemy import Connection, Text, func
+from sqlalchemy.dialects import sqlite
+
+from arena.record.schema.database import connect
+from arena.record.schema.dialects import UtcTime
+from arena.record.schema.fields import METADATA, TableRow, meaning_of
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.tables import METADATA as ALL
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.typed import TypedSelect, clause, col, count, delete, select, update
+from arena.record.schema.world import QuoteRow, ResolutionRow
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAD = """
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.typed import col, select
+"""
+FAULTS = {
+    "select(TurnRow.statsu)": '"type[TurnRow]" has no attribute "statsu"',
+    "select(TurnRow.note + TurnRow.cash)": 'Unsupported operand types for + ("str" and "int")',
+    "select(TurnRow.id).where(TurnRow.status == 3)": "Non-overlapping equality check",
+    "select(TurnRow.id).where(col(TurnRow.status) == 3)": "Non-overlapping equality check",
+    "select(TurnRow.id).where(col(TurnRow.status).in_([3]))": 'incompatible type "int"; expected "str"',
+    "select(FillRow.amount > FillRow.reason)": 'Unsupported operand types for > ("int" and "str")',
+}
+
+
+def test_mypy_names_each_fault(tmp_path: Path) -> None:
+    file = tmp_path / "faults.py"
+    file.write_text(HEAD + "\n".join(FAULTS) + "\n", "utf-8")
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(file)]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert len(errors) == len(FAULTS), checked.stdout + checked.stderr
+    for number, (fault, said) in enumerate(FAULTS.items(), HEAD.count("\n") + 1):
+        assert any(f"faults.py:{number}: " in error and said in error for error in errors), fault
+
+
+@pytest.fixture
+def connection(copy: Path) -> Iterator[Connection]:
+    engine = connect(copy, read_only=True)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def test_rows_have_the_types_of_their_columns(connection: Connection) -> None:
+    """What `assert_type` says is checked by mypy, with all tests."""
+    assert_type(select(TurnRow.status, TurnRow.cash), TypedSelect[str, int])
+    assert_type(select(QuoteRow.at, QuoteRow.bid), TypedSelect[datetime, int | None])
+    assert_type(select(func.max(TurnRow.cash), count(QuoteRow.bid)), TypedSelect[int, int])
+    six = select(FillRow.id, FillRow.side, FillRow.shares, FillRow.quote_at, FillRow.fee, FillRow.left)
+    assert_type(six, TypedSelect[int, str, int, datetime, int, str])
+    for status, cash in connection.execute(select(TurnRow.status, TurnRow.cash)):
+        assert_type(status, str)
+        assert_type(cash, int)
+        assert (type(status), type(cash)) == (str, int)
+
+
+def test_a_comparison_of_values_is_a_condition_of_the_question() -> None:
+    asked = select(TurnRow.id).where(TurnRow.status == "played", (TurnRow.cash > 3) | (TurnRow.note == ""))
+    said = str(asked.compile(dialect=sqlite.dialect()))
+    assert said.endswith("WHERE turn.verdict = ? AND (turn.cash > ? OR turn.note = ?)")
+    assert str(update(TurnRow).where(TurnRow.id == 1)).endswith("WHERE turn.id = :id_1")
+    assert (
+        str(delete(MarkRow).where(MarkRow.entrant_id == 1))
+        == "DELETE FROM mark WHERE mark.entrant_id = :entrant_id_1"
+    )
+    assert str(clause(TurnRow.id == FillRow.turn_id)) == "turn.id = fill.turn_id"
+
+
+def test_a_column_that_may_be_empty_is_compared_and_ordered() -> None:
+    asked = (
+        select(ResolutionRow.id)
+        .where(col(ResolutionRow.payout) > 5)
+        .order_by(col(ResolutionRow.payout).desc())
+    )
+    assert str(asked).endswith("WHERE resolution.payout > :payout_1 ORDER BY resolution.payout DESC")
+
+
+def test_a_table_is_known_by_its_class() -> None:
+    assert TurnRow.__table__.name == "turn"
+    assert TurnRow.__table__ is METADATA.tables["turn"]
+    assert len(ALL.tables) == 32
+
+
+ROWS = TableRow.__subclasses__()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.__name__)
+def test_every_column_is_of_the_type_of_its_annotation_and_says_what_it_means(row: type[TableRow]) -> None:
+    for name, field in row.model_fields.items():
+        column = getattr(row, name).property.columns[0]
+        kind = datetime if isinstance(column.type, UtcTime) else str if isinstance(column.type, Text) else int
+        meaning = meaning_of(column)
+        assert field.annotation == (kind | None if column.nullable else kind), name
+        assert meaning.meaning, name
+        assert bool(meaning.empty) == column.nullable, name
+        unit = f" [{meaning.unit}]" if meaning.unit else ""
+        assert field.description == f"{meaning.meaning}{unit}"
