@@ -43,11 +43,6 @@ def connection(record: Record) -> Iterator[Connection]:
         yield found
 
 
-def stale(record: Record) -> bool:
-    with reading(record.engine) as connection:
-        return is_stale(connection)
-
-
 def agents(connection: Connection) -> tuple[str, ...]:
     return read_inputs(connection).agents
 
@@ -59,14 +54,13 @@ def test_a_board_is_the_leaderboard(connection: Connection, cohort: int | None) 
     assert (kept.value, kept.made_at, kept.is_current) == (compute_leaderboard(connection, cohort), NOW, True)
 
 
-def test_a_profile_holds_the_portrait_that_would_be_drawn_now(connection: Connection) -> None:
+def test_a_profile_is_the_one_that_would_be_computed_now(connection: Connection) -> None:
     names = agents(connection)
     for name in names:
         kept = PROFILE.read(connection, name)
         assert kept is not None
-        assert str(kept.value.profile) == str(
-            compute_agent_profile(connection, name)
-        )  # as text: NaN is no other NaN
+        now = compute_agent_profile(connection, name)
+        assert str(kept.value.profile) == str(now)  # as text: NaN is no other NaN
     briefs = FIGURES.read(connection)
     assert briefs is not None
     assert tuple(brief.agent for brief in briefs.value) == names
@@ -143,12 +137,10 @@ def test_moves_lead_from_the_board_a_week_ago_to_that_of_now(connection: Connect
 
 
 def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Record) -> None:
-    with reading(record.engine) as connection:
-        before = state_hash(connection)
+    before = record.read(state_hash)
     assert refresh_cache(record, NOW) == 0
-    assert not stale(record)
-    with reading(record.engine) as connection:
-        assert state_hash(connection) == before
+    assert not record.read(is_stale)
+    assert record.read(state_hash) == before
 
 
 def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tmp_path: Path) -> None:
@@ -161,13 +153,13 @@ def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tm
         plain.execute("DELETE FROM rollup WHERE name = 'categories'")
     with reading(record.engine) as connection:
         assert CATEGORIES.read(connection) is None
-    assert stale(record)
+    assert record.read(is_stale)
     assert refresh_leaderboards(record, NOW) == 0
     with reading(record.engine) as connection:
         assert CATEGORIES.read(connection) == before
     assert before is not None
     assert before.value
-    assert not stale(record)
+    assert not record.read(is_stale)
     record.close()
 
 
@@ -187,7 +179,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
         ):
             assert kept is not None
             assert not kept.is_current
-    assert stale(record)
+    assert record.read(is_stale)
     assert refresh_leaderboards(record, NOW) == 3
     with reading(record.engine) as connection:
         board, profile = LEADERBOARD.read(connection), PROFILE.read(connection, "random")
@@ -195,7 +187,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
     assert profile is not None
     assert (board.is_current, profile.is_current) == (True, False)
     assert refresh_cache(record, NOW) > 0
-    assert not stale(record)
+    assert not record.read(is_stale)
     record.close()
 
 
