@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -53,9 +54,15 @@ def modules() -> list[str]:
     ]
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that a file says."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def calls(path: Path) -> Iterator[tuple[str, str, ast.Call]]:
     """Each call in a file as (owner, name, node): `time.time()` is ("time", "time", …)."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value).split(".")[-1], node.func.attr, node
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -64,8 +71,9 @@ def calls(path: Path) -> Iterator[tuple[str, str, ast.Call]]:
 
 def imported(path: Path, module: str) -> set[str]:
     """The names that a file takes out of a module by `from module import …`."""
-    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return {a.name for n in tree if isinstance(n, ast.ImportFrom) and n.module == module for a in n.names}
+    return {
+        a.name for n in nodes(path) if isinstance(n, ast.ImportFrom) and n.module == module for a in n.names
+    }
 
 
 def place(path: Path, node: ast.AST) -> str:
@@ -130,7 +138,7 @@ def test_a_class_name_stands_for_one_class() -> None:
     classes = Counter(
         node.name
         for path in sources(*PACKAGES)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and node.name != "Settings"
     )
     assert {name for name, count in classes.items() if count > 1} == set()

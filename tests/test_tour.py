@@ -1,6 +1,7 @@
 """The way from a page to the ledger is as docs/tour.md says: its season is played, its questions asked."""
 
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.opening import opened
+from tests.season.demo import SIX_ROUNDS, six_rounds
 
 ROOT = Path(__file__).resolve().parent.parent
 TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
@@ -28,13 +30,14 @@ def arena(command: str, folder: Path) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the season of the page has been played."""
     folder = tmp_path_factory.mktemp("tour")
-    arena(PLAYED[0][1], folder)
+    shutil.copy(six_rounds(tmp_path_factory) / "demo.db", folder / "tour.db")
     return folder
 
 
 def test_every_block_of_the_page_is_a_command() -> None:
     assert len(ASKED) + len(PLAYED) == len(BLOCKS)
     assert [command[1].split()[0] for command in PLAYED] == ["demo", "duel", "verify"]
+    assert PLAYED[0][1].split() == [*SIX_ROUNDS, "--database", "tour.db"]
 
 
 def test_the_questions_to_the_record_are_answered_as_shown(folder: Path) -> None:

@@ -1,9 +1,8 @@
 """Records of every sort, as users have them, with their scores worked out: what each page is opened on."""
 
-import fcntl
-import os
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.dashboard.seasons import play
+from tests.once import made_once
 from tests.year.record import make_of, size
 
 BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"
@@ -88,12 +88,4 @@ def made(name: str, folder: Path) -> Path:
 
 def shared(name: str, folders: pytest.TempPathFactory) -> Path:
     """A record of some sort, made once for all processes that play this run's tests; it is only read."""
-    home = folders.getbasetemp()
-    home = (home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / f"record {name}"
-    home.mkdir(exist_ok=True)
-    with (home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        found = home / "path"
-        if not found.exists():
-            found.write_text(str(made(name, home)), encoding="utf-8")
-        return Path(found.read_text(encoding="utf-8"))
+    return made_once(f"record {name}", folders, partial(made, name)) / "record.db"

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.season.demo import said_of, the_demo
 from tests.season.running import AGREES, agents_of, arena, arena_json
+from tests.season.skill import gaps
 
 FIELDS = {
     "agent", "cohorts", "turns", "bets", "forecasts", "events", "coverage", "brier_implied", "brier_anchored",
@@ -15,13 +17,13 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo")
+    return the_demo(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    """The demo as it comes, played once for this file."""
-    return arena_json(folder, "demo", "--headless")
+    """What the demo as it comes answered."""
+    return said_of(folder)
 
 
 def test_it_is_a_whole_season(season: Any) -> None:
@@ -45,6 +47,12 @@ def test_the_market_has_no_skill_and_skill_is_the_difference_of_the_scores(seaso
     assert rows["market"]["brier_stated"] == rows["market"]["brier_market"]
     for row in rows.values():
         assert row["skill"] == pytest.approx(row["brier_market"] - row["brier_stated"], abs=1e-12)
+
+
+def test_who_knows_more_scores_better(season: Any) -> None:
+    """In this world; tests/season/test_seeds.py has twenty."""
+    rows = agents_of(season["leaderboard"])
+    assert all(gap > 0 for [gap] in gaps([rows]).values())
 
 
 def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any) -> None:

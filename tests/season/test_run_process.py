@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -95,8 +97,8 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     tmp_path: Path, thorough: bool, forked: Forks
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
-    kills, chance, log = 200 if thorough else 10, Random("when to kill"), tmp_path / "requests"
-    long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2)
+    kills, chance, log = 200 if thorough else 5, Random("when to kill"), tmp_path / "requests"
+    long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2 + 2)
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")
     with provider(log) as url:
@@ -135,6 +137,8 @@ def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(tmp_path
         assert (busy.returncode, json.loads(busy.stdout)["error"]["code"]) == (2, "busy")
         first.kill()
         first.communicate()
+        with closing(sqlite3.connect(folder / "arena.db", timeout=30)) as record, record:
+            record.execute("UPDATE lease SET expires_at = '2026-01-01T00:00:00.000000Z'")  # a wait cut short
         said(second, "started")
         second.send_signal(signal.SIGTERM)
         second.communicate(timeout=60)

@@ -5,24 +5,23 @@ from typing import Any
 
 import pytest
 
+from tests.season.demo import six_rounds, the_demo
 from tests.season.running import agents_of, arena_json
 
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> Path:
-    """The first five decision times of the demo, or all of it with THOROUGH=1."""
-    folder = tmp_path_factory.mktemp("whatif")
-    arena_json(folder, "demo", "--headless", *([] if thorough else ["--rounds", "5"]))
-    return folder
+    """The first six decision times of the demo, or all of it with THOROUGH=1."""
+    return the_demo(tmp_path_factory) if thorough else six_rounds(tmp_path_factory)
 
 
 def whatif(folder: Path, *words: str) -> dict[str, Any]:
-    return agents_of(arena_json(folder, "whatif", "--database", ".demo/demo.db", *words)["agents"])
+    return agents_of(arena_json(folder, "whatif", "--database", "demo.db", *words)["agents"])
 
 
 def test_as_bet_by_their_own_rules_every_ledger_is_the_recorded_one(season: Path) -> None:
     rows = whatif(season)
-    board = agents_of(arena_json(season, "leaderboard", "--database", ".demo/demo.db")["leaderboard"])
+    board = agents_of(arena_json(season, "leaderboard", "--database", "demo.db")["leaderboard"])
     assert set(rows) == set(board)
     for name, row in rows.items():
         assert row["exact"], name

@@ -255,7 +255,7 @@ SOME_WEEKS = Year(
     cohorts=3,
     rounds=2,
     within=14 * DAY,
-    looks="2d",
+    looks="3d",
     world=Settings(weeks=7, markets=24, events=12, refund_share=0, corrected_share=0.6, corrected_days=5),
     upgraded=4 * DAY,
     retired=8 * DAY,
