@@ -1,7 +1,4 @@
-"""What can go wrong in ways that a user can put right.
-
-How many of something, in words.
-"""
+"""What can go wrong in ways that a user can put right, and counts in words."""
 
 from typing import Any
 

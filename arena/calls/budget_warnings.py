@@ -1,7 +1,4 @@
-"""How often a config's cohorts decide: in all, in a month, on the busiest day.
-
-Where a budget would stop a line-up, said before anything is spent.
-"""
+"""Where a budget would stop a line-up, said before anything is spent, by how often its cohorts decide."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -86,13 +83,13 @@ class BudgetWarning:
 
 
 def budget_warnings(
-    found: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+    estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> list[BudgetWarning]:
     """All of them, the surest first."""
-    told = [warning for one in found for warning in _of_calls(one, budget)]
-    told += list(_of_sums(found, calendar, budget))
+    warnings = [warning for one in estimates for warning in _of_calls(one, budget)]
+    warnings += list(_of_sums(estimates, calendar, budget))
     order = ("refused", "stops", "may_stop")
-    return sorted(told, key=lambda warning: order.index(warning.code))
+    return sorted(warnings, key=lambda warning: order.index(warning.code))
 
 
 def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[BudgetWarning]:
@@ -129,12 +126,12 @@ def _raised(amount: int, scope: str) -> str:
 
 
 def _of_sums(
-    found: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
+    estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> Iterator[BudgetWarning]:
-    low, high = total_usage(one.low for one in found), total_usage(one.high for one in found)
+    low, high = total_usage(one.low for one in estimates), total_usage(one.high for one in estimates)
     cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
     yield from _of_sum("round", "", low, high, budget.round)
-    for one in found:
+    for one in estimates:
         yield from _of_sum("agent", one.agent, one.low.times(cohort), one.high.times(cohort), budget.agent)
     yield from _of_sum("day", "", low.times(day), high.times(day), budget.day)
     yield from _of_sum("arena", "", low.times(cohort), high.times(cohort), budget.arena)

@@ -3,9 +3,8 @@
 Whatever an agent asks there is counted, so that blind questions, samples, parts and kinds of one's own
 need no rule of their own here. Low is every question once, answered whole and in few words. High is what
 budgets hold back: a token for every byte sent and all tokens that may come back, with every first answer
-unusable and asked for once more.
-
-A round that was made up: as many markets as a config shows, with texts of a typical length.
+unusable and asked for once more. The sample round has as many markets as the config shows, with texts of a
+typical length.
 """
 
 import json

@@ -28,36 +28,35 @@ async def gather_evidence(
     """Ask the cohort's source about the markets of a round and keep what may be shown; what failed, in words.
 
     What is in the record already is not gathered again. A source that is down stops nothing: the markets
-    that it has no answer on go without, and that is kept with what was set aside.
+    that it has no answer on go without, and that is kept with what was quarantined.
     """
     cohort = stored.cohort
     if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, round.id):
         return ()
-    found = record.snapshot(stored.id, round.at)
-    if found is None:
+    taken = record.snapshot(stored.id, round.at)
+    if taken is None:
         raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
-    markets = [listing.market for listing in found[1]]
-    answers, failed = await _asked(cohort, markets, round.at, world)
-    record.write(
-        add_evidence, round.id, (cohort.number, round.number), _shown(cohort, markets, round.at, answers)
-    )
+    markets = [listing.market for listing in taken[1]]
+    answers, failed = await _ask_source(cohort, markets, round.at, world)
+    gathered = _guarded_evidence(cohort, markets, round.at, answers)
+    record.write(add_evidence, round.id, (cohort.number, round.number), gathered)
     record.quarantine([*world.quarantined, *failed], round.at)
     world.quarantined.clear()
     pending = sum(market.id not in answers for market in markets)
     return (f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()
 
 
-async def _asked(
+async def _ask_source(
     cohort: Cohort, markets: Sequence[Market], at: datetime, world: World
 ) -> tuple[SearchResults, list[QuarantinedRecord]]:
     """What the source has on each market, and where it failed. What it told another cohort does as well."""
-    answers, failed, in_a_row = _known(cohort, at, world), list[QuarantinedRecord](), 0
+    answers, failed, in_a_row = _earlier_answers(cohort, at, world), list[QuarantinedRecord](), 0
     for market in markets:
         if market.id in answers or in_a_row == MOST_FAILURES:
             continue
         try:
-            said = await world.research(cohort).articles(market, at)
-            answers[market.id], in_a_row = (_sound(said), world.now()), 0
+            articles = await world.research(cohort).articles(market, at)
+            answers[market.id], in_a_row = (_checked_articles(articles), world.now()), 0
         except ResearchError as error:
             words = f"{error.message}; {error.hint}" if error.hint else error.message
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
@@ -69,16 +68,16 @@ async def _asked(
     return answers, failed
 
 
-def _known(cohort: Cohort, at: datetime, world: World) -> SearchResults:
+def _earlier_answers(cohort: Cohort, at: datetime, world: World) -> SearchResults:
     """What the same source said before at the same decision time; what it said earlier is forgotten."""
     for other in [key for key in world.searches if key[2] != at]:
         del world.searches[other]
     return world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
 
 
-def _sound(said: object) -> list[FoundArticle]:
+def _checked_articles(answer: object) -> list[FoundArticle]:
     """The articles of an answer, which anyone's code may have made."""
-    items = said if isinstance(said, list | tuple) else [said]
+    items = answer if isinstance(answer, list | tuple) else [answer]
     for item in items:
         if type(item) is not FoundArticle or any(
             type(getattr(item, x.name)) is not str for x in fields(FoundArticle)
@@ -87,7 +86,7 @@ def _sound(said: object) -> list[FoundArticle]:
     return [item for item in items if isinstance(item, FoundArticle)]
 
 
-def _shown(
+def _guarded_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
     """What the guard lets through, market by market."""

@@ -1,8 +1,6 @@
-"""A season over a recording, at the recording's own times: the same core with another venue.
+"""A season over a recording, at the recording's own times: the same core with another venue."""
 
-What a replay plays: a recording, the cohorts and agents over it, and from when to when.
-"""
-
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -115,7 +113,7 @@ def arrange_replay(
     plan = plan_of(config, first)
     return Replay(
         config,
-        replace(plan, freeze=_of_what_is_known(plan.freeze, bundle)),
+        replace(plan, freeze=_with_recorded_data(plan.freeze, bundle)),
         min(ends_at, bundle.last_price),
         ends_at,
         tuple(sorted({end.known_at for record in bundle.markets.values() for end in record.ends})),
@@ -157,7 +155,7 @@ def _rules(block: RulesBlock) -> RulesBlock:
     return block.model_copy(update={"start_from": "replay"}) if block.start_from == "realistic" else block
 
 
-def _of_what_is_known(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
+def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
     """A universe that asks for nothing that a recording may lack: two sides, or how much was traded."""
     traded = any(quote.volume for record in bundle.markets.values() for quote in record.quotes)
     changes: dict[str, object] = {"price_only": True} | ({} if traded else {"min_volume": 0})
@@ -173,21 +171,21 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
     """The agents of these names: from the config, or kinds as they stand. Without names, all."""
     known = {} if base is None else {agent.name: agent for agent in base.agents}
     wanted = dict.fromkeys(names or known or NULL_AGENTS)
-    found = {name: known.get(name) or _as_it_stands(name, base, known) for name in wanted}
-    for agent in found.values():
-        missing = [name for name in agent.of if name not in found]
+    agents = {name: known.get(name) or _agent_of_kind(name, base, known) for name in wanted}
+    for agent in agents.values():
+        missing = [name for name in agent.of if name not in agents]
         if missing:
             message = f"{agent.name} is made from the forecasts of {missing[0]}, which doesn't play"
             raise ArenaError("no_agent", message, f"add {missing[0]} to --agents")
-    return tuple(found.values())
+    return tuple(agents.values())
 
 
-def _as_it_stands(
+def _agent_of_kind(
     name: str, base: Config | None, known: Sequence[str] | dict[str, AgentConfig]
 ) -> AgentConfig:
     try:
-        found = kind(name, () if base is None else base.extensions("kinds"))
-        return AgentConfig(name, found.name, found.settings(), 0)
+        default = kind(name, () if base is None else base.extensions("kinds"))
+        return AgentConfig(name, default.name, default.settings(), 0)
     except UnknownExtension as error:
         others = f"agents of the config: {', '.join(known)}; " if known else ""
         message = f"there is no agent {name!r}, and no kind of that name"
@@ -242,14 +240,14 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
 
 def count_open_positions(record: Record) -> dict[str, int]:
     """How many positions are open at the end, and how many of them have no price that is good any more."""
-    found = {"positions": 0, "stale": 0}
+    counts = Counter(positions=0, stale=0)
     with reading(record.engine) as connection:
         for stored in record.cohorts():
             marked = read_marked_cohort(connection, stored.id, None)
             lots = positions(marked, stored.cohort.rules.quote_age) if marked else []
             whole = merge_positions("all", [lot for lot in lots if lot.lot.shares])
-            found = {"positions": found["positions"] + whole.held, "stale": found["stale"] + whole.stale}
-    return found
+            counts.update(positions=whole.held, stale=whole.stale)
+    return dict(counts)
 
 
 def market_brier(bundle: Bundle) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""A round, from settling to marks. What is already in the record is not done again.
-
-What a venue answers in a round: what it set aside is kept, and a round goes on without it if it must.
-"""
+"""A round, from settling to marks. What is already in the record is not done again."""
 
 from collections.abc import Awaitable, Sequence
 from datetime import datetime, timedelta
@@ -40,7 +37,7 @@ from markets.venue import QuarantinedRecord, VenueError
 from portfolio.ledger import newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 class VenueUnavailable(ArenaError):
@@ -52,13 +49,13 @@ class VenueUnavailable(ArenaError):
 
 
 async def venue_answer(
-    question: Awaitable[list[Found]],
+    question: Awaitable[list[T]],
     stored: StoredCohort,
     at: datetime,
     world: World,
     record: Record,
     decides: bool = True,
-) -> list[Found]:
+) -> list[T]:
     """A venue's answer, or nothing where it has none and asking again is of no use.
 
     A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
@@ -190,8 +187,8 @@ async def settle_cohort(
     concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
     asked = sorted(settled.union(record.read(read_unresolved_markets, at - CORRECTED_WITHIN)))
     question = world.venue(stored.cohort).resolutions(at, asked)
-    told = await venue_answer(question, stored, at, world, record, decides)
-    record.write(add_resolutions, told, at, live=stored.cohort.stamp == "live")
+    answered = await venue_answer(question, stored, at, world, record, decides)
+    record.write(add_resolutions, answered, at, live=stored.cohort.stamp == "live")
     ends = newest_resolutions(record.read(read_resolutions, sorted(concerned), at), at)
     paid = {
         stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
@@ -220,17 +217,15 @@ async def take_snapshot(
     asked = venue.listings(world.now() if live else at, sorted({*drawn, *held}))
     fresh = {x.market.id: x for x in await venue_answer(asked, stored, at, world, record, number is not None)}
     missing = [market for market in held if market not in fresh or not fresh[market].has_price]
-    known = {
+    before = {
         x.market.id: x
         for x in record.read(read_listings_as_of, missing, max(world.now(), at) if live else at)
     }
     shown = [market for market in drawn if market in fresh]
     return Snapshot(
         at,
-        tuple(fresh[market].priced(known.get(market)) for market in shown),
-        tuple(
-            _latest_listings(fresh.get(market), known.get(market)) for market in held if market not in shown
-        ),
+        tuple(fresh[market].priced(before.get(market)) for market in shown),
+        tuple(_held_listing(fresh.get(market), before.get(market)) for market in held if market not in shown),
         max(world.now(), at) if live else None,
     )
 
@@ -241,27 +236,27 @@ async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Re
     key = cohort.venue, canonical(cohort.venue_settings), at
     if key not in world.catalogues:
         question = world.venue(cohort).catalogue(world.now() if cohort.stamp == "live" else at)
-        found = await venue_answer(question, stored, at, world, record)
+        listings = await venue_answer(question, stored, at, world, record)
         for other in [other for other in world.catalogues if other[2] != at]:
             del world.catalogues[other]
-        world.catalogues[key] = found
+        world.catalogues[key] = listings
     return world.catalogues[key]
 
 
-def _latest_listings(fresh: Listing | None, known: Listing | None) -> Listing:
+def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
     """A held market as it is; where the venue is silent, as it was last seen, with its old quote."""
-    listing = fresh or known
+    listing = fresh or before
     if listing is None:
         raise LookupError("a held market is in no snapshot: the record is broken, run `arena verify`")
-    return listing.priced(known)
+    return listing.priced(before)
 
 
 def mark_cohort(stored: StoredCohort, at: datetime, record: Record, over: int | None = None) -> None:
     """Mark every entrant's holdings of this time at the snapshot of this time; with it a round is over."""
-    found = record.read(read_quotes, stored.id, at)
-    if found is None:
+    quoted = record.read(read_quotes, stored.id, at)
+    if quoted is None:
         raise LookupError(f"cohort {stored.cohort.number} has no snapshot at {at}")
-    snapshot_id, seen_at, quotes = found
+    snapshot_id, seen_at, quotes = quoted
     age, accounts = stored.cohort.rules.quote_age, record.holdings(stored.id, until=at)
     held = {stored.entrant_ids[name]: account for name, account in accounts.items()}
     record.write(put_marks, snapshot_id, mark_at(held, at, quotes, age, seen_at), over)

@@ -1,9 +1,4 @@
-"""Many decision times: cohorts started when due, each played or tracked, until all is over.
-
-Which decision time is to be played: what the record and the plan say is due.
-
-Cohorts as their operator sees them: what each is doing, and when one that is started by hand may start.
-"""
+"""Many decision times: cohorts started when due or by hand, each played or tracked, until all is over."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -160,11 +155,9 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     if not all(round.done for round in record.read(read_rounds, stored.id)):
         return False
     if newest and stored.stopped_at is None:
-        last, looked = (
-            stored.cohort.decides_at(stored.cohort.rounds),
-            record.read(read_newest_time, stored.id),
-        )
-        if last > at or looked is None or looked < last:
+        last = stored.cohort.decides_at(stored.cohort.rounds)
+        seen_until = record.read(read_newest_time, stored.id)
+        if last > at or seen_until is None or seen_until < last:
             return False
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
@@ -276,53 +269,50 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
 
     In a made-up or recorded world time is that of the newest snapshot.
     """
-    known, looked = read_cohorts(connection), read_newest_snapshot_times(connection)
-    rounds, held, profits = (
-        read_rounds_by_cohort(connection),
-        count_open_positions(connection),
-        read_profits(connection),
-    )
-    latest = max(looked.values(), default=None)
-    found = []
-    for stored in known:
+    cohorts, snapshot_times = read_cohorts(connection), read_newest_snapshot_times(connection)
+    rounds, held = read_rounds_by_cohort(connection), count_open_positions(connection)
+    profits = read_profits(connection)
+    latest = max(snapshot_times.values(), default=None)
+    overviews = []
+    for stored in cohorts:
         live, own = stored.cohort.stamp == "live", rounds.get(stored.id, [])
         since = now - PLAY_WINDOW if live else latest
         begun = {round.number: round.done for round in own}
-        number = next_round_number(stored.cohort, begun, looked.get(stored.id), since)
+        number = next_round_number(stored.cohort, begun, snapshot_times.get(stored.id), since)
         at = max(stored.cohort.starts_at, now if live else latest or stored.cohort.starts_at)
-        doing = cohort_state(stored, newest_numbers(known, at, keep), number is not None)
-        coming = stored.cohort.decides_at(number) if number is not None and doing == "playing" else None
-        made = profits.get(stored.cohort.number, {})
-        found.append(CohortOverview(stored, doing, tuple(own), coming, held[stored.id], made))
-    return found
+        state = cohort_state(stored, newest_numbers(cohorts, at, keep), number is not None)
+        next_at = stored.cohort.decides_at(number) if number is not None and state == "playing" else None
+        own_profits = profits.get(stored.cohort.number, {})
+        overviews.append(CohortOverview(stored, state, tuple(own), next_at, held[stored.id], own_profits))
+    return overviews
 
 
 def manual_start_time(
-    plan: Plan, known: Sequence[StoredCohort], looked: datetime | None, live: bool, now: datetime
+    plan: Plan, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> datetime:
-    """When a cohort starts that is started now; `looked` is the time of the newest snapshot.
+    """When a cohort starts that is started now; `newest` is the time of the newest snapshot.
 
     With a live venue that is now, to the minute; else the next decision time.
     """
     if live:
         minute = now.replace(second=0, microsecond=0)
-        return minute if looked is None or looked <= minute else minute + MINUTE
-    if looked is None:
+        return minute if newest is None or newest <= minute else minute + MINUTE
+    if newest is None:
         return plan.first
-    return plan.next_after(looked) or max(looked, *(each.cohort.starts_at for each in known)) + WEEK
+    return plan.next_after(newest) or max(newest, *(each.cohort.starts_at for each in cohorts)) + WEEK
 
 
 def check_manual_start(
-    at: datetime, known: Sequence[StoredCohort], looked: datetime | None, live: bool, now: datetime
+    at: datetime, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> None:
     """A start that another cohort has, or at which nothing can be decided any more, is a mistake."""
-    for stored in known:
+    for stored in cohorts:
         if stored.cohort.starts_at == at:
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"
             raise ArenaError("same_start", message, "name another time: --at TIME")
-    if live and at < max(now.replace(second=0, microsecond=0), looked or at):
+    if live and at < max(now.replace(second=0, microsecond=0), newest or at):
         message = f"{at:{MINUTE_FORMAT}} is over: prices as they were then are not to be had"
         raise ArenaError("too_late", message, "leave out --at to start one now")
-    if not live and looked is not None and at <= looked:
-        message = f"{at:{MINUTE_FORMAT}} is over: the season was played until {looked:{MINUTE_FORMAT}}"
+    if not live and newest is not None and at <= newest:
+        message = f"{at:{MINUTE_FORMAT}} is over: the season was played until {newest:{MINUTE_FORMAT}}"
         raise ArenaError("too_late", message, "leave out --at to start one at the next decision")

@@ -1,7 +1,4 @@
-"""One agent's turn as it would be, asked and executed like any other, and written nowhere.
-
-Where an agent is tried: on a snapshot of the record, with the account it had then, or on a fresh one.
-"""
+"""One agent's turn as it would be: on a snapshot of the record or a fresh one, and written nowhere."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -62,7 +59,7 @@ class TrialAgent:
 
 @dataclass(frozen=True, slots=True)
 class TrialSetting:
-    """A part, and the round and the snapshot that it is played on.
+    """An agent, and the round and the snapshot that it is tried on.
 
     `cohort` is the number of the cohort whose round it is; None for a look at the venue that no cohort took.
     `trouble` is what was missing then, in words.
@@ -96,20 +93,21 @@ def recorded_setting(
         return None
     if own:
         stored, round = max(then, key=lambda place: (place[0].cohort.number, place[1].at))
-        seen, agent = _seen(connection, stored, round), _again(connection, config, name, stored, round)
+        agent = _as_in_round(connection, config, name, stored, round)
+        seen = _snapshot_of(connection, stored, round)
         return TrialSetting(agent, round, seen, stored.cohort.number, fresh=False)
     stored, round = max(then, key=lambda place: (place[1].at, place[0].cohort.number))
-    seen, agent = _seen(connection, stored, round), _anew(config, name, stored, round)
+    seen, agent = _snapshot_of(connection, stored, round), _as_newcomer(config, name, stored, round)
     return TrialSetting(agent, replace(round, number=1), replace(seen, held=()), stored.cohort.number)
 
 
 def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
     """An agent where nothing was decided yet, as a cohort that starts at a time would have it."""
     planned, texts = freeze_cohort(config, 1, at)
-    return _alone(planned, name, texts)
+    return _only_agent(planned, name, texts)
 
 
-def _anew(config: Config, name: str, stored: StoredCohort, round: StoredRound) -> TrialAgent:
+def _as_newcomer(config: Config, name: str, stored: StoredCohort, round: StoredRound) -> TrialAgent:
     """An agent that is new: a fresh bankroll and the config's rules, in the world of a snapshot."""
     theirs = stored.cohort
     planned, texts = freeze_cohort(config, theirs.number + 1, round.at)
@@ -122,17 +120,17 @@ def _anew(config: Config, name: str, stored: StoredCohort, round: StoredRound) -
         evidence_settings=theirs.evidence_settings,
         guard=theirs.guard,
     )
-    return _alone(here, name, texts, stored.id)
+    return _only_agent(here, name, texts, stored.id)
 
 
-def _alone(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
-    """The part of one agent of a cohort that has not started; 0 is the id of no row."""
+def _only_agent(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
+    """One agent of a cohort that has not started; 0 is the id of no row."""
     entrants = tuple(entrant for entrant in planned.entrants if entrant.name == name)
     stored = StoredCohort(cohort_id, replace(planned, entrants=entrants), {name: 0}, None)
     return TrialAgent(stored, fold([open_account(planned.bankroll, planned.starts_at)]), texts)
 
 
-def _again(
+def _as_in_round(
     connection: Connection, config: Config, name: str, stored: StoredCohort, round: StoredRound
 ) -> TrialAgent:
     """An agent with the account that it had before it decided, set up as it would be in the next cohort."""
@@ -150,7 +148,7 @@ def _again(
     return TrialAgent(here, fold(until), texts, changed)
 
 
-def _seen(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
+def _snapshot_of(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
     found = read_snapshot(connection, stored.id, round.at)
     if found is None:
         raise LookupError(f"the round at {round.at} has no snapshot: run `arena verify`")
@@ -186,7 +184,7 @@ class TrialQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A scene, and what came of it. `turn` is None where a model would decide and was not asked.
+    """A setting, and what came of it. `turn` is None where a model would decide and was not asked.
 
     `mark` is what the account was worth; `missing` are agents that this one is made from, and that
     have stated nothing in this round.
@@ -200,12 +198,12 @@ class Trial:
 
 
 async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
-    """Let an agent decide on a scene, and execute what it wants. When `dry`, its model is not asked."""
+    """Let an agent decide in a setting, and execute what it wants. When `dry`, its model is not asked."""
     agent, entrant = setting.agent, setting.agent.entrant
-    missing = _missing(
+    missing = _missing_sources(
         entrant, record.read(read_final_forecasts, setting.round.id, forecast_sources(entrant.settings))
     )
-    outside = replace(world, player=_unasked(world.player)) if dry else world
+    outside = replace(world, player=_without_model(world.player)) if dry else world
     (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, outside, record)
     turn = await play_turn(claim, setting.round.number)
     questions = tuple(_questions(record.calls, claim.player))
@@ -230,7 +228,7 @@ async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: D
     )
 
 
-def _missing(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
+def _missing_sources(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
     """Those that an agent is made from and that stated nothing; where that is all of them, it can't play."""
     of = forecast_sources(entrant.settings)
     missing = tuple(name for name in of if name not in stated)
@@ -240,8 +238,8 @@ def _missing(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
     return missing
 
 
-def _unasked(player: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
-    """The same minds, with models that are not called and say nothing."""
+def _without_model(player: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
+    """The same players, with models that are not called and say nothing."""
 
     async def ask(prompt: Prompt) -> Call:
         return Call(prompt, EMPTY_ANSWER, finish="stop", cost=0)

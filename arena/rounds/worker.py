@@ -43,32 +43,32 @@ OnJob = Callable[[JobOutcome | str], None]
 """Is told of each job, and in words of what happens to the worker itself."""
 
 
-async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.Event, told: OnJob) -> None:
+async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.Event, on_job: OnJob) -> None:
     """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
     queue_address(config.database)  # before the record, for opening one that is a file would make it
     record = Record.join(config.database)
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
             other: list[ArenaError] = []
-            played = once_at_a_time(lambda job: play_job(job, world, record))
-            told(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
+            play_once = once_at_a_time(lambda job: play_job(job, world, record))
+            on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
             async def play(job: TurnJob) -> None:
                 try:
-                    told(JobOutcome(job, await played(job)))
+                    on_job(JobOutcome(job, await play_once(job)))
                 except OtherVersion as error:
                     other.append(error)
                     stop.set()
                 except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
-                    told(JobOutcome(job, f"broken off: {error_text(error)}"))
+                    on_job(JobOutcome(job, f"broken off: {error_text(error)}"))
 
             failures = 0
             while not stop.is_set():
                 try:
-                    await _until(stop, run_worker(app, play, at_once, grace))
+                    await _work_until(stop, run_worker(app, play, at_once, grace))
                     failures = 0
                 except ArenaError as error:
-                    told(error.message)
+                    on_job(error.message)
                     with suppress(TimeoutError):
                         await asyncio.wait_for(
                             stop.wait(), DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
@@ -87,7 +87,7 @@ def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJ
     """
     in_hand = set[str]()
 
-    async def played(job: TurnJob) -> str:
+    async def play_once(job: TurnJob) -> str:
         if job.lock in in_hand:
             return "not played: this worker has it in hand"
         in_hand.add(job.lock)
@@ -96,16 +96,16 @@ def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJ
         finally:
             in_hand.discard(job.lock)
 
-    return played
+    return play_once
 
 
-async def _until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
+async def _work_until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
     """Work until told to stop, or until it ends by itself."""
-    at_work, told = asyncio.create_task(working), asyncio.create_task(stop.wait())
+    at_work, on_job = asyncio.create_task(working), asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({at_work, told}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({at_work, on_job}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        told.cancel()
+        on_job.cancel()
         if not at_work.done():
             at_work.cancel()
     with suppress(asyncio.CancelledError):
