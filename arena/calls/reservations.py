@@ -119,6 +119,8 @@ def reserved_ask(
     """`ask`, but a call waits until there is room for it, and one that could break a limit is not made."""
 
     async def attempt(prompt: Prompt) -> EndedAttempt:
+        if not provider:  # an agent without a model: it costs nothing and goes nowhere
+            return EndedAttempt(await ask(prompt))
         worst = worst_case(prompt)
         if (why := reservations.budget.too_dear(worst)) is not None:
             return _refused(prompt, why)
@@ -133,7 +135,7 @@ def reserved_ask(
                     return await _make_call(ask, prompt, worst, reservations, limit, answer)
             again = True
 
-    return attempt if provider else unreserved_ask(ask)
+    return attempt
 
 
 def local_ask(
@@ -150,15 +152,6 @@ def local_ask(
         return (await attempt(prompt)).call
 
     return asked
-
-
-def unreserved_ask(ask: Ask) -> Attempt:
-    """`ask` for an agent without a model, which costs nothing and goes nowhere."""
-
-    async def attempt(prompt: Prompt) -> EndedAttempt:
-        return EndedAttempt(await ask(prompt))
-
-    return attempt
 
 
 async def _make_call(

@@ -54,22 +54,18 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, *
     Another one is as its own defaults have it. `changes` are for those settings that it knows.
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
-    own = not name or name == config.markets.venue
-    settings = {**config.venue_settings.model_dump(), **unfrozen_venue_settings(config)} if own else {}
-    settings |= {key: value for key, value in changes.items() if key in module.Settings.model_fields}
-    found: Venue = module.venue(module.Settings.model_validate(settings), report)
-    return found
-
-
-def unfrozen_venue_settings(config: Config) -> dict[str, Any]:
-    """What the config alone says of its venue and no cohort freezes: where it is found, not what it is."""
-    return unfrozen_settings(config.venue_settings, config.folder)
+    settings = {key: value for key, value in changes.items() if key in module.Settings.model_fields}
+    if not name or name == config.markets.venue:
+        where = unfrozen_settings(config.venue_settings, config.folder)
+        settings = {**config.venue_settings.model_dump(), **where, **settings}
+    venue: Venue = module.venue(module.Settings.model_validate(settings), report)
+    return venue
 
 
 def unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:
-    """The settings that are not frozen, with paths that start from a folder."""
-    found = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
-    return {name: folder / x if isinstance(x, Path) else x for name, x in found.items()}
+    """What the config alone says and no cohort freezes: where it is found, not what it is."""
+    values = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
+    return {name: folder / x if isinstance(x, Path) else x for name, x in values.items()}
 
 
 @dataclass

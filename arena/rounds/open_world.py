@@ -29,7 +29,6 @@ from arena.rounds.adapters import (
     kind_inputs,
     provider_of,
     unfrozen_settings,
-    unfrozen_venue_settings,
 )
 from arena.rounds.round import VenueUnavailable
 from arena.rounds.world import Dispatch, Player, World
@@ -96,12 +95,13 @@ class OpenAdapters:
         key = canonical([cohort.venue, cohort.venue_settings])
         if key not in self.venues:
             module = self._venue_of(cohort)
-            where = unfrozen_venue_settings(self.config) if cohort.venue == self.config.markets.venue else {}
+            own = cohort.venue == self.config.markets.venue
+            where = unfrozen_settings(self.config.venue_settings, self.config.folder) if own else {}
             settings = module.Settings.model_validate({**cohort.venue_settings, **where})
             self.venues[key] = module.venue(settings, self.quarantined.append)
             self.stack.push_async_callback(self.venues[key].close)
-        found: Venue = self.venues[key]
-        return found
+        venue: Venue = self.venues[key]
+        return venue
 
     def _venue_of(self, cohort: Cohort) -> ModuleType:
         """The file behind a cohort's venue. Without it the other cohorts are played all the same."""
@@ -128,8 +128,8 @@ class OpenAdapters:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
         place = cohort.number, entrant.name
         if place not in self.players_by_entrant:
-            whole = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
-            key = canonical(whole)
+            frozen = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
+            key = canonical(frozen)
             if key not in self.players:
                 self.players[key] = self._new_player(cohort, entrant)
             self.players_by_entrant[place] = self.players[key]
@@ -137,24 +137,20 @@ class OpenAdapters:
 
     def _new_player(self, cohort: Cohort, entrant: Entrant) -> Player:
         try:
-            found = kind(entrant.kind, self.config.extensions("kinds"))
+            agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
         except UnknownExtension as error:
             words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
             raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
-        settings = found.settings.model_validate(entrant.settings)
+        settings = agent_kind.settings.model_validate(entrant.settings)
         texts = self.record.read(read_prompts, list(cohort.prompts.values()))
         prompts = {name: texts[key] for name, key in cohort.prompts.items()}
         simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None
-        agent, model = (
-            found.agent(settings, kind_inputs(self.config, prompts, truth)),
-            model_settings(settings),
-        )
-        if model is None:
+        agent = agent_kind.agent(settings, kind_inputs(self.config, prompts, truth))
+        if (model := model_settings(settings)) is None:
             return Player(agent, _no_model, lambda _: 0)
-        return Player(
-            agent, self.models.ask(model), lambda prompt: worst_case(prompt, model), provider_of(model)
-        )
+        ask = self.models.ask(model)
+        return Player(agent, ask, lambda prompt: worst_case(prompt, model), provider_of(model))
 
 
 def _reservations(config: Config, record: Record, name: str) -> CallReservations:

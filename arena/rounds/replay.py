@@ -215,15 +215,10 @@ async def play_replay(
                 if number <= len(decisions):
                     stop_if_busy(await play_time(at, replay.plan, world, record))
                 else:
-                    await track_open_cohorts(at, world, record)
+                    for stored in open_cohorts(record):
+                        await track_cohort(stored, at, world, record)
+                        end_cohort_if_over(stored, at, False, record)
             played(number, len(decisions) + len(later))
-
-
-async def track_open_cohorts(at: datetime, world: World, record: Record) -> None:
-    """Settle and mark what is still open, at a time at which nobody decides any more."""
-    for stored in open_cohorts(record):
-        await track_cohort(stored, at, world, record)
-        end_cohort_if_over(stored, at, False, record)
 
 
 def check_same_replay(record: Record, replay: Replay, address: str) -> None:

@@ -92,15 +92,16 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     """
     begin_due_cohort(at, plan, record)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
-    among, ready = (
-        newest_numbers(begun, at, plan.keep_deciding),
-        deciding_numbers(begun, at, plan.keep_deciding),
-    )
+    newest = newest_numbers(begun, at, plan.keep_deciding)
+    deciding = deciding_numbers(begun, at, plan.keep_deciding)
     reports, trouble = list[RoundReport](), list[VenueUnavailable]()
     for stored in begun:
         if stored.ended_at is not None:
             continue
-        plays = stored.cohort.number in ready and not is_missed(stored, at, world, record)
+        # A live cohort whose round was not begun in time is only tracked at that time.
+        late = is_late(stored.cohort, at, world.now())
+        missed = late and record.read(read_taken_at, stored.id, at) is None
+        plays = stored.cohort.number in deciding and not missed
         number = due_round_number(stored, at, record) if plays else None
         try:
             if number is None:
@@ -110,7 +111,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         except VenueUnavailable as error:
             trouble.append(error)
             continue
-        end_cohort_if_over(stored, at, stored.cohort.number in among, record)
+        end_cohort_if_over(stored, at, stored.cohort.number in newest, record)
     if trouble:
         first = trouble[0]
         raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
@@ -123,11 +124,6 @@ def due_round_number(stored: StoredCohort, at: datetime, record: Record) -> int 
     if number is None or record.read(read_taken_at, stored.id, at) is None:
         return number
     return number if any(round.number == number for round in record.read(read_rounds, stored.id)) else None
-
-
-def is_missed(stored: StoredCohort, at: datetime, world: World, record: Record) -> bool:
-    """Whether a live cohort's round was not begun in time: then the cohort is only tracked at that time."""
-    return is_late(stored.cohort, at, world.now()) and record.read(read_taken_at, stored.id, at) is None
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:

@@ -49,7 +49,7 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
     record = Record.join(config.database)
     try:
         async with open_queue(config.database) as app, open_world(config, record) as world:
-            other: list[ArenaError] = []
+            faults: list[ArenaError] = []
             play_once = once_at_a_time(lambda job: play_job(job, world, record))
             on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
@@ -57,7 +57,7 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
                 try:
                     on_job(JobOutcome(job, await play_once(job)))
                 except OtherVersion as error:
-                    other.append(error)
+                    faults.append(error)
                     stop.set()
                 except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
                     on_job(JobOutcome(job, f"broken off: {error_text(error)}"))
@@ -69,13 +69,12 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
                     failures = 0
                 except ArenaError as error:
                     on_job(error.message)
+                    pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(
-                            stop.wait(), DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
-                        )
+                        await asyncio.wait_for(stop.wait(), pause)
                     failures += 1
-            if other:
-                raise other[0]
+            if faults:
+                raise faults[0]
     finally:
         record.close()
 
@@ -101,11 +100,11 @@ def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJ
 
 async def _work_until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
     """Work until told to stop, or until it ends by itself."""
-    at_work, on_job = asyncio.create_task(working), asyncio.create_task(stop.wait())
+    at_work, stopped = asyncio.create_task(working), asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({at_work, on_job}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({at_work, stopped}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        on_job.cancel()
+        stopped.cancel()
         if not at_work.done():
             at_work.cancel()
     with suppress(asyncio.CancelledError):
