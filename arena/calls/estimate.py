@@ -121,12 +121,12 @@ class Usage:
     cost: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        known = None if self.cost is None or other.cost is None else self.cost + other.cost
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
         return Usage(
             self.calls + other.calls,
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
-            known,
+            cost,
         )
 
     def times(self, rounds: Fraction) -> "Usage":

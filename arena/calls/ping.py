@@ -33,13 +33,13 @@ class PingTarget:
 
 def ping_targets(agents: tuple[AgentConfig, ...]) -> list[PingTarget]:
     """The models of these agents, each once: by its name, where it is, and whose key is sent."""
-    found: dict[tuple[str, str | None, str | None], PingTarget] = {}
+    targets: dict[tuple[str, str | None, str | None], PingTarget] = {}
     for agent in agents:
         if (settings := model_settings(agent.settings)) is not None:
             key = settings.model, settings.base_url, settings.api_key_env
-            before = found.get(key) or PingTarget(_shortened(settings), ())
-            found[key] = replace(before, agents=(*before.agents, agent.name))
-    return list(found.values())
+            before = targets.get(key) or PingTarget(_shortened(settings), ())
+            targets[key] = replace(before, agents=(*before.agents, agent.name))
+    return list(targets.values())
 
 
 def _shortened(settings: ModelSettings) -> ModelSettings:

@@ -31,16 +31,16 @@ def seed_for(*parts: object) -> int:
 
 def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     """The line-up in the order it can play: each entrant after those it is `of`, else in line-up order."""
-    left, done, found = list(entrants), set[str](), list[list[Entrant]]()
+    left, done, waves = list(entrants), set[str](), list[list[Entrant]]()
     while left:
         ready = [entrant for entrant in left if done.issuperset(forecast_sources(entrant.settings))]
         if not ready:
             names = ", ".join(entrant.name for entrant in left)
             raise ValueError(f"these agents wait for one another or for one that isn't there: {names}")
-        found.append(ready)
+        waves.append(ready)
         done.update(entrant.name for entrant in ready)
         left = [entrant for entrant in left if entrant.name not in done]
-    return found
+    return waves
 
 
 def forecast_sources(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -75,22 +75,22 @@ def newest_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) ->
     return {number for _, number in sorted(begun)[-keep:]}
 
 
-def cohort_state(one: StartedCohort, among: Collection[int], to_come: bool = True) -> CohortState:
-    """What a cohort is doing; `among` are the newest, and `to_come` whether it has a round left to decide."""
+def cohort_state(one: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
+    """What a cohort is doing, by the numbers of the newest and whether it has a round left `to_come`."""
     if one.ended_at is not None:
         return "ended"
     if one.stopped_at is not None:
         return "stopped"
-    if one.cohort.number not in among or not to_come:
+    if one.cohort.number not in newest or not to_come:
         return "tracked"
     return "playing" if one.paused_at is None else "paused"
 
 
 def deciding_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
     """The numbers of the cohorts that decide as their rounds come: the newest, not paused, not stopped."""
-    known = list(cohorts)
-    among = newest_numbers(known, at, keep)
-    return {one.cohort.number for one in known if cohort_state(one, among) == "playing"}
+    every = list(cohorts)
+    newest = newest_numbers(every, at, keep)
+    return {one.cohort.number for one in every if cohort_state(one, newest) == "playing"}
 
 
 def next_round_number(

@@ -91,12 +91,12 @@ def _guarded_evidence(
 ) -> GatheredEvidence:
     """What the guard lets through, market by market."""
     shown: dict[MarketId, tuple[Article, ...]] = {}
-    dropped, found = Counter[str](), 0
+    dropped, count = Counter[str](), 0
     for market in markets:
         items, fetched_at = answers.get(market.id, ([], at))
-        kept = guard_articles(items, market, at, fetched_at, cohort.guard)
-        found += len(items)
-        dropped.update(kept.dropped)
-        if kept.articles:
-            shown[market.id] = kept.articles
-    return GatheredEvidence(shown, found, dict(sorted(dropped.items())))
+        guarded = guard_articles(items, market, at, fetched_at, cohort.guard)
+        count += len(items)
+        dropped.update(guarded.dropped)
+        if guarded.articles:
+            shown[market.id] = guarded.articles
+    return GatheredEvidence(shown, count, dict(sorted(dropped.items())))

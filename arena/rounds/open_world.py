@@ -58,17 +58,17 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
 
 
 @asynccontextmanager
-async def open_dispatch(config: Config, told: Callable[[bool], None]) -> AsyncIterator[Dispatch]:
+async def open_dispatch(config: Config, on_change: Callable[[bool], None]) -> AsyncIterator[Dispatch]:
     """The workers that play turns; without the library that brings turns to them an error says so.
 
-    `told` hears when turns are played without workers, for none is there, and when no more.
+    `on_change` hears when turns are played without workers, for none is there, and when no more.
     """
     try:
         from arena.rounds.dispatch import dispatch_to_workers
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[postgres]", or set run.workers to false'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
-    async with dispatch_to_workers(config.database, code_version(), told) as dispatch:
+    async with dispatch_to_workers(config.database, code_version(), on_change) as dispatch:
         yield dispatch
 
 

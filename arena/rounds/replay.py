@@ -106,9 +106,9 @@ def arrange_replay(
     """
     assert bundle.first_price is not None
     assert bundle.last_price is not None
-    known = max(bundle.last_price, bundle.last_end or bundle.last_price)
+    known_until = max(bundle.last_price, bundle.last_end or bundle.last_price)
     first = bundle.first_price if start is None else _midnight(start)
-    ends_at = known if end is None else _midnight(end)
+    ends_at = known_until if end is None else _midnight(end)
     config = _config(folder, bundle, base, agents, first)
     plan = plan_of(config, first)
     return Replay(
@@ -169,9 +169,9 @@ def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
 
 def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[AgentConfig, ...]:
     """The agents of these names: from the config, or kinds as they stand. Without names, all."""
-    known = {} if base is None else {agent.name: agent for agent in base.agents}
-    wanted = dict.fromkeys(names or known or NULL_AGENTS)
-    agents = {name: known.get(name) or _agent_of_kind(name, base, known) for name in wanted}
+    configured = {} if base is None else {agent.name: agent for agent in base.agents}
+    wanted = dict.fromkeys(names or configured or NULL_AGENTS)
+    agents = {name: configured.get(name) or _agent_of_kind(name, base, configured) for name in wanted}
     for agent in agents.values():
         missing = [name for name in agent.of if name not in agents]
         if missing:
@@ -181,13 +181,13 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
 
 
 def _agent_of_kind(
-    name: str, base: Config | None, known: Sequence[str] | dict[str, AgentConfig]
+    name: str, base: Config | None, configured: Sequence[str] | dict[str, AgentConfig]
 ) -> AgentConfig:
     try:
         default = kind(name, () if base is None else base.extensions("kinds"))
         return AgentConfig(name, default.name, default.settings(), 0)
     except UnknownExtension as error:
-        others = f"agents of the config: {', '.join(known)}; " if known else ""
+        others = f"agents of the config: {', '.join(configured)}; " if configured else ""
         message = f"there is no agent {name!r}, and no kind of that name"
         raise ArenaError("no_agent", message, f"{others}kinds: {', '.join(error.known)}") from error
     except ValidationError as error:

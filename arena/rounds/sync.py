@@ -18,7 +18,7 @@ ASKED_WITHIN = timedelta(days=60)
 
 @dataclass(frozen=True, slots=True)
 class VenueSync:
-    """What a look at a venue brought: its catalogue, how many ends were new, and what was set aside.
+    """What a look at a venue brought: its catalogue, how many ends were new, and what was quarantined.
 
     `trouble` is why nothing is known of how markets ended.
     """
@@ -73,12 +73,9 @@ async def _catalogue(
 
 async def sync_resolutions(venue: Venue, source: VenueSource, record: Record, at: datetime) -> int:
     """Ask how markets ended that were played or have lost their price; how many ends were new."""
-    played, gone = (
-        record.read(read_unresolved_markets, at - CORRECTED_WITHIN),
-        record.read(markets_gone_since, at - ASKED_WITHIN),
-    )
-    asked = sorted({*played, *gone})
-    answered = await venue.resolutions(at, asked) if asked else []
-    known = set(asked)
-    new = [found for found in answered if found.market_id in known]
+    played = record.read(read_unresolved_markets, at - CORRECTED_WITHIN)
+    gone = record.read(markets_gone_since, at - ASKED_WITHIN)
+    asked = {*played, *gone}
+    answered = await venue.resolutions(at, sorted(asked)) if asked else []
+    new = [resolution for resolution in answered if resolution.market_id in asked]
     return record.write(add_resolutions, new, at, live=source.stamp == "live")

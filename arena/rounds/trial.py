@@ -80,12 +80,12 @@ def recorded_setting(
 
     For an agent that no cohort has had yet it is the latest round of all. None where nothing was decided.
     """
-    known = read_cohorts(connection)
-    own = [stored for stored in known if name in stored.entrant_ids]
+    cohorts = read_cohorts(connection)
+    own = [stored for stored in cohorts if name in stored.entrant_ids]
     if not own:
-        _must_be_planned(config, name, known)
+        _must_be_planned(config, name, cohorts)
     rounds = read_rounds_by_cohort(connection)
-    places = [(stored, round) for stored in own or known for round in rounds.get(stored.id, ())]
+    places = [(stored, round) for stored in own or cohorts for round in rounds.get(stored.id, ())]
     then = [(stored, round) for stored, round in places if at in (None, round.at)]
     if places and not then and at is not None:
         raise _no_round(at, {round.at for _, round in places})
@@ -149,16 +149,16 @@ def _as_in_round(
 
 
 def _snapshot_of(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
-    found = read_snapshot(connection, stored.id, round.at)
-    if found is None:
+    taken = read_snapshot(connection, stored.id, round.at)
+    if taken is None:
         raise LookupError(f"the round at {round.at} has no snapshot: run `arena verify`")
-    return found[1]
+    return taken[1]
 
 
-def _must_be_planned(config: Config, name: str, known: Sequence[StoredCohort]) -> None:
+def _must_be_planned(config: Config, name: str, cohorts: Sequence[StoredCohort]) -> None:
     planned = [agent.name for agent in config.agents]
     if name not in planned:
-        names = dict.fromkeys([*planned, *(other for stored in known for other in stored.entrant_ids)])
+        names = dict.fromkeys([*planned, *(other for stored in cohorts for other in stored.entrant_ids)])
         raise ArenaError("no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names)}")
 
 

@@ -75,10 +75,11 @@ async def play_turns(
 
     Each is written before it is given; those it depends on come first.
     """
-    found = record.snapshot(stored.id, round.at)
-    if found is None:
+    taken = record.snapshot(stored.id, round.at)
+    if taken is None:
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
-    closed = closed_since(stored.cohort, found[1], world.now())
+    snapshot = taken[1]
+    closed = closed_since(stored.cohort, snapshot, world.now())
     for wave in play_waves(stored.cohort.entrants):
         statuses = record.read(read_turn_statuses, round.id)
         pending, failed = unfinished_turns(stored, statuses), unfinished_turns(stored, statuses, {"failed"})
@@ -92,13 +93,13 @@ async def play_turns(
         ]
         if world.dispatch is not None and only is None and not late:
             delivered = [x.name for x in ready if not exclusion_reason(x, failed, late)]
-            played, left = await play_by_workers(delivered, stored, round, found[1].seen_at, world, record)
+            played, left = await play_by_workers(delivered, stored, round, snapshot.seen_at, world, record)
             for turn in played:
                 yield turn
             ready = [x for x in ready if x.name not in delivered or x.name in left]
         claims = [
             replace(claim, excluded=exclusion_reason(claim.entrant, failed, late), closed=closed)
-            for claim in claimed_turns(ready, stored, round, found[1], world, record)
+            for claim in claimed_turns(ready, stored, round, snapshot, world, record)
         ]
         held = {claim.entrant_id: claim.token for claim in claims}
         async with heartbeat(partial(renew_turns, round.id, held, world, record)):
@@ -333,5 +334,5 @@ def write_turns(
         TurnUnderClaim(claim.entrant_id, claim.token, turn) for claim, turn in zip(claims, turns, strict=True)
     ]
     place = stored.cohort.number, round.number
-    kept = record.add_turns(round.id, place, claimed, world.code_version)
-    return [each.turn for each in claimed if each.entrant_id in kept]
+    written = record.add_turns(round.id, place, claimed, world.code_version)
+    return [each.turn for each in claimed if each.entrant_id in written]
