@@ -1,8 +1,8 @@
 """Backups: a record as it was at one instant, in a SQLite file of its own, known to be good.
 
-SQLite's own backup copies the pages in one look, so writers go on meanwhile and how far it has come can be
-told; `VACUUM INTO` would write a smaller file where much was pruned, at several times the work and in
-silence. From PostgreSQL the rows are copied, in one look too.
+SQLite's own backup copies the pages in one read, so writers go on meanwhile and progress can be
+shown; `VACUUM INTO` would write a smaller file where much was pruned, at several times the work and in
+silence. From PostgreSQL the rows are copied, in one read too.
 """
 
 import sqlite3
@@ -45,7 +45,7 @@ def backup(
     keep: int,
     at: datetime,
     check: ContentCheck,
-    told: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> Backup:
     """A new backup in a folder, named by the time; of those of this record the newest `keep` stay.
 
@@ -55,17 +55,17 @@ def backup(
     path = folder / f"{stem}-{at:{NAME_TIME}}.db"
     if path.exists() and not is_backup(path):
         raise _file_exists(path)
-    made = _make_backup(record, path, stem, check, told)
+    made = _make_backup(record, path, stem, check, progress)
     return Backup(path, made.size, made.content, _delete_oldest(folder, stem, keep, path))
 
 
 def backup_to(
-    record: Engine, path: Path, check: ContentCheck, told: ProgressCallback = no_progress
+    record: Engine, path: Path, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> Backup:
     """A backup in a file that is named, and is not there yet."""
     if path.exists():
         raise _file_exists(path)
-    return _make_backup(record, path, None, check, told)
+    return _make_backup(record, path, None, check, progress)
 
 
 def stem_of(url: URL) -> str:
@@ -95,14 +95,14 @@ def set_application_id(path: Path, value: int) -> None:
 
 
 def _make_backup(
-    record: Engine, path: Path, stem: str | None, check: ContentCheck, told: ProgressCallback
+    record: Engine, path: Path, stem: str | None, check: ContentCheck, progress: ProgressCallback
 ) -> Backup:
     pattern = None if stem is None else f"{escape(stem)}-{NAME_PATTERN}"
     with atomic_file(path, stem, pattern) as part, naming_errors(part, record_name(record.url)):
         with reading(record) as connection:
-            copy_to_file(connection, part, told)
+            copy_to_file(connection, part, progress)
         set_application_id(part, APPLICATION_ID)
-        content = examine_file(part, check, told)
+        content = examine_file(part, check, progress)
         size = part.stat().st_size
     return Backup(path, size, content)
 

@@ -1,8 +1,7 @@
 """A record copied whole, ids and all: page by page within SQLite, row by row between databases.
 
-What is copied is one look at the record, while others go on writing to it.
-
-A file that is there whole or not at all, however its making ends.
+A copy shows one instant of the record, while others go on writing to it. A file that is made here is there
+whole or not at all, however its making ends.
 """
 
 import fcntl
@@ -26,44 +25,46 @@ from arena.record.schema.statements import TableLine, insert_lines
 from arena.record.schema.typed import select
 
 ProgressCallback = Callable[[str, int, int | None], None]
-"""Is told what is being done, how much of it is done, and of how much, where that is known."""
+"""Called with what is being done, how much of it is done, and of how much, where that is known."""
 
 PAGES, BATCH = 1_024, 1_000
 VERSION_TABLE = "alembic_version"
 
 
 def no_progress(_stage: str, _done: int, _of: int | None) -> None:
-    """Nobody wants to know."""
+    """Progress is shown to nobody."""
 
 
-def copy_to_file(source: Connection, path: Path, told: ProgressCallback = no_progress) -> None:
+def copy_to_file(source: Connection, path: Path, progress: ProgressCallback = no_progress) -> None:
     """The record, in whatever database it is, as a SQLite file of the same schema, which is made for it."""
-    (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, told)
+    (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, progress)
 
 
-def _copy_pages(source: Connection, path: Path, told: ProgressCallback) -> None:
-    """All steps are part of one look: else SQLite would begin anew whenever somebody has written."""
+def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
+    """All steps are part of one read: else SQLite would begin anew whenever somebody has written."""
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
-        driver.backup(copy, pages=PAGES, progress=lambda _, left, whole: told("copying", whole - left, whole))
+        driver.backup(
+            copy, pages=PAGES, progress=lambda _, left, whole: progress("copying", whole - left, whole)
+        )
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
 
 
-def _copy_to_new_file(source: Connection, path: Path, told: ProgressCallback) -> None:
+def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
     engine = connect(path)
     try:
         upgrade(engine, schema_version(source) or "head")
         with translated_file_errors(path), closing(engine.raw_connection()) as raw:
             raw.cursor().execute("PRAGMA journal_mode = DELETE")
         with engine.begin() as target:
-            copy_rows(source, target, told)
+            copy_rows(source, target, progress)
     finally:
         engine.dispose()
 
 
-def copy_rows(source: Connection, target: Connection, told: ProgressCallback = no_progress) -> None:
+def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
     """Every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
     counts = {table: source.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
@@ -73,7 +74,7 @@ def copy_rows(source: Connection, target: Connection, told: ProgressCallback = n
         for lines in _batches(source, table):
             insert_lines(target, table, names, _as_text(lines) if _is_sqlite(target) else lines)
             done += len(lines)
-            told("copying", done, whole)
+            progress("copying", done, whole)
     if not _is_sqlite(target):
         _continue_ids(target, tables)
 
@@ -92,9 +93,9 @@ def _tables(source: Connection, target: Connection) -> list[Table]:
         there &= (
             PromptRow.__table__.metadata.tables.keys()
         )  # others', such as a queue's, are none of a record's
-    found = MetaData()
-    found.reflect(source, only=lambda name, _: name in there)
-    return [table for table in found.sorted_tables if table.name in there]
+    metadata = MetaData()
+    metadata.reflect(source, only=lambda name, _: name in there)
+    return [table for table in metadata.sorted_tables if table.name in there]
 
 
 def _batches(source: Connection, table: Table) -> Iterator[list[TableLine]]:

@@ -43,37 +43,37 @@ ContentCheck = Callable[[Connection, Path | str, ProgressCallback], RecordConten
 """Says what is in a record of the newest schema, once nothing in it contradicts something else."""
 
 
-def examine_file(path: Path, check: ContentCheck, told: ProgressCallback = no_progress) -> RecordContent:
+def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = no_progress) -> RecordContent:
     """What is in a file, once it is known to be a record, whole, and to agree with itself.
 
     One of an older schema is brought to the newest in a scratch copy: so it is known that this works too.
     """
-    version = check_pages(path, told)
+    version = check_pages(path, progress)
     with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
         if version == newest_schema_version():
-            return check(connection, path, told)
-        return replace(_check_upgraded(connection, path, check, told), schema=version)
+            return check(connection, path, progress)
+        return replace(_check_upgraded(connection, path, check, progress), schema=version)
 
 
-def check_pages(path: Path, told: ProgressCallback = no_progress) -> str:
+def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
     """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
     _check_size(path)
     try:
         with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
             version = schema_version(connection)
-            with reporting_progress(connection, "checking", told):
-                said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+            with reporting_progress(connection, "checking", progress):
+                problems = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
     except NoRecord as error:
         raise _not_a_record(path) from error
-    if said != ["ok"] or version is None:
-        raise ArenaError("damaged", f"{path} is damaged: {said[0]}", RETAKE_HINT)
+    if problems != ["ok"] or version is None:
+        raise ArenaError("damaged", f"{path} is damaged: {problems[0]}", RETAKE_HINT)
     return version
 
 
 @contextmanager
-def reporting_progress(connection: Connection, stage: str, told: ProgressCallback) -> Iterator[None]:
+def reporting_progress(connection: Connection, stage: str, progress: ProgressCallback) -> Iterator[None]:
     """Tells of a stage, in a file again and again: what is raised there ends what is under way at once."""
-    told(stage, 0, None)
+    progress(stage, 0, None)
     driver, raised = connection.connection.driver_connection, list[BaseException]()
     if not isinstance(driver, sqlite3.Connection):
         yield
@@ -82,7 +82,7 @@ def reporting_progress(connection: Connection, stage: str, told: ProgressCallbac
     def ask() -> bool:
         try:
             if not raised:
-                told(stage, 0, None)
+                progress(stage, 0, None)
         except BaseException as error:  # noqa: BLE001 - a key press too; it is raised below
             raised.append(error)
         return bool(raised)
@@ -110,16 +110,16 @@ def naming_errors(path: Path, name: str) -> Iterator[None]:
 
 
 def _check_upgraded(
-    older: Connection, path: Path, check: ContentCheck, told: ProgressCallback
+    older: Connection, path: Path, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
     scratch = path.with_name(f"{path.name}.scratch")
     try:
-        copy_to_file(older, scratch, told)
+        copy_to_file(older, scratch, progress)
         newer = connect(scratch)
         try:
             upgrade(newer)
             with reading(newer) as connection:
-                return check(connection, path, told)
+                return check(connection, path, progress)
         finally:
             newer.dispose()
     finally:

@@ -1,4 +1,4 @@
-"""What a record has seen of its markets, as it is written to a bundle."""
+"""A record's markets as a bundle: their pages, prices and ends."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,8 @@ def read_sightings(
     """All that was seen in a stretch of time, and how markets ended by its end.
 
     Pages and prices stand where they changed, and once a day a price that stayed: who plays the recording
-    can tell it from one that nobody has looked at for long. `read` is told how many of how many days are in.
+    can tell it from one that nobody has looked at for long. `read` is called with how many of how many days
+    are in.
     """
     ids = read_known_ids(connection, until)
     pages = _page_versions(connection, ids, since, until)
@@ -48,20 +49,20 @@ def _page_versions(
     connection: Connection, ids: Sequence[MarketId], since: datetime, until: datetime
 ) -> Pages:
     """What each market's page said at the beginning, and every change of it."""
-    found: Pages = defaultdict(list)
+    versions: Pages = defaultdict(list)
     for market, page in read_pages_as_of(connection, ids, since).items():
-        found[market].append((since, page))
+        versions[market].append((since, page))
     columns = (
         MarketVersionRow.market_id,
         MarketVersionRow.at,
         *(MarketVersionRow.__table__.c[name] for name in PAGE_FIELDS),
     )
     later = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
-    for market, at, *said in connection.execute(
+    for market, at, *page_fields in connection.execute(
         later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)
     ):
-        found[market].append((at, Market(market, *said)))
-    return found
+        versions[market].append((at, Market(market, *page_fields)))
+    return versions
 
 
 def _price_changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
@@ -88,5 +89,5 @@ def _quote_sightings(pages: Pages, quotes: Iterator[Quote]) -> Iterator[Sighting
         versions = pages.get(quote.market_id)
         if versions:
             at = max(quote.at, versions[0][0])
-            page = [page for seen, page in versions if seen <= at][-1]
+            page = [page for page_at, page in versions if page_at <= at][-1]
             yield Sighting(at, (Listing(page, quote),))

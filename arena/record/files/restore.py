@@ -43,7 +43,7 @@ def restore(
     force: bool,
     at: datetime,
     check: ContentCheck,
-    told: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
 ) -> RestoreResult:
     """The record as a backup has it, of the newest schema; the backup stays as it is.
 
@@ -53,17 +53,17 @@ def restore(
     """
     url = url_of(database)
     if url.get_backend_name() != "sqlite":
-        return _into_server(file, database, check, told)
+        return _into_server(file, database, check, progress)
     target = Path(url.database or "")
     if target.exists():
         _check_target(target, file, force)
-    version = check_pages(file, told)
+    version = check_pages(file, progress)
     aside = (
         target.with_name(f"{target.stem}-until-{at:{NAME_TIME}}{target.suffix}") if target.exists() else None
     )
     room = None if aside is None else moving_aside(target, aside)
     with atomic_file(target, room=room) as part, naming_errors(part, str(file)):
-        content = _upgraded_copy(file, part, version, check, told)
+        content = _upgraded_copy(file, part, version, check, progress)
     return RestoreResult(content, version, aside)
 
 
@@ -76,18 +76,18 @@ def _check_target(target: Path, file: Path, force: bool) -> None:
 
 
 def _upgraded_copy(
-    file: Path, part: Path, version: str, check: ContentCheck, told: ProgressCallback
+    file: Path, part: Path, version: str, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
     """A file's record in another file, brought to the newest schema and verified there."""
     with open_read_only(str(file), older=True) as engine, reading(engine) as connection:
-        copy_to_file(connection, part, told)
+        copy_to_file(connection, part, progress)
     set_application_id(part, 0)
     if version != newest_schema_version():
         engine = connect(part)
         upgrade(engine)
         engine.dispose()
     with open_read_only(str(part)) as engine, reading(engine) as connection:
-        return check(connection, part, told)
+        return check(connection, part, progress)
 
 
 @contextmanager
@@ -131,11 +131,11 @@ def _link(target: Path, aside: Path) -> None:
         target.rename(aside)
 
 
-def _into_server(file: Path, database: str, check: ContentCheck, told: ProgressCallback) -> RestoreResult:
-    version = check_pages(file, told)
+def _into_server(file: Path, database: str, check: ContentCheck, progress: ProgressCallback) -> RestoreResult:
+    version = check_pages(file, progress)
     if version != newest_schema_version():
         message = f"{file} is of an older arena (its schema is {version})"
         hint = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
         raise ArenaError("older_record", message, hint)
     with open_read_only(str(file)) as source:
-        return RestoreResult(move_record(source, database, check, told), version)
+        return RestoreResult(move_record(source, database, check, progress), version)

@@ -1,10 +1,9 @@
-"""The record as columns: what was forecast, what was bet, and each account. Scores start from these.
+"""A record as columns of forecasts, bets and accounts, from which scores start, and three readings of belief.
 
-What an agent believes: three readings of one agent, each as the probability of YES.
-
-Implied is seed 002's: a stake is a confidence, whatever the price. Anchored reads the same stake
-against the price paid, so that no stake at all would mean agreement with the market. Stated is
-what the agent said. All take single numbers or whole columns and give numpy floats.
+A reading is the probability of YES that one agent gave a market. Implied is seed 002's: a stake is a
+confidence, whatever the price. Anchored reads the same stake against the price paid, so that no stake at all
+would mean agreement with the market. Stated is the agent's own figure. All take single numbers or whole
+columns and give numpy floats.
 """
 
 from collections.abc import Sequence
@@ -130,8 +129,8 @@ def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     (('b', 'a'), array([0, 1, 0]))
     """
     index: dict[str, int] = {}
-    found = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int64)
-    return tuple(index), found
+    codes = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int64)
+    return tuple(index), codes
 
 
 def evidence_rows(rows: ForecastColumns) -> ForecastColumns:

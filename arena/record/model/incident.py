@@ -1,4 +1,4 @@
-"""What an operator should hear of, as it is told: rounds, agents, budgets, venues, checks, ends.
+"""What an operator should hear of: rounds, agents, budgets, venues, checks, ends.
 
 `arena/operations/incidents.py` notes them; `docs/watching.md` has every kind with an example.
 """
@@ -85,18 +85,18 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
     """What a round tells. That all have failed lasts until a newer one is played."""
     place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
     which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
-    failed, found = place | {"agents": list(one.failed[:MOST_LISTED])}, []
+    failed, incidents = place | {"agents": list(one.failed[:MOST_LISTED])}, []
     if one.failed and one.done:
         words = f"{which} ended without {_name_list(one.failed)}, who failed"
-        found.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
+        incidents.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
         words = f"every agent with a model failed in {which}: {_name_list(one.failed)}"
-        found.append(Incident("all_agents_failed", name, at, words, failed))
+        incidents.append(Incident("all_agents_failed", name, at, words, failed))
     if stopped := one.stopped:
         data = place | {"agents": list(stopped)[:MOST_LISTED], "message": next(iter(stopped.values()))}
         words = f"a budget stopped {_name_list(tuple(stopped))} in {which}"
-        found.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
-    return found
+        incidents.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
+    return incidents
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:

@@ -27,8 +27,8 @@ def holder_name() -> str:
 def machine_name() -> str:
     """What tells this machine's processes from those of another one, or of a container, of the same name."""
     try:
-        started, seen = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
-        return sha256(started.read_text("ascii") + str(seen.readlink()))[:12]
+        started, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+        return sha256(started.read_text("ascii") + str(namespace.readlink()))[:12]
     except OSError:  # no Linux
         return f"{getnode():012x}"
 

@@ -43,7 +43,7 @@ def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
     Where a provider says nothing, nothing is known to have changed.
     """
     last: dict[str, ReportedModel] = {}
-    found: dict[tuple[str, str, str, str], ModelChange] = {}
+    changes: dict[tuple[str, str, str, str], ModelChange] = {}
     for row in sorted(rows, key=lambda row: row.at):
         if not row.model:
             continue
@@ -51,9 +51,9 @@ def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
         last[row.name] = _with_known_fingerprint(last.get(row.name), row)
         if change is not None:
             key = (change.name, change.model, change.before, change.after)
-            known = found.get(key)
-            found[key] = change if known is None else replace(known, last_at=row.at, times=known.times + 1)
-    return list(found.values())
+            known = changes.get(key)
+            changes[key] = change if known is None else replace(known, last_at=row.at, times=known.times + 1)
+    return list(changes.values())
 
 
 def _change(before: ReportedModel | None, row: ReportedModel) -> ModelChange | None:
@@ -74,13 +74,13 @@ def _with_known_fingerprint(before: ReportedModel | None, row: ReportedModel) ->
     return replace(row, fingerprint=before.fingerprint)
 
 
-def change_flag(found: Sequence[ModelChange]) -> str:
+def change_flag(changes: Sequence[ModelChange]) -> str:
     """The gravest of these changes in a word or two; nothing where there is none.
 
     >>> change_flag([])
     ''
     """
-    kinds = {change.what for change in found}
+    kinds = {change.what for change in changes}
     return "model changed" if "model" in kinds else "fingerprint changed" if kinds else ""
 
 

@@ -1,6 +1,6 @@
-"""What a call needs before it is made, across processes: room at its provider, money for its worst case.
+"""What a call needs before it is made, across processes: room at its provider, and money for its worst case.
 
-Hard stops on spending: a call is made only if its worst case still fits every limit.
+Limits on spending are hard: a call is made only if its worst case still fits every one of them.
 """
 
 from collections.abc import Callable, Mapping

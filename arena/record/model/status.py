@@ -10,7 +10,7 @@ from arena.record.model.incident import RecordedIncident
 HealthWord = Literal["ok", "waiting", "late", "trouble"]
 HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
 """Health in one word, the best first: all is as it should be; something is still to come by itself; a round
-is over its time; something does not mend itself."""
+is over its time; something does not pass by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class OpenPositions:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineCount:
-    """Records of a venue that were set aside in the last day, by what they were meant to be and why."""
+    """Records of a venue that were quarantined in the last day, by what they were meant to be and why."""
 
     venue: str
     kind: str

@@ -68,12 +68,12 @@ class MarketEnd:
 
 def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> dict[str, list[Trade]]:
     """The trades of each market, markets by name. One without an end is an error, not a silent 0."""
-    found: dict[str, list[Trade]] = {}
+    by_market: dict[str, list[Trade]] = {}
     for trade in trades:
         if trade.market not in ends:
             raise ValueError(f"market {trade.market!r} was traded, and the ends don't say how it stands")
-        found.setdefault(trade.market, []).append(trade)
-    return dict(sorted(found.items()))
+        by_market.setdefault(trade.market, []).append(trade)
+    return dict(sorted(by_market.items()))
 
 
 def market_profit(trades: Sequence[Trade], end: MarketEnd) -> int:

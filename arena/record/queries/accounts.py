@@ -1,16 +1,7 @@
-"""From the record to accounts: each entrant's money, calls and turns, in a few sums.
+"""Each entrant's money: its ledger, its holdings, its newest mark, and what it was worth over time.
 
-Ledgers read back: whole, or only what is new in them.
-
-Accounts as far as their ledgers are known, so that only news is read and folded.
-
-From the record to a cohort as it was last marked: ledgers, prices, and what its markets ask.
-
-What every account is worth by its newest mark, one look into an index for each.
-
-From the record to curves: what each account of a cohort was worth, at no more instants than are drawn.
-
-The instants are picked first, among the cohort's snapshots; the marks are then looked up one by one.
+Ledgers are read whole, or only as far as they are new: what was folded before is remembered. Of a curve the
+instants are picked first, no more than are drawn, and the marks are then looked up one by one.
 """
 
 from collections import defaultdict
@@ -59,11 +50,11 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
 def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
     """What each entrant of a cohort has made by its newest mark, by the cohort's number."""
     bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
-    found: dict[int, dict[str, int]] = defaultdict(dict)
+    profits: dict[int, dict[str, int]] = defaultdict(dict)
     for row in connection.execute(_entrants(None)):
         if row.id in totals:
-            found[row.number][row.name] = totals[row.id] - bankrolls.get(row.id, 0)
-    return found
+            profits[row.number][row.name] = totals[row.id] - bankrolls.get(row.id, 0)
+    return profits
 
 
 def _entrants(cohort: int | None) -> AnySelect:
@@ -110,11 +101,11 @@ def _newest_totals(connection: Connection) -> dict[int, int]:
 
 def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
     """How many turns of each entrant ended in which way."""
-    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     ways = (TurnRow.entrant_id, TurnRow.status)
     for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
-        found[row.entrant_id][row.verdict] = row.turns
-    return found
+        counts[row.entrant_id][row.verdict] = row.turns
+    return counts
 
 
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")
@@ -143,21 +134,21 @@ LEDGER_HEADS = (
 
 def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
     """Every entrant's ledger, in line-up order, or that of one."""
-    found: dict[str, list[Entry]] = defaultdict(list)
+    ledgers: dict[str, list[Entry]] = defaultdict(list)
     wanted = LEDGERS if agent is None else LEDGER_OF_ONE
     for name, *values in connection.execute(wanted, {"cohort_id": cohort_id, "agent": agent}).all():
-        found[name].append(Entry(*values))
-    return dict(found)
+        ledgers[name].append(Entry(*values))
+    return dict(ledgers)
 
 
 def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
     """The entries of entrants, by id, that come after those up to a number."""
-    found: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
+    ledgers: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
     wanted = {"ids": list(known), "known": min(known.values(), default=0)}
     for entrant_id, number, *values in connection.execute(NEWER_ENTRIES, wanted).all():
         if number > known[entrant_id]:
-            found[entrant_id].append(Entry(number, *values))
-    return found
+            ledgers[entrant_id].append(Entry(number, *values))
+    return ledgers
 
 
 def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
@@ -212,8 +203,8 @@ class AccountCache:
 
     def behind(self, heads: Mapping[int, int]) -> dict[int, int]:
         """Which of these entrants, given with their last numbers, are not known whole, and up to where."""
-        found = {id: self.known.setdefault(id, FoldedAccount()) for id in heads}
-        return {id: found[id].account.number for id, last in heads.items() if found[id].number != last}
+        accounts = {id: self.known.setdefault(id, FoldedAccount()) for id in heads}
+        return {id: accounts[id].account.number for id, last in heads.items() if accounts[id].number != last}
 
     def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
         """Entries as they are in the record, in place of what is not folded yet."""
@@ -223,8 +214,8 @@ class AccountCache:
 
     def holdings(self, ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
         """These accounts, and the time of the newest entry in them."""
-        found = {id: self.known[id].up_to_date() for id in ids}
-        return found, max((self.known[id].newest for id in found), default=BEFORE_ANY_ENTRY)
+        accounts = {id: self.known[id].up_to_date() for id in ids}
+        return accounts, max((self.known[id].newest for id in accounts), default=BEFORE_ANY_ENTRY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +235,12 @@ def read_marked_cohort(
     joined = MarkRow.__table__.join(EntrantRow, clause(MarkRow.entrant_id == EntrantRow.id))
     newest = select(func.max(MarkRow.at)).select_from(joined).where(*_entrants_of(cohort_id, agent))
     at = connection.scalar(newest)
-    found = None if at is None else read_snapshot(connection, cohort_id, at)
-    if at is None or found is None:
+    stored = None if at is None else read_snapshot(connection, cohort_id, at)
+    if at is None or stored is None:
         return None
     entries = read_ledgers(connection, cohort_id, agent).items()
     until = {name: [entry for entry in rows if entry.at <= at] for name, rows in entries}
-    return MarkedCohort(at, found[1], until, _questions(connection, cohort_id, agent))
+    return MarkedCohort(at, stored[1], until, _questions(connection, cohort_id, agent))
 
 
 def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:

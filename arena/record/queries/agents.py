@@ -184,10 +184,10 @@ def read_stage_counts(connection: Connection, entrant_ids: Collection[int]) -> d
 def _nested_counts(
     connection: Connection, query: AnySelect, ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
+    counts: dict[int, dict[str, int]] = {}
     for key, name, times in connection.execute(query, {"ids": list(ids)}):
-        found.setdefault(key, {})[name] = times
-    return found
+        counts.setdefault(key, {})[name] = times
+    return counts
 
 
 ANSWERING_MODEL = case((col(CallRow.error_code).is_(None), CallRow.model), else_="")

@@ -1,8 +1,6 @@
-"""What agents were asked and how that went: a few sums over all calls and turns, whatever their number.
+"""What agents were asked, how that went and what it cost: sums over calls and turns, whatever their number.
 
-What calls have cost lately and in what still plays, and what those under way may cost, by indices.
-
-What an operator looks at besides the status: turns that failed, who spent what, the size of it all.
+Recent costs, those of cohorts that still play and those of calls under way are found by index.
 """
 
 from collections import defaultdict
@@ -129,11 +127,11 @@ def count_forecasts(connection: Connection, agent: str) -> int:
 
 def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]]:
     """The rounds of every cohort that have begun, oldest first, by the id of the cohort."""
-    found: dict[int, list[StoredRound]] = defaultdict(list)
+    rounds: dict[int, list[StoredRound]] = defaultdict(list)
     for row in connection.execute(select(RoundRow.__table__).order_by(RoundRow.cohort_id, RoundRow.number)):
         round = StoredRound(row.id, row.number, row.at, row.snapshot_id, bool(row.done))
-        found[row.cohort_id].append(round)
-    return dict(found)
+        rounds[row.cohort_id].append(round)
+    return dict(rounds)
 
 
 OPEN_COHORTS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
@@ -259,12 +257,12 @@ def read_failed_turns(
     connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
 ) -> list[FailedTurn]:
     """The newest turns that ended so, of each status at most so many."""
-    found = [
+    turns = [
         FailedTurn(*row)
         for status in statuses
         for row in connection.execute(FAILED_TURNS.where(TurnRow.status == status).limit(most))
     ]
-    return sorted(found, key=lambda turn: turn.at, reverse=True)[:most]
+    return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
 
 @dataclass(frozen=True, slots=True)

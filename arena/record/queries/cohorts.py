@@ -1,6 +1,7 @@
-"""Reading facts back as the nouns they were, in a handful of queries whatever their number.
+"""Cohorts, rounds, snapshots, turns and calls read back as the nouns they were, in a few queries each.
 
-Which cohorts and which agent a command is about; where there are none such, which there are.
+Also which cohort and which agent a command is about; where there are none such, an error that names those
+there are.
 """
 
 import json
@@ -122,10 +123,10 @@ SNAPSHOT_LISTINGS = (
 
 def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
     """A cohort's snapshot at an instant, with its id."""
-    found = read_snapshot_time(connection, cohort_id, at)
-    if found is None:
+    identity = read_snapshot_time(connection, cohort_id, at)
+    if identity is None:
         return None
-    snapshot_id, taken_at = found
+    snapshot_id, taken_at = identity
     rows = connection.execute(SNAPSHOT_LISTINGS, {"snapshot_id": snapshot_id})
     items = [(row.shown, _listing(row)) for row in rows]
     shown, held = ([x for flag, x in items if flag == kind] for kind in (1, 0))
@@ -138,8 +139,8 @@ SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
     """When a cohort's snapshot of an instant was really taken; None where there is none."""
-    found = read_snapshot_time(connection, cohort_id, at)
-    return None if found is None else found[1]
+    identity = read_snapshot_time(connection, cohort_id, at)
+    return None if identity is None else identity[1]
 
 
 def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
@@ -203,8 +204,8 @@ NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 def read_newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
     """The time of the newest snapshot, of all or of one cohort."""
     wanted = NEWEST_TIME if cohort_id is None else NEWEST_OF_COHORT
-    found: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
-    return found
+    newest: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
+    return newest
 
 
 ENDED_MARKETS = select(ResolutionRow.market_id).where(ResolutionRow.known_at < bindparam("since"))
@@ -278,10 +279,10 @@ def read_final_forecasts(
     """The final forecasts of those of these agents whose turns are in."""
     if not agents:
         return {}
-    found: dict[str, list[Forecast]] = defaultdict(list)
+    forecasts_of: dict[str, list[Forecast]] = defaultdict(list)
     for name, *values in connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents}):
-        found[name].append(Forecast(*values))
-    return {name: tuple(forecasts) for name, forecasts in found.items()}
+        forecasts_of[name].append(Forecast(*values))
+    return {name: tuple(forecasts) for name, forecasts in forecasts_of.items()}
 
 
 CALLS = (
@@ -293,10 +294,10 @@ CALLS = (
 
 def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
     """Every attempt that entrants of a round have made, in order, by entrant id."""
-    found: dict[int, list[Call]] = defaultdict(list)
+    calls: dict[int, list[Call]] = defaultdict(list)
     for row in connection.execute(CALLS, {"round_id": round_id, "ids": entrant_ids}):
-        found[row.entrant_id].append(_call(row))
-    return found
+        calls[row.entrant_id].append(_call(row))
+    return calls
 
 
 def _call(row: Row[Any]) -> Call:
@@ -352,19 +353,21 @@ def count_facts(connection: Connection) -> dict[str, int]:
         "entries": EntryRow.__table__,
         "calls": CallRow.__table__,
     }
-    found = {
+    counts = {
         name: connection.execute(select(func.count()).select_from(t)).scalar_one()
         for name, t in tables.items()
     }
-    found["decision_times"] = connection.execute(select(func.count(col(RoundRow.at).distinct()))).scalar_one()
+    counts["decision_times"] = connection.execute(
+        select(func.count(col(RoundRow.at).distinct()))
+    ).scalar_one()
     markets = select(func.count(col(SnapshotItemRow.market_id).distinct()))
-    found["markets"] = connection.execute(markets).scalar_one()
-    found["events"] = connection.execute(events).scalar_one()
-    found["fills"] = (
+    counts["markets"] = connection.execute(markets).scalar_one()
+    counts["events"] = connection.execute(events).scalar_one()
+    counts["fills"] = (
         connection.scalar(select(func.count()).where(col(EntryRow.kind).in_(("buy", "sell")))) or 0
     )
-    found["settlements"] = connection.execute(settled).scalar_one()
-    return found
+    counts["settlements"] = connection.execute(settled).scalar_one()
+    return counts
 
 
 def select_cohorts(stored: Sequence[StoredCohort], number: int | None) -> list[StoredCohort]:

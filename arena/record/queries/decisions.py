@@ -1,9 +1,4 @@
-"""Turns as they were written, read back whole: what was decided, what came of it, what was refused.
-
-What entrants decided, turn by turn, in a form that can be played again.
-
-What was played, entrant by entrant: every snapshot of a cohort with the decision taken at it.
-"""
+"""Decisions read back whole: by round, to be played again, and with the snapshot they were taken on."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -79,24 +74,24 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
     rejections = _grouped(connection, ROUND_REJECTIONS, whose, Rejection)
     entries = _grouped(connection, ROUND_ENTRIES, whose, Entry)
     fills = _fills(connection, whose)
-    found = []
+    turns = []
     for row in connection.execute(STORED_TURNS, whose):
         if row.entrant_id not in entrant_ids:
             continue
         bets, sales = orders_of(row.wishes)
         decision = Decision(tuple(forecasts[row.id]), bets, sales, status=row.verdict, note=row.note)
         facts = tuple(fills[row.id]), tuple(rejections[row.id]), tuple(entries[row.id])
-        found.append(Turn(row.name, row.cash, decision, *facts))
-    return found
+        turns.append(Turn(row.name, row.cash, decision, *facts))
+    return turns
 
 
 def _grouped(
     connection: Connection, question: AnySelect, whose: Mapping[str, int], kind: type[T]
 ) -> dict[int, list[T]]:
-    found: dict[int, list[T]] = defaultdict(list)
+    groups: dict[int, list[T]] = defaultdict(list)
     for key, *values in connection.execute(question, whose):
-        found[key].append(kind(*values))
-    return found
+        groups[key].append(kind(*values))
+    return groups
 
 
 def _fills(connection: Connection, whose: Mapping[str, int]) -> dict[int, list[Fill]]:
@@ -153,10 +148,10 @@ def _closed_markets(connection: Connection, cohort_id: int, too_late: str) -> di
         .select_from(PLACED_TURNS.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id)))
         .where(RoundRow.cohort_id == cohort_id, RejectionRow.code == too_late)
     )
-    found: dict[int, set[MarketId]] = defaultdict(set)
+    closed: dict[int, set[MarketId]] = defaultdict(set)
     for row in rows:
-        found[row.turn_id].add(MarketId(row.market_id))
-    return found
+        closed[row.turn_id].add(MarketId(row.market_id))
+    return closed
 
 
 def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[MarketId, int]]:
@@ -168,10 +163,10 @@ def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[M
         .where(RoundRow.cohort_id == cohort_id)
         .order_by(ForecastRow.turn_id, ForecastRow.market_id)
     )
-    found: dict[int, dict[MarketId, int]] = defaultdict(dict)
+    forecasts: dict[int, dict[MarketId, int]] = defaultdict(dict)
     for row in rows:
-        found[row.turn_id][MarketId(row.market_id)] = row.probability
-    return found
+        forecasts[row.turn_id][MarketId(row.market_id)] = row.probability
+    return forecasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +207,8 @@ def _steps_without_decisions(
     """The steps without anybody's decisions: each snapshot that was marked, and the ends known at it."""
     marked = select(MarkRow.snapshot_id).where(MarkRow.snapshot_id == SnapshotRow.id).exists()
     mine = select(SnapshotRow.at).where(SnapshotRow.cohort_id == stored.id, marked).order_by(SnapshotRow.at)
-    found = [cohorts.read_snapshot(connection, stored.id, at) for at in connection.scalars(mine).all()]
-    snapshots = [pair[1] for pair in found if pair is not None]
+    steps = [cohorts.read_snapshot(connection, stored.id, at) for at in connection.scalars(mine).all()]
+    snapshots = [pair[1] for pair in steps if pair is not None]
     markets = sorted({listing.market.id for snapshot in snapshots for listing in snapshot})
     newest = cohorts.read_newest_time(connection)
     if newest is None:

@@ -1,10 +1,7 @@
-"""From the record to columns: what every turn forecast for every market it was shown.
+"""Forecasts and bets as columns for the scores, in a few queries whatever the size.
 
-What the readers of columns share: a few queries whatever the size, and no row made into an object.
-
-From the record to columns: every accepted bet, with the two readings of its stake.
-
-From the record to answers in pairs: before and after the prices were shown.
+Every forecast of every market that a turn was shown, every accepted bet with the two readings of its stake,
+and forecasts in pairs, from before and after the prices were shown. No row is made into an object.
 """
 
 import json
@@ -242,9 +239,9 @@ def _stated_probabilities(
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
-    found = np.full(turn.size, -1, dtype=np.int64)
+    probabilities = np.full(turn.size, -1, dtype=np.int64)
     if not ids or not turn.size:
-        return found
+        return probabilities
     place = {name: number for number, name in enumerate(markets)}
     order = np.argsort(turns.id)
     of_turn = order[np.searchsorted(turns.id, int_column(ids), sorter=order)]
@@ -253,8 +250,8 @@ def _stated_probabilities(
     by_key = np.argsort(wanted)
     at = np.searchsorted(wanted, key, sorter=by_key).clip(max=turn.size - 1)
     matches = wanted[by_key[at]] == key  # what was said of a market that wasn't shown is no row
-    found[by_key[at[matches]]] = int_column(chances)[matches]
-    return found
+    probabilities[by_key[at[matches]]] = int_column(chances)[matches]
+    return probabilities
 
 
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:

@@ -1,8 +1,7 @@
-"""One market as its agents had it: the rounds that showed it, what they said of it and did with it.
+"""One market over time: the rounds that showed it, what agents forecast and traded, and its prices.
 
-A market's prices over time: every one, or as many as a chart can take, each found by the index.
-
-What markets ask, by their ids or by those of their events, found by index.
+Of its prices come all, or as many as a chart can take, each found by index; so are the questions of markets
+and events.
 """
 
 import json
@@ -216,10 +215,10 @@ MARKET_ENTRIES = (
 
 def read_market_accounts(connection: Connection, market: MarketId) -> list[MarketAccount]:
     """Everyone who ever held a market: newest cohorts first, in line-up order."""
-    found: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
+    accounts: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
     for entrant, cohort, name, *line in connection.execute(MARKET_ENTRIES, {"market": market}):
-        found[entrant, cohort, name].append(Entry(*line))
-    return [MarketAccount(*key, tuple(entries)) for key, entries in found.items()]
+        accounts[entrant, cohort, name].append(Entry(*line))
+    return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
 
 
 NEWEST_MARK = (
@@ -337,16 +336,16 @@ OLDEST_LAST = QUESTIONS_OF_EVENTS.order_by(col(MarketVersionRow.id).desc())
 
 def read_questions(connection: Connection, market_ids: Sequence[str]) -> dict[str, str]:
     """The question of each market, as its page said last."""
-    found: dict[str, str] = {}
+    questions: dict[str, str] = {}
     for some in batches(market_ids):
         rows = newest_rows(connection, MarketVersionRow, some, "version", "question")
-        found |= {key: row.question for key, row in rows.items()}
-    return found
+        questions |= {key: row.question for key, row in rows.items()}
+    return questions
 
 
 def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> dict[str, str]:
     """The question of the first market that was seen of each event: what the event is about."""
-    found: dict[str, str] = {}
+    questions: dict[str, str] = {}
     for some in batches(event_ids):
-        found |= dict(connection.execute(OLDEST_LAST, {"ids": list(some)}).all())
-    return found
+        questions |= dict(connection.execute(OLDEST_LAST, {"ids": list(some)}).all())
+    return questions

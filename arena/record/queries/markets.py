@@ -1,10 +1,6 @@
-"""The markets that agents were shown: in which round last, what each asks and how it ended.
+"""Markets as people look at them: what each asks, its category, price and end, and where it was shown last.
 
-What the markets that agents were shown are about: their categories and their events.
-
-The markets of a record as people look at them: what they say and cost, and how it stands with them.
-
-What markets said and cost at an instant, as far as anyone had looked by then.
+A market's page and price are also read as they were known at an instant.
 """
 
 from collections import defaultdict
@@ -345,8 +341,8 @@ NEWEST_INSTANTS = (select(func.max(NEWEST_OF_COHORT)).select_from(CohortRow), se
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:
     """The newest instant of a record: now, unless a made-up world has been played further than that."""
-    found = [connection.scalar(query) for query in NEWEST_INSTANTS]
-    times: list[datetime] = [now, *(at for at in found if at is not None)]
+    newest = [connection.scalar(query) for query in NEWEST_INSTANTS]
+    times: list[datetime] = [now, *(at for at in newest if at is not None)]
     return max(times)
 
 
@@ -355,14 +351,14 @@ def filter_markets(
 ) -> list[KnownMarket]:
     """Those that have these words in their question, rules or id, most traded first."""
     words = search.casefold().split()
-    found = [
+    matching = [
         seen
         for seen in markets
         if status in ("all", seen.status)
         and category.casefold() in ("", seen.listing.market.category.casefold())
         and all(word in _searched_text(seen) for word in words)
     ]
-    return sorted(found, key=lambda seen: (-_traded_volume(seen), seen.listing.market.id))
+    return sorted(matching, key=lambda seen: (-_traded_volume(seen), seen.listing.market.id))
 
 
 def _searched_text(seen: KnownMarket) -> str:

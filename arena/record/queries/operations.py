@@ -1,10 +1,7 @@
-"""How an arena stands, read by indices alone: what goes on counts, not how much the record holds.
+"""How an arena stands: rounds, jobs, problems, open positions, stale prices, recent spending.
 
-Nothing here reads a whole table that grows with prices, marks, calls, forecasts or ledgers.
-
-What is held in cohorts that play, and how old the prices of it are.
-
-A few figures of an arena that runs: what it spent today, and what it holds.
+Read by indices alone: what goes on counts, not how much the record holds. No table that grows with prices,
+marks, calls, forecasts or ledgers is read whole.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,14 +48,14 @@ OPEN_COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).where(IS_OPEN).ord
 
 def read_open_cohorts(connection: Connection) -> list[OpenCohort]:
     """The cohorts that have not ended, oldest first."""
-    found = []
+    cohorts = []
     for key, frozen, paused_at, stopped_at in connection.execute(OPEN_COHORTS):
         cohort = cohort_of(frozen)
         age = cohort.rules.quote_age
         place = (cohort.starts_at, cohort.every, cohort.rounds, cohort.stamp, cohort.venue)
         agents = len(cohort.entrants)
-        found.append(OpenCohort(key, cohort.number, *place, age, agents, paused_at, stopped_at))
-    return found
+        cohorts.append(OpenCohort(key, cohort.number, *place, age, agents, paused_at, stopped_at))
+    return cohorts
 
 
 COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).order_by(CohortRow.number)
@@ -143,8 +140,8 @@ LAST_SYNC = select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(VENUE_NAME
 
 def read_last_sync(connection: Connection, venues: Collection[str]) -> datetime | None:
     """When a catalogue of these venues was last read."""
-    found: datetime | None = connection.scalar(LAST_SYNC, {"names": sorted(venues)})
-    return found
+    last: datetime | None = connection.scalar(LAST_SYNC, {"names": sorted(venues)})
+    return last
 
 
 QUARANTINE_COUNTS = (

@@ -1,12 +1,7 @@
-"""How far each open cohort has come: its rounds, when it was last looked at, whose turns are missing.
+"""How far a record has come: rounds, missing turns, newest snapshots, ended markets, payouts by cohort.
 
-Cohorts at a glance: rounds, turns and versions of the code, open positions, profit, in a few sums.
-
-How far a record has come: which ends are known since when, and how often its cohorts were looked at.
-
-What has ended of a cohort: how many of its markets, and when its accounts were paid out.
-
-What tells one state of a record from the next, at the cost of a few looks into indices.
+From these follows what is due, and by what one state of a record differs from the next, at the cost of a few
+look-ups in indices.
 """
 
 import json
@@ -136,11 +131,11 @@ def _played_turn(number: int, agent: str, status: str, version: str) -> PlayedTu
 
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Every turn of an agent, round by round, by the id of its cohort."""
-    found: dict[int, list[PlayedTurn]] = defaultdict(list)
+    turns: dict[int, list[PlayedTurn]] = defaultdict(list)
     rows = connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent))
     for cohort_id, number, name, status, version in rows:
-        found[cohort_id].append(_played_turn(number, name, status, version))
-    return found
+        turns[cohort_id].append(_played_turn(number, name, status, version))
+    return turns
 
 
 def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
@@ -153,19 +148,19 @@ def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
     by_round: dict[int, dict[str, None]] = defaultdict(dict)
     for turn in turns:
         by_round[turn.round][turn.version] = None
-    found: dict[int, tuple[str, ...]] = {}
+    versions: dict[int, tuple[str, ...]] = {}
     for number, known in by_round.items():
-        if not found or tuple(known) != list(found.values())[-1]:
-            found[number] = tuple(known)
-    return found
+        if not versions or tuple(known) != list(versions.values())[-1]:
+            versions[number] = tuple(known)
+    return versions
 
 
 def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
     """How many turns of each round ended in which way."""
-    found: dict[int, Counter[str]] = defaultdict(Counter)
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     for turn in turns:
-        found[turn.round][turn.status] += 1
-    return found
+        counts[turn.round][turn.status] += 1
+    return counts
 
 
 def read_frozen_cohort(connection: Connection, cohort_id: int) -> tuple[dict[str, Any], str]:

@@ -57,10 +57,10 @@ def read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict
         .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
         .order_by(RoundRow.at, FillRow.position)
     )
-    found: dict[str, list[TimedTrade]] = defaultdict(list)
+    trades: dict[str, list[TimedTrade]] = defaultdict(list)
     for row in connection.execute(query):
-        found[row.name].append((row.at, _trade(row)))
-    return found
+        trades[row.name].append((row.at, _trade(row)))
+    return trades
 
 
 def _trade(row: Any) -> Trade:
@@ -97,10 +97,10 @@ def read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, lis
         .where(EntrantRow.cohort_id == cohort_id)
         .order_by(MarkRow.at)
     )
-    found: dict[str, list[int]] = defaultdict(list)
+    equity: dict[str, list[int]] = defaultdict(list)
     for row in rows:
-        found[row.name].append(row.cash + row.value)
-    return found
+        equity[row.name].append(row.cash + row.value)
+    return equity
 
 
 def read_newest_pages(connection: Connection, markets: Collection[str] | None = None) -> list[Market]:

@@ -1,9 +1,4 @@
-"""One turn whole: what was asked, answered, wished and had, read by its place in the season.
-
-The newest turns of a record, looked for round by round from the newest on.
-
-The newest decisions: who did most in a round.
-"""
+"""Single turns: one whole, by its place in the season; the newest ones; the busiest of a round."""
 
 import json
 from collections import defaultdict
@@ -170,11 +165,11 @@ SEEN_MARKETS = (
 def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
     """The markets that a turn saw: what was on offer, then what else was held."""
     rows = connection.execute(SEEN_MARKETS, {"snapshot_id": turn.snapshot_id})
-    found = [
+    markets = [
         SeenMarket(id=MarketId(market), question=question, event_id=event, shown=bool(shown), mid=mid)
         for market, question, event, shown, mid in rows
     ]
-    return sorted(found, key=lambda seen: not seen.shown)
+    return sorted(markets, key=lambda seen: not seen.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +188,10 @@ TURN_FORECASTS = select(
 
 def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
     """What a turn said of each market."""
-    said: dict[MarketId, dict[str, Any]] = defaultdict(dict)
+    forecasts: dict[MarketId, dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(TURN_FORECASTS, {"turn_id": turn.id}):
-        said[row.market_id][row.stage] = row
-    return {market: _stated_forecast(stages) for market, stages in said.items()}
+        forecasts[row.market_id][row.stage] = row
+    return {market: _stated_forecast(stages) for market, stages in forecasts.items()}
 
 
 def _stated_forecast(stages: dict[str, Any]) -> StatedForecast:
@@ -317,12 +312,12 @@ def read_newest_turns(
 ) -> list[TurnSummary]:
     """The newest turns, of one agent or with one status if these are given; no more than `most`."""
     query, rounds = _newest_turns_query(agent, status), list(connection.scalars(NEWEST_ROUNDS))
-    found, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
-    while start < len(rounds) and len(found) < most:
-        wanted = {"ids": rounds[start : start + size], "most": most - len(found)}
-        found += [_turn_summary(row) for row in connection.execute(query, wanted)]
+    turns, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
+    while start < len(rounds) and len(turns) < most:
+        wanted = {"ids": rounds[start : start + size], "most": most - len(turns)}
+        turns += [_turn_summary(row) for row in connection.execute(query, wanted)]
         start, size = start + size, 2 * size
-    return found
+    return turns
 
 
 def _newest_turns_query(agent: str, status: str) -> AnySelect:

@@ -110,7 +110,7 @@ def add_snapshot(
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
-    """Every round has run and nothing is open; a cohort ends once, and that is to be told."""
+    """Every round has run and nothing is open; a cohort ends once, and that is an incident."""
     open_one = (CohortRow.id == cohort_id, col(CohortRow.ended_at).is_(None))
     if connection.execute(update(CohortRow).where(*open_one).values(ended_at=at)).rowcount:
         add_cohort_finished(connection, cohort_id, at)

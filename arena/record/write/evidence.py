@@ -46,11 +46,11 @@ def add_evidence(
         return
     rows: TableRows = []
     articles: dict[str, dict[str, Any]] = {}
-    for market_id, found in gathered.articles.items():
-        for article in found:
-            said = row_of(article, *ARTICLE_FIELDS)
-            key = digest(said)
-            articles[key] = {"hash": key} | said
+    for market_id, found_articles in gathered.articles.items():
+        for article in found_articles:
+            fields = row_of(article, *ARTICLE_FIELDS)
+            key = digest(fields)
+            articles[key] = {"hash": key} | fields
             row = {"position": len(rows), "market_id": market_id, "article": key}
             rows.append(row | row_of(article, "fetched_at"))
     dropped = canonical(gathered.dropped)
@@ -72,15 +72,15 @@ def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple
     """The articles of a round by market, newest first; markets without any are left out."""
     joined = EvidenceRow.__table__.join(GatheringRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
     joined = joined.join(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
-    said = (
+    columns = (
         *(ArticleRow.__table__.c[name] for name in ARTICLE_FIELDS[:-1]),
         EvidenceRow.fetched_at,
         ArticleRow.dated,
     )
-    query = select(EvidenceRow.market_id, *said).select_from(joined)
-    found: dict[MarketId, list[Article]] = defaultdict(list)
+    query = select(EvidenceRow.market_id, *columns).select_from(joined)
+    by_market: dict[MarketId, list[Article]] = defaultdict(list)
     for market_id, *values in connection.execute(
         query.where(GatheringRow.round_id == round_id).order_by(EvidenceRow.position)
     ):
-        found[MarketId(market_id)].append(Article(*values))
-    return {market_id: tuple(articles) for market_id, articles in found.items()}
+        by_market[MarketId(market_id)].append(Article(*values))
+    return {market_id: tuple(articles) for market_id, articles in by_market.items()}

@@ -1,13 +1,9 @@
-"""What a venue shows, written as it changes: a market once, its page and its price when they are news.
+"""What a venue shows, written as it changes: a market once, its page and its price when they are new.
 
-What is new is found by hash: that of the newest page of the same market, or of its price at that time.
-
-Syncs as witnesses: at which of them a market still had the price that it had before.
-
-A price is stored when it changes. A sync that finds it again writes nothing down, so what it has found is
-the newest price stored until then: that must stay true whatever comes to the record later.
-
-Thinning quotes: nothing goes by itself, and nothing that anything stands on ever goes.
+A page or a price is new if its hash differs from that of the newest one of the same market until then. A
+sync that finds a price unchanged writes nothing: it is a witness that the newest price stored until then
+still held, and that must stay true whatever is written later. Old quotes are pruned only on request, and
+none on which anything stands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,13 +73,19 @@ def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote
 
 def _echo(connection: Connection, quote: Quote) -> Quote | None:
     """The price until this one comes, as the first sync afterwards found it."""
-    look, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
+    sighted_at, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
     rows = (
-        {} if look is None else newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=look)
+        {}
+        if sighted_at is None
+        else newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=sighted_at)
     )
-    if look is None or market not in rows or rows[market].at > quote.at:
+    if sighted_at is None or market not in rows or rows[market].at > quote.at:
         return None
-    return replace(quote_of(rows[market]), at=look) if _unpruned_markets(connection, rows, look) else None
+    return (
+        replace(quote_of(rows[market]), at=sighted_at)
+        if _unpruned_markets(connection, rows, sighted_at)
+        else None
+    )
 
 
 def _next_sighting(connection: Connection, market: MarketId, after: datetime) -> datetime | None:
@@ -91,14 +93,14 @@ def _next_sighting(connection: Connection, market: MarketId, after: datetime) ->
     joined = select(SyncRow.venue, SyncRow.at, SightingRow.quoted).select_from(
         SightingRow.__table__.join(SyncRow)
     )
-    seen = connection.execute(joined.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
-    for sighting, following in pairwise([*seen, None]):
+    sightings = connection.execute(joined.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
+    for sighting, following in pairwise([*sightings, None]):
         end = None if following is None else following.at
         if sighting is not None and sighting.quoted and (end is None or end > after):
             mine = (SyncRow.venue == sighting.venue, SyncRow.at > after, SyncRow.at >= sighting.at)
-            found: datetime | None = connection.scalar(select(func.min(SyncRow.at)).where(*mine))
-            if found is not None and (end is None or found < end):
-                return found
+            sighted_at: datetime | None = connection.scalar(select(func.min(SyncRow.at)).where(*mine))
+            if sighted_at is not None and (end is None or sighted_at < end):
+                return sighted_at
     return None
 
 
@@ -205,12 +207,12 @@ def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote
     times = {quote.at for quote in quotes.values()}
     if len(times) == 1:
         return newest_rows(connection, QuoteRow, list(quotes), "at", "hash", until=times.pop())
-    found = newest_rows(connection, QuoteRow, list(quotes), "at", "hash", "at")
+    last_before = newest_rows(connection, QuoteRow, list(quotes), "at", "hash", "at")
     for market, quote in quotes.items():
-        if market in found and found[market].at > quote.at:
-            del found[market]
-            found |= newest_rows(connection, QuoteRow, [market], "at", "hash", until=quote.at)
-    return found
+        if market in last_before and last_before[market].at > quote.at:
+            del last_before[market]
+            last_before |= newest_rows(connection, QuoteRow, [market], "at", "hash", until=quote.at)
+    return last_before
 
 
 def _stored_quotes(
@@ -263,16 +265,16 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
 
     The record keeps how many went: what a sync from before the instant has seen may be among them.
     """
-    found = plan_pruning(connection, older_than)
-    if found.goes:
+    pruning = plan_pruning(connection, older_than)
+    if pruning.goes:
         numbers = select(func.coalesce(func.max(PruneRow.number), 0) + 1)
         number = connection.execute(numbers).scalar_one()
-        fact = {"number": number, "at": at, "older_than": older_than, "quotes": found.goes}
+        fact = {"number": number, "at": at, "older_than": older_than, "quotes": pruning.goes}
         insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
         connection.execute(
             delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_in_snapshot(), _is_followed(older_than))
         )
-    return found
+    return pruning
 
 
 def _is_in_snapshot() -> ColumnElement[bool]:

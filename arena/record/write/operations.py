@@ -1,11 +1,8 @@
-"""Named duties, of which each has one holder: a lease by the database's clock, and a token that fences.
+"""What `arena run` writes of itself: its leases, how its jobs went last, and incidents to be sent.
 
-The token grows by one with every holder. Who writes under a lease does so with its token, which is checked
-in the same transaction: one that was taken for dead and wakes late writes nothing.
-
-How the jobs of `arena run` went last: one row each, which the next doing takes the place of.
-
-Incidents in the record: an outbox, of which each is told once, and a look at the rounds they come from.
+A lease has one holder, by the database's clock, and a token that grows by one with every holder. Who writes
+under a lease has its token checked in the same transaction, so one that was taken for dead and wakes late
+writes nothing. A job has one row. Incidents are an outbox, from which each is sent once.
 """
 
 import json
@@ -124,12 +121,12 @@ IS_OPEN = col(IncidentRow.ended_at).is_(None)
 IS_UNTOLD = (col(IncidentRow.told_at).is_(None), IncidentRow.tries < MOST_TRIES)
 
 
-def add_incidents(engine: Engine, found: Sequence[Incident], unless: str = "") -> None:
+def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "") -> None:
     """Put in what isn't there yet, unless one of its kind goes on whose subject begins like that."""
-    if not found:
+    if not incidents:
         return
     with engine.begin() as connection:
-        for incident in found:
+        for incident in incidents:
             if not (unless and _is_ongoing(connection, incident.kind, unless)):
                 add_incident(connection, incident)
 

@@ -1,4 +1,4 @@
-"""What venues sent in vain: kept beside the facts, so that a person can see what is missing and why."""
+"""Venue data that could not be used: kept beside the facts, so that people see what is missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ FIELDS = (*KEY, "reason", "raw", "first_seen_at", "last_seen_at", "times")
 
 @dataclass(frozen=True, slots=True)
 class StoredQuarantine:
-    """A record that was set aside for a reason: since when, last when, and how often."""
+    """A record that was quarantined for a reason: since when, last when, and how often."""
 
     venue: str
     record: str
@@ -34,7 +34,7 @@ class StoredQuarantine:
 
 
 def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord], at: datetime) -> None:
-    """What was set aside at an instant: a new row, or one more time what is known with the newest words."""
+    """What was quarantined at an instant: a new row, or one more time what is known with the newest words."""
     if not items:
         return
     rows = [
@@ -43,12 +43,12 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
         for item in items
     ]
     add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(QuarantineRow.__table__)
-    known, told = QuarantineRow.__table__.c, add.excluded
+    known, newest = QuarantineRow.__table__.c, add.excluded
     changes = {
-        "reason": told.reason,
-        "raw": told.raw,
+        "reason": newest.reason,
+        "raw": newest.raw,
         "last_seen_at": case(
-            (known.last_seen_at > told.last_seen_at, known.last_seen_at), else_=told.last_seen_at
+            (known.last_seen_at > newest.last_seen_at, known.last_seen_at), else_=newest.last_seen_at
         ),
         "times": known.times + 1,
     }
@@ -58,7 +58,7 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
 def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
-    """What was set aside, newest first."""
+    """What was quarantined, newest first."""
     rows = select(*(QuarantineRow.__table__.c[name] for name in FIELDS))
     for column, wanted in ((QuarantineRow.venue, venue), (QuarantineRow.kind, kind)):
         rows = rows if wanted is None else rows.where(column == wanted)

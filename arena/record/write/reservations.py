@@ -1,14 +1,9 @@
-"""Calls under way, in all processes together: each has its place at a provider, and money for its worst case.
+"""Calls under way, in all processes together: each has room at its provider, and money for its worst case.
 
-Who looks for room and money takes both in the same transaction. A call that is kept gives them back, in the
+Room and money are looked for and taken in the same transaction. A call that is kept gives them back, in the
 transaction that keeps it. One whose worker was lost takes no room once its lease has run out, and goes on
-counting as spent: it may have to be paid.
-
-What is known of a provider's limits: narrower after "too many", a pause, wider again with each answer.
-
-A lane that was never too narrow, or has grown back, has no pause noted and is as wide as the config says.
-
-What calls have cost or may cost, by whose money it is.
+counting as spent: it may have to be paid. After "too many requests" a provider's room is halved, with a
+pause, and it widens with each answer until it is as wide as the config says.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -131,8 +126,8 @@ def read_spent(
     if not scopes:
         return {}
     values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
-    [found] = run_statement(connection, _spent_query(tuple(scopes)), values)
-    return add_sums(scopes, found)
+    [sums] = run_statement(connection, _spent_query(tuple(scopes)), values)
+    return add_sums(scopes, sums)
 
 
 def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
@@ -144,8 +139,8 @@ def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
 
 @cache
 def _spent_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    look: AnySelect = select().select_from(ReservationRow)
-    return look.add_columns(
+    query: AnySelect = select().select_from(ReservationRow)
+    return query.add_columns(
         *map(cost_of_calls, scopes), *(worst_of_reservations(scope, IS_LOST) for scope in scopes)
     )
 
@@ -193,7 +188,7 @@ DELETE_RESERVATION = (
 
 
 class ReservationView(NamedTuple):
-    """What one look shows: the turn's token, room at the provider and how it is used, and the money."""
+    """What one query shows: the turn's token, room at the provider and how it is used, and the money."""
 
     token: int | None
     room: int
@@ -241,7 +236,7 @@ def renew_reservations(connection: Connection, places: Collection[int], length: 
 
 
 def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
-    """What the statements are told of a wish. The day of a call is that of the arena's clock."""
+    """The values of a request in the statements. The day of a call is that of the arena's clock."""
     return {
         "round_id": request.payer.round_id,
         "entrant_id": request.payer.entrant_id,
@@ -265,13 +260,13 @@ def _read_view(connection: Connection, values: dict[str, Any], terms: Reservatio
 
 @cache
 def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    look = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
+    query = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
     if not scopes:
-        return look
+        return query
     lost, held = (
         [worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, IS_UNEXPIRED)
     )
-    return look.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(ReservationRow)
+    return query.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(ReservationRow)
 
 
 def _refusal(
@@ -280,12 +275,12 @@ def _refusal(
     """Why there is no place, or None where there is one."""
     if request.payer.token not in (None, sight.token):
         return CallRefused("another worker has taken this turn over", taken_over=True)
-    verdict = check_budget(terms.budget, request.worst, sight.spent, sight.held)
-    if isinstance(verdict, CallRefused):
-        return verdict
+    refusal = check_budget(terms.budget, request.worst, sight.spent, sight.held)
+    if isinstance(refusal, CallRefused):
+        return refusal
     if sight.pause is not None and sight.pause > 0:
         return ProviderBusy(sight.pause)
-    return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else verdict
+    return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
 
 
 def _expire_gone_holders(

@@ -29,16 +29,16 @@ ResolutionVersions = dict[MarketId, dict[int, Resolution]]
 def add_resolutions(
     connection: Connection, resolutions: Sequence[Resolution], at: datetime, live: bool = False
 ) -> int:
-    """What is new among these; how many. What can't be is set aside at this time, and never stored.
+    """What is new among these; how many. What can't be is quarantined at this time, and never stored.
 
     Simulated and recorded venues tell the whole story every time, and number its versions: those not yet
     known by their number are new. A live venue only says how a market stands now, as version 1 whatever
     came before: an answer that pays something else than the newest known version is the next one.
     """
     known = _known_versions(connection, sorted({resolution.market_id for resolution in resolutions}))
-    whys = [(told, _rejection_of(told, known)) for told in resolutions]
-    quarantine_records(connection, [_quarantined(told, *why) for told, why in whys if why is not None], at)
-    possible = [told for told, why in whys if why is None]
+    reasons = [(one, _rejection_of(one, known)) for one in resolutions]
+    quarantine_records(connection, [_quarantined(one, *why) for one, why in reasons if why is not None], at)
+    possible = [one for one, why in reasons if why is None]
     fresh = _changed_payouts(possible, known) if live else _new_versions(possible, known)
     rows: TableRows = [
         row_of(found, *FIELDS) | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
@@ -48,47 +48,47 @@ def add_resolutions(
     return len(rows)
 
 
-def _rejection_of(told: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
+def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
     """Why a resolution is not stored, as a code and in words; None where it may be."""
-    if told.payout is not None and not 0 <= told.payout <= ONE:
-        return "bad_payout", f"a share pays from 0 to 1, not {decimal(told.payout)}"
-    if told.version < 1:
-        return "bad_version", f"versions are counted from 1, and this one is {told.version}"
-    if told.market_id not in known:
+    if resolution.payout is not None and not 0 <= resolution.payout <= ONE:
+        return "bad_payout", f"a share pays from 0 to 1, not {decimal(resolution.payout)}"
+    if resolution.version < 1:
+        return "bad_version", f"versions are counted from 1, and this one is {resolution.version}"
+    if resolution.market_id not in known:
         return "unknown_market", "nobody has seen a page of this market"
     return None
 
 
-def _quarantined(told: Resolution, code: str, reason: str) -> QuarantinedRecord:
-    venue, _, own = told.market_id.partition(":")
-    return QuarantinedRecord(venue, own, "resolution", code, reason, canonical(told))
+def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedRecord:
+    venue, _, own = resolution.market_id.partition(":")
+    return QuarantinedRecord(venue, own, "resolution", code, reason, canonical(resolution))
 
 
 def _known_versions(connection: Connection, ids: Sequence[MarketId]) -> ResolutionVersions:
     """Every version that is in the record, oldest first, of each market that is there."""
-    found: ResolutionVersions = {}
+    versions: ResolutionVersions = {}
     for some in batches(ids):
         here = connection.scalars(KNOWN_MARKETS, {"ids": some})
-        found.update((MarketId(market), {}) for market in here)
+        versions.update((MarketId(market), {}) for market in here)
         for row in connection.execute(KNOWN_RESOLUTIONS, {"ids": some}):
-            found[row.market_id][row.version] = Resolution(*row)
-    return found
+            versions[row.market_id][row.version] = Resolution(*row)
+    return versions
 
 
-def _new_versions(told: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
-    """The versions whose numbers are not known, each once: the first that was told counts."""
-    versions = {(found.market_id, found.version): found for found in reversed(list(told))}
-    return [found for (market, version), found in sorted(versions.items()) if version not in known[market]]
+def _new_versions(resolutions: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
+    """The versions whose numbers are not known, each once: the first one counts."""
+    versions = {(one.market_id, one.version): one for one in reversed(list(resolutions))}
+    return [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
 
 
-def _changed_payouts(told: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
+def _changed_payouts(resolutions: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
     """What pays something else than the newest version, as the next one; it is not known before that."""
     fresh = []
-    for market, found in sorted({found.market_id: found for found in told}.items()):
+    for market, resolution in sorted({one.market_id: one for one in resolutions}.items()):
         newest = max(known[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
-            fresh.append(replace(found, version=1))
-        elif newest.payout != found.payout:
-            at = max(newest.known_at, found.known_at)
-            fresh.append(replace(found, version=newest.version + 1, known_at=at))
+            fresh.append(replace(resolution, version=1))
+        elif newest.payout != resolution.payout:
+            at = max(newest.known_at, resolution.known_at)
+            fresh.append(replace(resolution, version=newest.version + 1, known_at=at))
     return fresh

@@ -78,9 +78,9 @@ def _add_catalogue(
         read = add_pages(connection, batch, at)
         new.update(read.new)
         pages.update(read.fresh)
-        found = add_quotes(connection, now)
-        prices.update(found.fresh, add_quotes(connection, others, each=True).fresh)
-        seen |= found.hashes
+        written = add_quotes(connection, now)
+        prices.update(written.fresh, add_quotes(connection, others, each=True).fresh)
+        seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
     before = _quoted_markets(connection, source.venue)
     return SyncResult(
@@ -97,14 +97,14 @@ def _add_catalogue(
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
     """When a venue was last read."""
-    found: datetime | None = connection.scalar(
+    last: datetime | None = connection.scalar(
         select(func.max(SyncRow.at)).where(SyncRow.venue == source.venue)
     )
-    return found
+    return last
 
 
 def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
-    """Markets that lost their price since then, have none again, and of which nobody said how they ended."""
+    """Markets that lost their price since then, have none again, and of which no end is known."""
     joined = SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id))
     last = select(SightingRow.market_id, func.max(SyncRow.at).label("at")).select_from(joined)
     newest = last.group_by(SightingRow.market_id).subquery()

@@ -1,6 +1,6 @@
-"""Whole turns into the record: those that end together are written together.
+"""Turns: the claims on them, and whole turns that are written together where they ended together.
 
-Claims on turns: who plays which, for how long by the database's clock, under which token.
+A claim says who plays a turn, until when by the database's clock, and under which token.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -165,8 +165,8 @@ def add_turns(
     }
     ids = _add_rows(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    said = ((id, *said_line(x)) for id, turn in placed for x in turn.decision.forecasts)
-    insert_lines(connection, ForecastRow.__table__, ("turn_id", *SAID), said)
+    lines = ((id, *said_line(x)) for id, turn in placed for x in turn.decision.forecasts)
+    insert_lines(connection, ForecastRow.__table__, ("turn_id", *SAID), lines)
     refused = ((id, n, *why_line(x)) for id, turn in placed for n, x in enumerate(turn.rejections))
     insert_lines(connection, RejectionRow.__table__, ("turn_id", "position", *WHY), refused)
     _add_fills(connection, placed)
