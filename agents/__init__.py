@@ -1,1 +1,1 @@
-"""The minds: what an agent sees, how it is asked, and what it decides."""
+"""Agents: what each sees, how it is asked, and what it decides."""

@@ -1,4 +1,4 @@
-"""What a mind sees, asks and answers."""
+"""What an agent sees, asks and answers."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
