@@ -10,9 +10,6 @@ from typing import Protocol, Self
 
 from arena.errors import ArenaError
 
-LONGEST_SLEEP = timedelta(minutes=1)
-"""After so long a sleeper looks up: clocks are set, machines are put to sleep, others write the record."""
-
 
 def now() -> datetime:
     """This instant, in UTC."""
@@ -25,14 +22,10 @@ def timer() -> float:
 
 
 class Clock(Protocol):
-    """What `arena run` reads the time from, and waits by."""
+    """What `arena run` reads the time from."""
 
     def now(self) -> datetime:
         """The instant that it is taken to be, in UTC."""
-        ...
-
-    async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
-        """Wait for an instant, or less: until `stop` is set, or for a while, after which one asks again."""
         ...
 
 
@@ -42,10 +35,6 @@ class SystemClock:
     def now(self) -> datetime:
         """This instant."""
         return now()
-
-    async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
-        """Wait until then, until told to stop, or for a minute."""
-        await sleep_unless_stopped(min(at - now(), LONGEST_SLEEP), stop)
 
 
 async def sleep_unless_stopped(length: timedelta, stop: asyncio.Event) -> None:

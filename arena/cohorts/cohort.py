@@ -1,7 +1,7 @@
 """Cohorts: who starts when, what is frozen, whose turn depends on whose, and when it is over."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from arena.record.model.cohort import Cohort, Entrant
@@ -13,11 +13,7 @@ def round_number_at(cohort: Cohort, at: datetime) -> int | None:
 
     Rounds count from 1.
     """
-    passed = at - cohort.starts_at
-    if passed < timedelta() or passed % cohort.every:
-        return None
-    number = passed // cohort.every + 1
-    return number if number <= cohort.rounds else None
+    return cohort.calendar.number_at(at)
 
 
 def seed_for(*parts: object) -> int:

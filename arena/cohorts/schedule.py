@@ -1,22 +1,93 @@
-"""When the jobs of `arena run` are due. APScheduler's triggers say when; what was done, the record says.
+"""When everything is due: the one place in which all that is scheduled gets its trigger from APScheduler.
 
-When cohorts start and when they decide.
-
-What an arena is expected to do, by its cohorts' schedules and, where there is one, its config.
+Cohort starts, the rounds of each cohort, the jobs between rounds and retries: a schedule says when each is.
+`trigger` makes of it what wakes `arena run` and what simulated time walks. What is due, the record says.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Union
 
-from arena.record.model.cohort import Cohort, JobState
+from arena.record.model.cohort import Calendar, Cohort, JobState
 from arena.record.model.status import OpenCohort
+
+if TYPE_CHECKING:
+    from arena.config import Cadence
+    from arena.config.sections import RunSection
 
 WEEK = timedelta(weeks=1)
 PLAY_WINDOW = timedelta(hours=6)
 """How long after a live round's prices were looked at a turn may still be played on them."""
+SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
+"""What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
+TICK = timedelta(microseconds=1)
+
+
+Schedule = Union[Calendar, "Cadence", datetime]
+"""The starts of cohorts, or the rounds of one; a job's cadence; or a single time: that of a retry."""
+
+
+class Trigger(Protocol):
+    """What is used of APScheduler's triggers, whose package has no types."""
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
+        """The time after the previous one; without one, the first that isn't before an instant."""
+        ...
+
+
+@lru_cache(maxsize=1024)
+def trigger(schedule: Schedule) -> Trigger:
+    """APScheduler's trigger of a schedule, in UTC; weekdays by name, for its numbers are not cron's."""
+    if isinstance(schedule, datetime):
+        from apscheduler.triggers.date import DateTrigger
+
+        once: Trigger = DateTrigger(schedule, UTC)
+        return once
+    if isinstance(schedule, Calendar):
+        last = None if schedule.count is None else schedule.first + (schedule.count - 1) * schedule.every
+        return _interval_trigger(schedule.every, schedule.first, last)
+    if schedule.weekly is not None:
+        from apscheduler.triggers.cron import CronTrigger
+
+        start = schedule.weekly
+        hour, minute = start.time.hour, start.time.minute
+        weekly: Trigger = CronTrigger(day_of_week=start.weekday, hour=hour, minute=minute, timezone=UTC)
+        return weekly
+    if schedule.every is None:
+        raise ValueError("a job that is turned off is never due")
+    return _interval_trigger(schedule.every, SUNDAY, None)
+
+
+def _interval_trigger(every: timedelta, first: datetime, last: datetime | None) -> Trigger:
+    from apscheduler.triggers.interval import IntervalTrigger
+
+    length = int(every.total_seconds())
+    regular: Trigger = IntervalTrigger(seconds=length, start_date=first, end_date=last, timezone=UTC)
+    return regular
+
+
+def schedule_times(schedule: Schedule, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
+    """The times of a schedule from an instant until another, as its trigger has them."""
+    walked = trigger(schedule)
+    at = walked.get_next_fire_time(None, since)
+    while at is not None and (until is None or at <= until):
+        if at >= since:  # a single time is told though it is past
+            yield at.astimezone(UTC)
+        at = walked.get_next_fire_time(at, at)
+
+
+def next_time(schedule: Schedule, after: datetime) -> datetime | None:
+    """The first time of a schedule after an instant, if there is one."""
+    return next(schedule_times(schedule, after + TICK), None)
+
+
+def next_of(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
+    """The first time after an instant that any of these schedules has."""
+    found = (next_time(schedule, after) for schedule in schedules.values())
+    return min((at for at in found if at is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +107,31 @@ class Plan:
     freeze: Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
     begun: tuple[Cohort, ...] = ()
 
-    def starting(self, at: datetime) -> int | None:
-        """The number of the cohort that starts at that time, if one does."""
-        passed = at - self.first
-        if passed < timedelta() or passed % WEEK:
-            return None
-        number = passed // WEEK + 1
-        return number if self.count is None or number <= self.count else None
+    @property
+    def starts(self) -> Calendar:
+        """When cohorts start."""
+        return Calendar(self.first, WEEK, self.count)
 
     def decision_times(self, until: datetime | None = None) -> list[datetime]:
         """The times at which some cohort decides; a plan without end needs a bound."""
-        whole = self.count
-        if until is not None:
-            begun = max(0, (until - self.first) // WEEK + 1)
-            whole = begun if whole is None else min(whole, begun)
-        if whole is None:
+        if until is None and self.count is None:
             raise ValueError("cohorts start without end here: say until when")
-        known = {cohort.starts_at for cohort in self.begun}
-        starts = (self.first + number * WEEK for number in range(whole))
-        fresh = [start for start in starts if start not in known]
-        times = {start + number * self.decide for start in fresh for number in range(self.rounds)}
-        times.update(x.decides_at(number) for x in self.begun for number in range(1, x.rounds + 1))
-        return sorted(at for at in times if until is None or at <= until)
+        found = (schedule_times(one, one.first, until) for one in self._calendars(until))
+        return sorted({at for times in found for at in times})
 
     def next_after(self, at: datetime) -> datetime | None:
         """The first decision time after an instant, if there is one."""
-        longest = max([self.decide, *(cohort.every for cohort in self.begun)])
-        ahead = [cohort.starts_at for cohort in self.begun if cohort.starts_at > at]
-        until = max([at, self.first, *ahead]) + longest + WEEK
-        return next((time for time in self.decision_times(until) if time > at), None)
+        begun = {cohort.starts_at for cohort in self.begun}
+        starts = (start for start in schedule_times(self.starts, at + TICK) if start not in begun)
+        times = [next(starts, None), *(next_time(one, at) for one in self._calendars(at))]
+        return min((time for time in times if time is not None), default=None)
+
+    def _calendars(self, until: datetime | None) -> list[Calendar]:
+        """When each cohort decides: those that have begun, and those that are to start until an instant."""
+        begun = {cohort.starts_at for cohort in self.begun}
+        starts = schedule_times(self.starts, self.first, until)
+        fresh = [Calendar(at, self.decide, self.rounds) for at in starts if at not in begun]
+        return [*fresh, *(cohort.calendar for cohort in self.begun)]
 
 
 def next_start(
@@ -80,24 +147,16 @@ def next_start(
     A live start is open for as long as its round may be played; of those that were missed after the last one,
     all are made late, or the latest, or none.
     """
-    start, last = plan.first, max(begun, default=None)
-    while plan.starting(start) is not None:
+    last = max(begun, default=None)
+    for start in schedule_times(plan.starts, plan.first):
         late = last is None or start > last
         late = late and (catch_up == "all" or (catch_up == "latest" and now - start < WEEK))
         to_come = late or now - start <= PLAY_WINDOW if live else newest is None or start > newest
         if to_come and start not in begun:
             return start
-        start += WEEK
     return None
 
 
-if TYPE_CHECKING:
-    from arena.config import Cadence
-    from arena.config.sections import RunSection
-
-SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
-"""What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
-TICK = timedelta(microseconds=1)
 JOB_NAMES = ("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "retention", "backup")
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
@@ -112,19 +171,11 @@ class Job:
 
     def following(self, at: datetime) -> datetime:
         """The first time after an instant at which it is due."""
-        return _fires(self.cadence, at + TICK)
+        return next(schedule_times(self.cadence, at + TICK))
 
     def latest(self, at: datetime) -> datetime:
         """The last time until an instant at which it was due; the ones before are made up for by it."""
         return self.following(at) - (self.cadence.every or WEEK)
-
-
-class JobTrigger(Protocol):
-    """What is used of APScheduler's triggers, whose package has no types."""
-
-    def get_next_fire_time(self, previous: None, now: datetime) -> datetime:
-        """The first time that isn't before an instant."""
-        ...
 
 
 def configured_jobs(run: "RunSection") -> list[Job]:
@@ -145,37 +196,21 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
     return latest if latest > last.due_at else None
 
 
+def job_schedule(job: Job, last: JobState | None) -> Schedule:
+    """By what a job that isn't due now will be: its cadence, or once after a pause where it has failed."""
+    return retry_at(last) if last is not None and last.failures else job.cadence
+
+
 def next_job_time(job: Job, last: JobState | None, now: datetime) -> datetime:
     """When a job that isn't due now will be."""
-    return retry_at(last) if last is not None and last.failures else job.following(now)
+    schedule = job_schedule(job, last)
+    return schedule if isinstance(schedule, datetime) else job.following(now)
 
 
 def retry_at(last: JobState) -> datetime:
     """When something that has failed is tried again: after pauses that grow."""
     ended = last.ended_at or last.started_at
     return ended + min(FIRST_PAUSE * (1 << min(last.failures - 1, 16)), LONGEST_PAUSE)
-
-
-def _fires(cadence: "Cadence", at: datetime) -> datetime:
-    return _trigger(cadence).get_next_fire_time(None, at).astimezone(UTC)
-
-
-def _trigger(cadence: "Cadence") -> JobTrigger:
-    """APScheduler's trigger of a cadence: weekdays by name, for its numbers are not cron's, and in UTC."""
-    if cadence.weekly is not None:
-        from apscheduler.triggers.cron import CronTrigger
-
-        start = cadence.weekly
-        hour, minute = start.time.hour, start.time.minute
-        weekly: JobTrigger = CronTrigger(day_of_week=start.weekday, hour=hour, minute=minute, timezone=UTC)
-        return weekly
-    if cadence.every is None:
-        raise ValueError("a job that is turned off is never due")
-    from apscheduler.triggers.interval import IntervalTrigger
-
-    length = int(cadence.every.total_seconds())
-    regular: JobTrigger = IntervalTrigger(seconds=length, start_date=SUNDAY, timezone=UTC)
-    return regular
 
 
 KEEP_DECIDING = 5
@@ -204,11 +239,11 @@ CohortStarts = Sequence[tuple[int, datetime]]
 def expected_rounds(one: OpenCohort, starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
     """The rounds that a cohort is to decide as things are: number and time, until newer cohorts take over."""
     newer = sorted(at for number, at in starts if number > one.number)
-    times = [(number + 1, one.starts_at + number * one.every) for number in range(one.rounds)]
     ends = [at for at in (one.paused_at, one.stopped_at) if at is not None]
     if len(newer) >= keep:
         ends.append(newer[keep - 1])
-    return list(takewhile(lambda round: all(round[1] < end for end in ends), times))
+    times = schedule_times(Calendar(one.starts_at, one.every, one.rounds), one.starts_at)
+    return list(enumerate(takewhile(lambda at: all(at < end for end in ends), times), 1))
 
 
 def next_round_time(rounds: Collection[datetime], expected: Expected, now: datetime) -> datetime | None:

@@ -1,6 +1,6 @@
 """What is due of the cohorts, by their calendars and by what the record says was done. All of it is pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -8,8 +8,16 @@ from itertools import islice
 from typing import Literal
 
 from arena.cohorts.cohort import deciding_numbers, round_number_at
-from arena.cohorts.schedule import PLAY_WINDOW, TICK, WEEK, Plan, retry_at
-from arena.record.model.cohort import JobState
+from arena.cohorts.schedule import (
+    PLAY_WINDOW,
+    TICK,
+    Plan,
+    Schedule,
+    next_time,
+    retry_at,
+    schedule_times,
+)
+from arena.record.model.cohort import Calendar, JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 
@@ -55,13 +63,13 @@ class MissedRound:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """What of the cohorts is due, in order; when there will be something next; what is passed over.
+    """What of the cohorts is due, in order; by which schedules there will be more; what is passed over.
 
     It is `over` when no cohort is open and none will start. `next_round` is the next time to decide or start.
     """
 
     due: tuple[Due, ...]
-    next_at: datetime | None
+    schedules: Mapping[str, Schedule]
     next_round: datetime | None
     missed: tuple[MissedRound, ...]
     over: bool
@@ -88,17 +96,31 @@ class DueSituation:
         return [course for course in self.courses if course.stored.ended_at is None]
 
     @cached_property
-    def calendar(self) -> list[datetime]:
-        """All times at which a cohort decides that is open, or was then."""
-        looked = [course.looked or course.stored.cohort.starts_at for course in self.open]
-        since = min(looked, default=self.now)
-        found = set[datetime]()
+    def since(self) -> datetime:
+        """When the open cohort was looked at that was not looked at for the longest time."""
+        looked = (course.looked or course.stored.cohort.starts_at for course in self.open)
+        return min(looked, default=self.now)
+
+    @property
+    def ahead(self) -> datetime:
+        """The first instant at which one may still decide: after now, and not before the last look."""
+        return max(self.now + TICK, self.since)
+
+    @cached_property
+    def calendars(self) -> dict[str, Calendar]:
+        """When each cohort decides that is open, or was when the others were looked at."""
+        found = dict[str, Calendar]()
         for stored in (course.stored for course in self.courses):
-            ended = stored.ended_at
-            if ended is None or ended >= since:
-                times = map(stored.cohort.decides_at, range(1, stored.cohort.rounds + 1))
-                found.update(at for at in times if at >= since and (ended is None or at <= ended))
-        return sorted(found)
+            if stored.ended_at is None or stored.ended_at >= self.since:
+                calendar = stored.cohort.calendar.until(stored.ended_at)
+                found[f"cohort {stored.cohort.number}"] = calendar
+        return found
+
+    @cached_property
+    def past(self) -> list[datetime]:
+        """The times until now at which one of them decides."""
+        walks = (schedule_times(one, self.since, self.now) for one in self.calendars.values())
+        return sorted({at for times in walks for at in times})
 
 
 def due_work(situation: DueSituation) -> DueWork:
@@ -110,12 +132,13 @@ def due_work(situation: DueSituation) -> DueWork:
         due += [] if found is None else [found]
         missed += passed
     due.sort(key=lambda one: (one.at, one.stored.cohort.number if one.stored else 0))
-    now, coming = situation.now, next(starts_after(situation), None)
-    decisions = [at for at in situation.calendar if at > now][:1] + ([] if coming is None else [coming])
-    later = [one.after for one in due if one.after is not None and one.after > now] + decisions
-    over = not situation.open and coming is None and not due
-    next_round = min(decisions, default=None)
-    return DueWork(tuple(due), min(later, default=None), next_round, tuple(missed), over)
+    now, calendars = situation.now, {"start": situation.plan.starts} | situation.calendars
+    start = next_time(situation.plan.starts, now)
+    rounds = (next(schedule_times(one, situation.ahead), None) for one in situation.calendars.values())
+    waits = {f"{one.name} again": one.after for one in due if one.after is not None and one.after > now}
+    over = not situation.open and start is None and not due
+    next_round = min((at for at in (start, *rounds) if at is not None), default=None)
+    return DueWork(tuple(due), {**calendars, **waits}, next_round, tuple(missed), over)
 
 
 def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRound]]:
@@ -130,22 +153,12 @@ def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRoun
     looked = [course.looked for course in situation.courses if course.looked is not None]
     last = max([*begun, *([] if situation.live else looked)], default=None)
     taken = {cohort.starts_at for cohort in cohorts}
-    times = [at for at in _weeks(plan, now) if plan.starting(at) and (last is None or at > last)]
+    times = list(schedule_times(plan.starts, plan.first if last is None else last + TICK, now))
     times = [at for at in times if at not in taken]
     if not situation.live:
         return times[:1], []
     chosen = _caught_up(times, situation)
     return chosen[:1], [MissedRound(at) for at in times if at not in chosen]
-
-
-def starts_after(situation: DueSituation) -> Iterator[datetime]:
-    """The starts to come."""
-    plan, at = situation.plan, situation.plan.first
-    if at <= situation.now:
-        at += (situation.now - at) // WEEK * WEEK + WEEK
-    while plan.starting(at):
-        yield at
-        at += WEEK
 
 
 def cohort_due(course: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
@@ -169,8 +182,9 @@ def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, st
         found.append(
             (one.at, f"{whose}{STEP_WORDS[one.step]}, {'due now' if one.after is None else 'tried again'}")
         )
-    starts = list(islice(starts_after(situation), most))
-    for at in sorted({*starts, *(at for at in situation.calendar if at > now)})[:most]:
+    starts = list(islice(schedule_times(situation.plan.starts, now + TICK), most))
+    walks = (schedule_times(one, situation.ahead) for one in situation.calendars.values())
+    for at in sorted({*starts, *(at for times in walks for at in islice(times, most))})[:most]:
         words = ["a cohort starts"] if at in starts else []
         deciders = (one.stored for one in situation.open if round_to_decide(one.stored, at, situation))
         words += [f"cohort {stored.cohort.number} decides" for stored in deciders]
@@ -196,11 +210,6 @@ def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation)
     )
 
 
-def _weeks(plan: Plan, until: datetime) -> list[datetime]:
-    """The times at which a cohort may start, up to an instant."""
-    return [plan.first + number * WEEK for number in range(max(0, (until - plan.first) // WEEK + 1))]
-
-
 def _caught_up(times: Sequence[datetime], situation: DueSituation) -> list[datetime]:
     """Those of the times that are due which are not passed over. Within the window nothing was missed."""
     match situation.catch_up:
@@ -216,9 +225,7 @@ def _coming(course: CohortProgress, situation: DueSituation) -> tuple[Due | None
     """The first time since the last look at which a cohort decides or is tracked, up to now."""
     stored, since = course.stored, course.looked
     first = stored.cohort.starts_at
-    times = [
-        at for at in situation.calendar if first <= at <= situation.now and (since is None or at > since)
-    ]
+    times = [at for at in situation.past if first <= at and (since is None or at > since)]
     numbers = {at: round_to_decide(stored, at, situation) for at in times}
     if stored.cohort.stamp != "live":
         return (_at(stored, times[0], numbers[times[0]]) if times else None), []

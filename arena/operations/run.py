@@ -11,7 +11,7 @@ from functools import partial
 
 from arena.clock import Clock, PretendedClock, sleep_unless_stopped, timer
 from arena.cohorts.freeze import plan_of, stamp_of
-from arena.cohorts.schedule import Job, configured_jobs, job_due_at, next_job_time
+from arena.cohorts.schedule import Job, configured_jobs, job_due_at, job_schedule, next_job_time, next_of
 from arena.config import Config
 from arena.error_text import error_text
 from arena.errors import ArenaError
@@ -28,6 +28,7 @@ from arena.operations.incidents import monitoring, note_job, note_missed, note_p
 from arena.operations.jobs import JobContext, LastLook, StepOutcome, Stopped, do_job, do_step, end_cohorts
 from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
+from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
 from arena.record.model.cohort import REHEARSAL, JobState
 from arena.record.model.lease import holder_name, is_gone
 from arena.record.queries.progress import read_progress
@@ -67,10 +68,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class LeaderRun:
-    """A run that is on duty: its clock, and where things are done."""
+    """A run that leads: its clock, what wakes it, and where things are done."""
 
     run: Run
     clock: Clock
+    wake: Wake
     site: JobContext
 
 
@@ -110,9 +112,12 @@ async def _work(run: Run, record: Record, me: str) -> None:
     """Open the doors and do what is due, until told to stop."""
     clock = run.open_clock()
     run.board.now = clock.now()
+    wake: Wake = SchedulerWake()
     if isinstance(clock, PretendedClock):
         record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
+        wake = SimulatedWake(clock)
     async with AsyncExitStack() as stack:
+        stack.callback(wake.close)
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
             dispatch = open_dispatch(run.config, partial(_alone, run))
@@ -121,7 +126,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
         venue = open_venue(run.config, report=quarantined.append)
         stack.push_async_callback(venue.close)
         source = VenueSource(run.config.markets.venue, stamp_of(run.config))
-        shift = LeaderRun(run, clock, JobContext(run.config, world, record, source, venue, quarantined))
+        shift = LeaderRun(run, clock, wake, JobContext(run.config, world, record, source, venue, quarantined))
         ears = monitoring(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
         await stack.enter_async_context(ears)
         _say(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")
@@ -160,7 +165,7 @@ async def run_step(shift: LeaderRun) -> bool:
     if waiting:
         await sleep_unless_stopped(BUSY, run.stop.asked)
         return True
-    return await _sleep(todo, states, shift)
+    return await _sleep(todo, states, now, shift)
 
 
 def _situation(shift: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
@@ -192,18 +197,18 @@ def _task_order(piece: DueTask) -> tuple[bool, datetime, int]:
     return piece.name == "catalogue", piece.at, piece.place
 
 
-async def _sleep(todo: DueWork, states: Mapping[str, JobState], shift: LeaderRun) -> bool:
+async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, shift: LeaderRun) -> bool:
     """Until the next thing is due; False when none will be."""
-    run, now = shift.run, shift.clock.now()
+    run = shift.run
     if todo.over:
         _say(run, "over", "every round has been played, and nothing is open")
         return False
-    coming = [next_job_time(job, states.get(job.name), now) for job in configured_jobs(run.config.run)]
-    coming += [] if todo.next_at is None else [todo.next_at]
-    if not coming:
+    jobs = {job.name: job_schedule(job, states.get(job.name)) for job in configured_jobs(run.config.run)}
+    schedules = {**todo.schedules, **jobs}
+    if next_of(schedules, now) is None:
         _say(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
         return False
-    await shift.clock.sleep_until(min(coming), run.stop.asked)
+    await shift.wake.wait(schedules, now, run.stop.asked)
     return True
 
 

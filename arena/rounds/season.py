@@ -129,14 +129,14 @@ def due_round_number(stored: StoredCohort, at: datetime, record: Record) -> int 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
     """Start the cohort that the plan wants at that time, once."""
     begun = {stored.cohort.starts_at for stored in record.cohorts()}
-    if plan.starting(at) is not None and at not in begun:
+    if plan.starts.number_at(at) is not None and at not in begun:
         begin_cohort(at, plan, record)
 
 
 def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
     """Start the next cohort; where the schedule starts one at that time, it is that one."""
     planned, texts = plan.freeze(len(record.cohorts()) + 1, at)
-    cohort = replace(planned, by_hand=plan.starting(at) is None)
+    cohort = replace(planned, by_hand=plan.starts.number_at(at) is None)
     deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
     record.write(add_cohort, cohort, texts, deposits)
     return cohort
@@ -215,7 +215,7 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
 def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
     newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
-    decides = plan.starting(at) is not None or any(round_number_at(x.cohort, at) for x in cohorts)
+    decides = plan.starts.number_at(at) is not None or any(round_number_at(x.cohort, at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:
         near = plan.next_after(at)

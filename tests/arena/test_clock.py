@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.clock import PretendedClock, SystemClock, now, sleep_unless_stopped, timer
+from arena.clock import PretendedClock, sleep_unless_stopped, timer
 from arena.errors import ArenaError
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -57,16 +57,15 @@ def test_a_file_without_a_time_is_refused_with_the_mend(tmp_path: Path) -> None:
         assert (refused.value.code, "2026-01-04T00:00Z" in refused.value.hint) == ("no_clock", True)
 
 
-def test_who_waits_by_the_real_clock_wakes_as_soon_as_told_to_stop() -> None:
+def test_who_waits_wakes_as_soon_as_told_to_stop() -> None:
     async def told() -> float:
         stop, began = asyncio.Event(), timer()
         asyncio.get_running_loop().call_later(0.01, stop.set)
-        await SystemClock().sleep_until(now() + HOUR, stop)
         await sleep_unless_stopped(HOUR, stop)
         return timer() - began
 
     assert asyncio.run(told()) < HOUR.total_seconds()
 
 
-def test_the_real_clock_does_not_wait_for_what_is_past() -> None:
-    asyncio.run(asyncio.wait_for(SystemClock().sleep_until(now() - HOUR, asyncio.Event()), 60))
+def test_nobody_waits_for_what_is_past() -> None:
+    asyncio.run(asyncio.wait_for(sleep_unless_stopped(-HOUR, asyncio.Event()), 60))

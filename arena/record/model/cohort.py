@@ -26,6 +26,30 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
+class Calendar:
+    """Times that are equally far apart, from the first one on: so many, or without end."""
+
+    first: datetime
+    every: timedelta
+    count: int | None = None
+
+    def number_at(self, at: datetime) -> int | None:
+        """The number of a time, from 1 on; None when it is none of them."""
+        passed = at - self.first
+        if passed < timedelta() or passed % self.every:
+            return None
+        number = passed // self.every + 1
+        return number if self.count is None or number <= self.count else None
+
+    def until(self, end: datetime | None) -> "Calendar":
+        """The same, without the times after an instant."""
+        if end is None:
+            return self
+        begun = max(0, (end - self.first) // self.every + 1)
+        return Calendar(self.first, self.every, begun if self.count is None else min(self.count, begun))
+
+
+@dataclass(frozen=True, slots=True)
 class Cohort:
     """One start with fresh bankrolls: everything that must not change while it plays.
 
@@ -53,6 +77,11 @@ class Cohort:
     guard: Guard = field(default_factory=Guard)
     config_hash: str = ""
     by_hand: bool = False
+
+    @property
+    def calendar(self) -> Calendar:
+        """When it decides."""
+        return Calendar(self.starts_at, self.every, self.rounds)
 
     def decides_at(self, number: int) -> datetime:
         """When round `number` (from 1) is decided."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohorts.schedule import Plan
+from arena.cohorts.schedule import Plan, next_of
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
 from arena.record.model.cohort import Cohort, JobState
 from arena.record.queries.cohorts import StoredCohort
@@ -74,7 +74,8 @@ def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due(
     assert steps(due_work(at_work(NOW))) == [("start", "start", 0)]
     assert steps(due_work(at_work(NOW, course(cohort())))) == [("cohort 1", "play", 0)]
     between = due_work(at_work(NOW + DAY, course(cohort(), played(1))))
-    assert (between.due, between.next_at, between.next_round) == ((), NOW + WEEK, NOW + WEEK)
+    assert (between.due, between.next_round) == ((), NOW + WEEK)
+    assert next_of(between.schedules, NOW + DAY) == NOW + WEEK
     assert steps(due_work(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
 
 
@@ -153,7 +154,7 @@ def test_failed_turns_are_tried_again_with_growing_pauses_until_their_time_is_ov
     once = tried("cohort 1", NOW, at, 4)
     waits = due_work(at_work(at, course(cohort(), left), jobs=[once]))
     assert [one.after for one in waits.due] == [at + timedelta(minutes=8)]
-    assert waits.next_at == at + timedelta(minutes=8)
+    assert next_of(waits.schedules, at) == at + timedelta(minutes=8)
     almost = tried("cohort 1", NOW, NOW + 7 * HOUR, 9)
     last = due_work(at_work(NOW + 7 * HOUR, course(cohort(), left), jobs=[almost]))
     over = NOW + 7 * HOUR + timedelta(microseconds=1)  # six hours after the prices were looked at
@@ -255,7 +256,8 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
     assert all(last < one.at <= now for one in found.due)
     assert all(last < one.at <= now for one in found.missed)
     assert len(found.due) <= 1
-    assert found.next_at is None or found.next_at > now
+    coming = next_of(found.schedules, now)
+    assert coming is None or coming > now
     if not found.due:
         left = [at for at in map(cohort().decides_at, range(1, 6)) if last < at <= now]
         assert not left or (real and policy == "none")

@@ -21,11 +21,11 @@ def a_plan(rounds: int = 5, count: int | None = 3, decide: timedelta = WEEK) -> 
 
 def test_a_cohort_starts_every_week_until_the_count_is_full() -> None:
     times = [SUNDAY - WEEK, SUNDAY, SUNDAY + WEEK, SUNDAY + 2 * WEEK, SUNDAY + 3 * WEEK]
-    assert [a_plan().starting(at) for at in times] == [None, 1, 2, 3, None]
+    assert [a_plan().starts.number_at(at) for at in times] == [None, 1, 2, 3, None]
 
 
 def test_between_starts_nobody_starts() -> None:
-    assert a_plan().starting(SUNDAY + timedelta(days=3)) is None
+    assert a_plan().starts.number_at(SUNDAY + timedelta(days=3)) is None
 
 
 def test_three_cohorts_of_five_rounds_make_seven_decision_times() -> None:

@@ -1,0 +1,228 @@
+"""What wakes `arena run`: APScheduler by the real clock, a walk by a pretended one, at the same instants."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from apscheduler.schedulers import base
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.clock import SystemClock, now
+from arena.cohorts import schedule
+from arena.cohorts.schedule import (
+    JOB_NAMES,
+    Job,
+    Plan,
+    Schedule,
+    job_schedule,
+    next_of,
+    schedule_times,
+    trigger,
+)
+from arena.config import cadence, load
+from arena.errors import ArenaError
+from arena.operations import wake
+from arena.operations.due import DueSituation, due_work
+from arena.operations.jobs import JOB_FUNCTIONS, JobContext
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run, run
+from arena.operations.wake import SchedulerWake, keep_jobs
+from arena.record.model.cohort import Calendar, JobState
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.progress import BegunRound, CohortProgress
+from arena.record.record import Record
+from tests.arena.little_world import a_cohort, live
+from tests.builders import NOW
+
+SECOND, HOUR, DAY, WEEK = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+WAITS = 60
+"""Seconds after which a test that nothing wakes has failed."""
+
+instants = st.datetimes(datetime(2020, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC)).map(  # noqa: DTZ001
+    lambda at: at.replace(microsecond=0)
+)
+calendars = st.builds(
+    Calendar, instants, st.integers(10, 2_000_000).map(lambda n: n * SECOND), st.none() | st.integers(1, 60)
+)
+cadences = st.sampled_from(
+    ["10s", "15m", "1h", "6h", "1d", "1w", "90m", "mon 00:00", "sun 04:00", "sat 23:59"]
+)
+schedules = st.dictionaries(
+    st.text("abcdef", min_size=1, max_size=3),
+    calendars | cadences.map(cadence) | instants,
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(calendar=calendars, at=instants)
+def test_a_calendar_walked_by_its_trigger_is_the_calendar_that_was_frozen(
+    calendar: Calendar, at: datetime
+) -> None:
+    count = min(calendar.count or 20, 20)
+    found = list(schedule_times(calendar, calendar.first, calendar.first + (count - 1) * calendar.every))
+    assert found == [calendar.first + number * calendar.every for number in range(count)]
+    assert [calendar.number_at(time) for time in found] == list(range(1, count + 1))
+    since = max(calendar.first, at - 3 * calendar.every)
+    assert list(schedule_times(calendar.until(at), since)) == list(schedule_times(calendar, since, at))
+
+
+def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
+    failed = JobState("cohort 1", NOW, NOW, NOW, failures=3)
+    left = BegunRound(1, NOW, NOW, done=False, failed=1)
+    course = CohortProgress(
+        StoredCohort(1, live(a_cohort(["ann"])), {"ann": 1}, None, None, None), (left,), NOW
+    )
+    plan = Plan(NOW, WEEK, 5, 3, 5, freeze=lambda number, at: (a_cohort([]), {}))
+    found = due_work(DueSituation(plan, [course], {"cohort 1": failed}, True, "latest", NOW)).schedules
+    assert found == {
+        "start": Calendar(NOW, WEEK, 3),
+        "cohort 1": Calendar(NOW, WEEK, 5),
+        "cohort 1 again": NOW + timedelta(minutes=4),
+    }
+    ways = [(cadence("1h"), None), (cadence("sun 04:00"), None), (cadence("1h"), failed)]
+    jobs = [[job_schedule(Job(name, each), last) for name in JOB_NAMES] for each, last in ways]
+    made = [{type(trigger(one)).__name__ for one in group} for group in (found.values(), *jobs)]
+    assert made == [{"IntervalTrigger", "DateTrigger"}, {"IntervalTrigger"}, {"CronTrigger"}, {"DateTrigger"}]
+
+
+def walked(schedules: Mapping[str, Schedule], at: datetime, most: int) -> list[datetime]:
+    """The next times, as simulated time has them."""
+    found = list[datetime]()
+    while len(found) < most and (coming := next_of(schedules, at)) is not None:
+        found.append(at := coming)
+    return found
+
+
+async def scheduled(schedules: Mapping[str, Schedule], at: datetime, most: int) -> list[datetime]:
+    """The next times at which APScheduler wakes by a clock that goes from one of its jobs to the next."""
+    woken, reading = asyncio.Event(), at
+
+    class Reading(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return reading
+
+    async def wake_up() -> None:
+        woken.set()
+
+    found, scheduler = list[datetime](), AsyncIOScheduler(timezone=UTC)
+    with patch.object(base, "datetime", Reading):
+        scheduler.start()
+        keep_jobs(scheduler, schedules, at, wake_up)
+        while len(found) < most and (jobs := scheduler.get_jobs()):
+            reading = min(job.next_run_time for job in jobs)
+            scheduler.wakeup()
+            await asyncio.wait_for(woken.wait(), WAITS)
+            woken.clear()
+            found.append(reading)
+        scheduler.shutdown(wait=False)
+        await asyncio.sleep(0)
+    return found
+
+
+@given(schedules=schedules, at=instants)
+def test_the_scheduler_and_simulated_time_have_the_same_instants(
+    schedules: Mapping[str, Schedule], at: datetime
+) -> None:
+    assert asyncio.run(scheduled(schedules, at, 12)) == walked(schedules, at, 12)
+
+
+@pytest.fixture
+def patient() -> Iterator[None]:
+    """Nobody looks up by himself."""
+    with patch.object(wake, "LONGEST_SLEEP", DAY):
+        yield
+
+
+def waiting(use: Callable[[SchedulerWake, asyncio.Event], Any]) -> None:
+    """Use a waiter on the real clock, and close it."""
+
+    async def used() -> None:
+        waits = SchedulerWake()
+        try:
+            await asyncio.wait_for(use(waits, asyncio.Event()), WAITS)
+        finally:
+            waits.close()
+
+    asyncio.run(used())
+
+
+@pytest.mark.usefixtures("patient")
+def test_on_the_real_clock_the_scheduler_wakes_at_each_time_and_not_before() -> None:
+    async def use(waits: SchedulerWake, stop: asyncio.Event) -> None:
+        begun = now()
+        every: Mapping[str, Schedule] = {"soon": begun + SECOND / 20, "each": Calendar(begun, SECOND)}
+        for _ in range(3):
+            at = now()
+            coming = next_of(every, at)
+            assert coming is not None
+            await waits.wait(every, at, stop)
+            assert now() >= coming
+
+    waiting(use)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_time_that_came_while_other_things_were_done_is_not_lost() -> None:
+    async def use(waits: SchedulerWake, stop: asyncio.Event) -> None:
+        begun = now()
+        await waits.wait({"daily": Calendar(begun - SECOND, DAY)}, begun - 2 * SECOND, stop)
+        both: Mapping[str, Schedule] = {"daily": Calendar(begun - SECOND, DAY), "soon": now() + SECOND / 20}
+        await waits.wait(both, now(), stop)
+        assert {job.id for job in waits.scheduler.get_jobs()} == {"daily"}
+        waits.woken.set()  # as a job does that runs while the loop is at work
+        await waits.wait(both, now(), stop)
+
+    waiting(use)
+
+
+@pytest.mark.usefixtures("patient")
+def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no_job() -> None:
+    async def use(waits: SchedulerWake, stop: asyncio.Event) -> None:
+        stop.set()
+        await waits.wait({"daily": Calendar(now(), DAY), "weekly": cadence("sun 04:00")}, now(), stop)
+        jobs = {job.id: job.next_run_time for job in waits.scheduler.get_jobs()}
+        await waits.wait({"weekly": cadence("sun 04:00"), "later": now() + DAY}, now(), stop)
+        left = {job.id: job.next_run_time for job in waits.scheduler.get_jobs()}
+        assert (set(jobs), set(left)) == ({"daily", "weekly"}, {"weekly", "later"})
+        assert left["weekly"] == jobs["weekly"]
+
+    waiting(use)
+
+
+CONFIG = """\
+markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
+cohorts: {first: 2100-01-03}
+run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, boards: off, scores: off, backup: off}
+agents:
+  - kind: market
+"""
+
+
+@pytest.mark.usefixtures("patient")
+def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    record, events = Record.open(str(tmp_path / "arena.db")), list[str]()
+
+    async def marks(_site: JobContext, _at: datetime) -> str:
+        if len(events) < 3:
+            raise ArenaError("broken", "not yet")
+        return "at last"
+
+    def tell(event: RunEvent) -> None:
+        events.append(event.kind)
+        if event.kind == "job":
+            running.stop.signal()
+
+    running = Run(load(tmp_path / "config.yaml"), record, SystemClock, tell)
+    with patch.dict(JOB_FUNCTIONS, marks=marks), patch.object(schedule, "FIRST_PAUSE", SECOND / 20):
+        asyncio.run(asyncio.wait_for(run(running), WAITS))
+    record.close()
+    assert events == ["started", "failed", "failed", "job"]
