@@ -1,15 +1,19 @@
 """What `arena dashboard` starts: Streamlit, and the first page is loaded while the browser is on its way."""
 
+import sys
 import threading
 import time
 from importlib import import_module
+from pathlib import Path
 
 from streamlit import runtime
 from streamlit.components.v2 import manifest_scanner
-from streamlit.web.cli import main
+from streamlit.web.cli import main as streamlit
 
 from markets.garbage_collection import gc_paused, gc_seldom
 
+APP = Path(__file__).parent / "app.py"
+"""The file that Streamlit runs."""
 SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
 
@@ -34,8 +38,9 @@ def seek_no_components() -> None:
     manifest_scanner.scan_component_manifests = lambda *_: []
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the pages until told to end; where to listen and the like are the program's arguments."""
     seek_no_components()
     threading.Thread(target=load_first_page, daemon=True).start()
     with gc_seldom():
-        main(prog_name="streamlit")
+        streamlit(["run", str(APP), *sys.argv[1:]], prog_name="streamlit")

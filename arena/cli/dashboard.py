@@ -3,12 +3,13 @@
 While a dashboard is open, what it shows is worked out again whenever it has become stale.
 """
 
-import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -67,6 +68,8 @@ def keep_up(address: str) -> None:
         record.close()
 
 
+PAGES = "arena.pages"
+"""The group of entry points by which the pages' programs are known: pyproject.toml has them."""
 PORT = 8501
 PATIENCE = 10
 
@@ -131,7 +134,7 @@ def dashboard(
 
 def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:
     """Run the dashboard on a record, whose config may be known, until it is stopped."""
-    command = [sys.executable, "-m", "dashboard.serve", "run", str(page()), *listening(where), *FLAGS]
+    command = [*page_command("dashboard"), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
     server = subprocess.Popen(command, env=environment(address, config), stdout=subprocess.DEVNULL)
     told = end_with(server)
@@ -192,7 +195,7 @@ def _found_at(where: ListenAddress) -> str:
 
 def environment(address: str, config: Path | None = None) -> dict[str, str]:
     """Ours, with record and config named, our own packages found first, and the web out of reach."""
-    home = str(page().parent.parent)
+    home = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     ours = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
     shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
@@ -209,9 +212,14 @@ def _end(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-def page() -> Path:
-    """The file that Streamlit runs."""
-    found = importlib.util.find_spec("dashboard")
-    if found is None or found.origin is None:
-        raise ArenaError("no_dashboard", "the dashboard is not installed", "install paper-arena whole")
-    return Path(found.origin).parent / "app.py"
+def page_command(name: str) -> list[str]:
+    """What starts a program of the pages, `dashboard` or `report`, in a process of its own.
+
+    It is looked up by its name among the entry points of what is installed: nothing of it is imported here.
+    """
+    found = next(iter(entry_points(group=PAGES, name=name)), None)
+    if found is None or find_spec(found.module.partition(".")[0]) is None:
+        hint = "install paper-arena whole; after an update of its source, by `make setup`"
+        raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
+    start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
+    return [sys.executable, "-c", start]

@@ -3,14 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Annotated, Any
 
 import typer
 
-from arena.cli.dashboard import environment
+from arena.cli.dashboard import environment, page_command
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, progress
 from arena.errors import ArenaError, count_text
@@ -65,7 +64,7 @@ def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
 
 def draw(address: str, file: Path, cohort: int | None) -> dict[str, Any]:
     """What the process says in the end, while a bar follows what it says on the way."""
-    command = [sys.executable, "-m", "dashboard.report", address, str(file)]
+    command = [*page_command("report"), address, str(file)]
     command += [] if cohort is None else ["--cohort", str(cohort)]
     found: dict[str, Any] = {}
     with progress("Drawing the charts") as moved, TemporaryFile("w+") as complaints:

@@ -9,6 +9,8 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.component_manager import BidiComponentManager
 
+from arena.cli import dashboard
+from arena.errors import ArenaError
 from dashboard.serve import seek_no_components
 from tests.dashboard.serving import serving
 
@@ -54,3 +56,17 @@ def test_the_first_page_waits_for_nothing_that_it_has_no_use_for() -> None:
     asked += f"print([name for name in {LATER} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
+
+
+def test_the_programs_of_the_pages_are_there_under_their_names() -> None:
+    found = {point.name: callable(point.load()) for point in metadata.entry_points(group=dashboard.PAGES)}
+    assert found == {"dashboard": True, "report": True}
+
+
+def test_an_arena_without_the_dashboard_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ArenaError, match="not installed"):
+        dashboard.page_command("poster")
+    monkeypatch.setattr(dashboard, "find_spec", lambda name: None)
+    with pytest.raises(ArenaError, match="not installed") as refused:
+        dashboard.page_command("report")
+    assert refused.value.code == "no_dashboard"

@@ -1,4 +1,4 @@
-"""What `arena report` runs: record and file come as arguments; how far it is, and errors, go out as lines."""
+"""What `arena report` starts: record and file are its arguments; how far it is, and errors, go out as lines."""
 
 import json
 import sys
@@ -35,7 +35,3 @@ def main() -> int:
         return 1
     tell(agents=len(facts.ranking.rows), cohorts=len(facts.lines))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
