@@ -1,4 +1,4 @@
-"""What `arena report` starts: record and file are its arguments; how far it is, and errors, go out as lines."""
+"""What `arena report` starts: record and file are arguments; how far it is, and errors, go out as lines."""
 
 import json
 import sys
