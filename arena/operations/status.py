@@ -145,10 +145,7 @@ PRICE_JOBS = ("quotes", "catalogue")
 
 
 def status_source(
-    record: "Record",
-    config: "Config",
-    now: Callable[[], datetime],
-    me: str = "",
+    record: "Record", config: "Config", now: Callable[[], datetime], me: str = ""
 ) -> Callable[[], Status]:
     """What looks up the status of a config's record each time it is called, from any thread."""
 
@@ -164,18 +161,12 @@ def read_status_by_config(
     connection: "Connection", now: datetime, config: "Config | None", me: str = "", pretended: bool = False
 ) -> Status:
     """How an arena stands at a time by its config; by its record alone, where there is none."""
-    began = next((starts_at for _, starts_at in operations.read_cohort_starts(connection)), None)
-    return read_status(connection, now, _expected_by_config(config, now, began, me), pretended)
-
-
-def _expected_by_config(config: "Config | None", now: datetime, began: datetime | None, me: str) -> Expected:
     if config is None:
-        return Expected()
-    from arena.cohorts.freeze import (
-        expected_of,  # with all that cohorts are made of: not for those who have no config
-    )
+        return read_status(connection, now, Expected(), pretended)
+    from arena.cohorts.freeze import expected_of  # loads all that cohorts are made of
 
-    return expected_of(config, now, began, me)
+    began = next((starts_at for _, starts_at in operations.read_cohort_starts(connection)), None)
+    return read_status(connection, now, expected_of(config, now, began, me), pretended)
 
 
 def read_status(
