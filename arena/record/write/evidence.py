@@ -58,14 +58,11 @@ def add_evidence(
     counts = {"found": gathered.found, "dropped": dropped}
     fact = digest({"cohort": place[0], "round": place[1], "items": items} | counts)
     gathering_id = insert_one(connection, GatheringRow.__table__, round_id=round_id, **counts, hash=fact)
-    _add_articles(connection, list(articles.values()))
+    if articles:
+        insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert
+        unless_stored = insert(ArticleRow.__table__).on_conflict_do_nothing(index_elements=["hash"])
+        connection.execute(unless_stored, list(articles.values()))
     insert_rows(connection, EvidenceRow.__table__, [{"gathering_id": gathering_id} | row for row in rows])
-
-
-def _add_articles(connection: Connection, rows: TableRows) -> None:
-    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(ArticleRow.__table__)
-    if rows:
-        connection.execute(add.on_conflict_do_nothing(index_elements=["hash"]), rows)
 
 
 def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple[Article, ...]]:

@@ -50,9 +50,7 @@ def read_rollup(connection: Connection, name: str) -> Rollup | None:
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
     """Write them in place of what was there under their names."""
     connection.execute(delete(RollupRow).where(col(RollupRow.name).in_([each.name for each in rollups])))
-    connection.execute(insert(RollupRow.__table__), [_row(each) for each in rollups])
-
-
-def _row(rollup: Rollup) -> dict[str, Any]:
-    columns = {"name": rollup.name, "basis": rollup.basis, "made_at": rollup.made_at}
-    return columns | {"body": canonical(rollup.body)}
+    rows = [
+        {"name": x.name, "basis": x.basis, "made_at": x.made_at, "body": canonical(x.body)} for x in rollups
+    ]
+    connection.execute(insert(RollupRow.__table__), rows)
