@@ -1,9 +1,4 @@
-"""An agent in parts, for JSON and as a table.
-
-One agent in depth, for JSON and in words.
-
-All that is known of one agent, in words. What a provider says of itself is shown as text.
-"""
+"""One agent in depth, for JSON and in words. What a provider says of itself is shown as text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,6 +10,7 @@ from arena.cli.output import print_table, program
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
+    from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
     from arena.scores.profiles.detailed_profile import AgentSlice
     from arena.scores.rules.reliability.calibration_slices import CalibrationSlice
 
@@ -71,9 +67,6 @@ def say_parts(data: Mapping[str, Any]) -> None:
     print_table([data["by"], *(title for title, _, _ in COLUMNS)], rows)
     print(f"{LEGEND}\n")
 
-
-if TYPE_CHECKING:
-    from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 
 MOST = 3
 """So many events are named that may still cost or bring money."""

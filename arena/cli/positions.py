@@ -1,7 +1,4 @@
-"""`arena positions`: what agents hold, what it cost, and what it made.
-
-Positions as a table that fits the terminal.
-"""
+"""`arena positions`: what agents hold, what it cost, and what it made, in a table that fits the terminal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from arena.errors import ArenaError
 from markets.millionths import decimal
 
 if TYPE_CHECKING:
+    from arena.record.schema.database import Connection
     from arena.scores.positions import Position, PositionGroup
 
 GAP, EDGES = 3, 2
@@ -169,11 +167,6 @@ FORMS: Mapping[str, Forms] = {
     },
 }
 """For each kind of line, its columns and how their cells are written."""
-
-
-if TYPE_CHECKING:
-    from arena.record.schema.database import Connection
-    from arena.scores.positions import Position, PositionGroup
 
 
 class PositionsBy(StrEnum):

@@ -1,7 +1,4 @@
-"""`arena score`: anyone's forecasts, scored from a file.
-
-A text that a command is given as a file.
-"""
+"""`arena score`: anyone's forecasts, scored from a file."""
 
 import sys
 from dataclasses import asdict

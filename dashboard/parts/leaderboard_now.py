@@ -11,7 +11,7 @@ from arena.record.queries.turns import TurnActivity
 from arena.scores.cache import CacheEntry
 from arena.scores.profiles.rank_moves import RankMove, RankMoves
 from dashboard.links import link
-from dashboard.queries.activity import activity
+from dashboard.queries.leaderboard import activity
 from dashboard.queries.status import arena_status
 from dashboard.source import RecordSource
 from dashboard.times import moment

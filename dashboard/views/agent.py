@@ -13,7 +13,7 @@ from dashboard.palette import AgentLook, looks
 from dashboard.parts import agent_forecasts, agent_money, agent_record, agent_running, agent_top
 from dashboard.queries import agent as queries
 from dashboard.queries.agent import AgentPage
-from dashboard.queries.order import by_leaderboard
+from dashboard.queries.leaderboard import by_leaderboard
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
 from dashboard.words import code, plain

@@ -16,7 +16,7 @@ from dashboard.lead import stamps
 from dashboard.links import go
 from dashboard.palette import AgentLook, looks
 from dashboard.queries.duel import duels
-from dashboard.queries.order import by_leaderboard
+from dashboard.queries.leaderboard import by_leaderboard
 from dashboard.queries.season import season
 from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource

@@ -1,5 +1,5 @@
 """Forecasts that come as a file, of anyone and without an arena: read strictly, and scored.
 
-`cells` cuts a CSV text, `reading` says what its cells mean, `table` checks the rows against each other;
-`board` scores them, and `cup` plays a tournament with them.
+`csv_columns` cuts a CSV text and says what its cells mean, `forecasts` checks the rows against each other,
+`scores` scores them, and `tournament` plays a tournament with them.
 """

@@ -1,7 +1,4 @@
-"""A CSV text as columns of texts, with the line that each row stands in.
-
-What the cells of a file mean: names, numbers from 0 to 1, times; a cell that means nothing is named.
-"""
+"""A CSV text as columns of names, shares and times; a cell that means nothing is named by its line."""
 
 import csv
 from collections.abc import Collection, Iterator, Sequence

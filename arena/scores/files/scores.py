@@ -1,7 +1,4 @@
-"""The board of a file of forecasts: every rule that its columns allow, and in notes what they don't.
-
-What a reader of a board must know: what was not scored, and what a column more would tell.
-"""
+"""The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,9 +1,4 @@
-"""A tournament's file: its form, its prizes, and where its forecasts are.
-
-The forecasts of a tournament: a table in which what is said may be a probability or a density.
-
-A tournament played: every question scored, and the board with its prizes.
-"""
+"""A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
