@@ -107,7 +107,8 @@ Decided = list[TurnUnderClaim]
 
 def bet(arena: Arena) -> None:
     """Every agent's decision: 500 bets executed, posted, written in one transaction, and read back."""
-    keep(arena, decided(arena))
+    for turn in decided(arena):  # a transaction each
+        arena.record.add_turns(1, (1, 1), [turn], "bench")
     arena.record.holdings(arena.stored.id)
 
 
@@ -130,12 +131,6 @@ def decided(arena: Arena) -> Decided:
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
         turns.append(TurnUnderClaim(key, tokens[key], turn))
     return turns
-
-
-def keep(arena: Arena, turns: Decided) -> None:
-    """Write turns into the record, a transaction each."""
-    for turn in turns:
-        arena.record.add_turns(1, (1, 1), [turn], "bench")
 
 
 def mark(arena: Arena) -> None:

@@ -169,17 +169,15 @@ def settle_resolved(ends: Mapping[MarketId, Resolution], holdings: Holdings, at:
     pays nobody and keeps no other from being paid.
     """
     open_lots = [key for key in holdings.lots if key[0] in ends and key not in holdings.settled]
-    outdated = [key for key, paid in holdings.settled.items() if _is_newer_version(ends.get(key[0]), paid)]
+    outdated = [
+        k for k, paid in holdings.settled.items() if k[0] in ends and ends[k[0]].version > paid.version
+    ]
     if not (open_lots or outdated):
         return []
     account, entries = Account(holdings), list[Entry]()
     for key in sorted([*open_lots, *outdated]):
         entries += _settle_lot(account, key, ends[key[0]], at)
     return entries
-
-
-def _is_newer_version(end: Resolution | None, paid: Settlement) -> bool:
-    return end is not None and end.version > paid.version
 
 
 def _settle_lot(account: Account, key: LotKey, resolution: Resolution, at: datetime) -> list[Entry]:

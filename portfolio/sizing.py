@@ -41,7 +41,8 @@ def quarter_kelly(
         stake = min(kelly, worth(base, rules.max_bet), left)
         if stake >= max(rules.min_bet, 1):
             left -= stake
-            bets.append(Bet(edge.market_id, edge.side, stake, reason=_reason(edge)))
+            reason = f"believes {edge.belief / ONE:.3f} against a price of {edge.price / ONE:.3f}"
+            bets.append(Bet(edge.market_id, edge.side, stake, reason=reason))
     return tuple(bets)
 
 
@@ -89,7 +90,3 @@ def _room(cash: int, spent: int, rules: Rules) -> int:
         return worth(cash, rules.max_bet) - spent
     base = cash - spent if rules.base == "running" else cash
     return min(worth(base, rules.max_bet), cash - spent)
-
-
-def _reason(edge: _Edge) -> str:
-    return f"believes {edge.belief / ONE:.3f} against a price of {edge.price / ONE:.3f}"

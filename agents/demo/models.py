@@ -69,18 +69,14 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
     text = next((message.content for message in messages if message.role == "user"), "")
     today = _TODAY.search(text)
     day = date.fromisoformat(today[1]) if today else date.min
-    topics = tuple(_topic(block, day) for block in _offered(text))
+    offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
+    topics = tuple(_topic(block, day) for block in offered.split("\n### ")[1:])
     cash, limits = _CASH.search(text), _LIMITS.search(text)
     if cash is None or limits is None:
         return PromptReading(topics)
     return PromptReading(
         topics, _dollars(cash[1]), _dollars(limits[1]), _dollars(limits[2]), tuple(_POSITION.findall(text))
     )
-
-
-def _offered(text: str) -> list[str]:
-    """The part of the text that belongs to each market on offer, its short name in the first line."""
-    return f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0].split("\n### ")[1:]
 
 
 def _topic(block: str, today: date) -> PromptMarket:

@@ -95,7 +95,8 @@ class HttpClient:
                 if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
                     raise self._error(path, trouble) from None
             attempt += 1
-            self._hold(wait)
+            # nobody asks for so many seconds: trouble for one is trouble for all
+            self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
     async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> Any:
         """One request; a limit on the whole of it, since a body may also drip for ever."""
@@ -133,10 +134,6 @@ class HttpClient:
         self._free_at = turn + self._gap
         if turn > now:
             await self._sleep(turn - now)
-
-    def _hold(self, wait: float) -> None:
-        """Nobody asks for so many seconds: trouble for one is trouble for all."""
-        self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
     def _error(self, path: str, trouble: _RequestError) -> VenueError:
         whom = ascii(self._base_url) if trouble.code == "bad_url" else httpx.URL(self._base_url).host
