@@ -311,9 +311,7 @@ def test_evidence_is_that_of_the_round_or_gathered_and_not_kept(tmp_path: Path) 
     for _ in range(3):
         said(tmp_path, "round")
     record = (tmp_path / "arena.db").read_bytes()
-    other = NEWS.replace(
-        "[FoundArticle(", "[] and [FoundArticle("
-    )  # now it has nothing, and what was kept is shown
+    other = NEWS.replace("[FoundArticle(", "[] and [FoundArticle(")  # nothing new: the kept one is shown
     (tmp_path / "extensions" / "research" / "paper.py").write_text(other, "utf-8")
     assert (read(), read("--at", "2026-01-04")) == ({0.500001}, {0.5})
     assert (tmp_path / "arena.db").read_bytes() == record
