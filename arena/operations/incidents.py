@@ -15,7 +15,6 @@ from typing import Protocol
 
 from arena.clock import now as this_instant
 from arena.config import Config, environment
-from arena.error_text import error_text, redact_keys
 from arena.errors import ArenaError
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
@@ -32,6 +31,7 @@ from arena.record.model.incident import (
 )
 from arena.record.record import Record
 from arena.record.write.operations import add_incidents, end_incidents, read_round_ends
+from arena.rounds.error_text import error_text, redact_keys
 from arena.rounds.round import VenueUnavailable
 from arena.verify import Difference
 from markets.venue import VenueError

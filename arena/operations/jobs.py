@@ -12,7 +12,6 @@ from typing import Any
 from arena.cohorts.cohort import newest_numbers
 from arena.cohorts.freeze import plan_of
 from arena.config import Config
-from arena.error_text import error_text
 from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
 from arena.record.files.backup import Backup
@@ -25,6 +24,7 @@ from arena.record.schema.database import open_read_only
 from arena.record.write.listings import add_quotes, prune_quotes
 from arena.record.write.operations import LeaseLost
 from arena.record.write.sync import VenueSource, last_synced_at
+from arena.rounds.error_text import error_text
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
 from arena.rounds.sync import sync_resolutions, sync_venue

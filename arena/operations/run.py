@@ -13,7 +13,6 @@ from arena.clock import Clock, PretendedClock, sleep_unless_stopped, timer
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import Job, configured_jobs, job_due_at, job_schedule, next_job_time, next_of
 from arena.config import Config
-from arena.error_text import error_text
 from arena.errors import ArenaError
 from arena.operations.due import (
     ROUND_STEPS,
@@ -36,6 +35,7 @@ from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
 from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
+from arena.rounds.error_text import error_text
 from arena.rounds.open_world import open_dispatch, open_world
 from markets.venue import QuarantinedRecord
 

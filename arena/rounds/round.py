@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from arena.cohorts.cohort import seed_for
-from arena.error_text import error_text
 from arena.errors import ArenaError
 from arena.record.model.cohort import RoundReport, Turn
 from arena.record.model.lease import LEASE_LENGTH
@@ -27,6 +26,7 @@ from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot, put_marks
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.turns import claim_turns
+from arena.rounds.error_text import error_text
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import World

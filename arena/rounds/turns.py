@@ -14,7 +14,6 @@ from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
 from arena.cohorts.schedule import PLAY_WINDOW
-from arena.error_text import redact_keys, unexpected_error_text
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import LEASE_LENGTH, heartbeat, is_gone
 from arena.record.model.reservation import Payer, ReservationRequest
@@ -31,6 +30,7 @@ from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.evidence import read_evidence
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
 from portfolio.execute import execute_at, is_out

@@ -8,11 +8,11 @@ from typing import Any
 
 from arena.cohorts.freeze import code_version
 from arena.config import Config
-from arena.error_text import error_text
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_rounds, read_taken_at
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob, open_queue, queue_address, run_worker
+from arena.rounds.error_text import error_text
 from arena.rounds.open_world import open_world
 from arena.rounds.turns import is_late, play_turns
 from arena.rounds.world import World
