@@ -1,11 +1,13 @@
 """The small record, built once; each test that changes it has a copy of its own."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from arena.record.record import Record
+from arena.record.schema import database
 from tests.arena.full_record import build
 
 
@@ -29,3 +31,28 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy(built: Path, tmp_path: Path) -> Path:
     """A copy of the small record."""
     return Path(shutil.copy(built, tmp_path / "record.db"))
+
+
+LATER = """
+from alembic import op
+
+revision = "9999"
+down_revision = "{version}"
+
+
+def upgrade() -> None:
+    op.create_index("ix_entry_ref", "entry", ["ref"])
+"""
+
+
+@pytest.fixture
+def older_version(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The version of today's records, in an arena that has a later one: there they are of an older arena."""
+    version = database.newest_schema_version()
+    folder = tmp_path_factory.mktemp("later") / "migrations"
+    shutil.copytree(database.MIGRATIONS, folder)
+    (folder / "versions" / "9999_later.py").write_text(LATER.format(version=version), "utf-8")
+    monkeypatch.setattr(database, "MIGRATIONS", folder)
+    database.schema_versions.cache_clear()
+    yield version
+    database.schema_versions.cache_clear()

@@ -349,11 +349,10 @@ def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Pat
 def test_the_code_is_told_where_it_changes_after_an_upgrade_in_mid_cohort(
     tmp_path: Path,
 ) -> None:
-    """Two weeks were played at an older schema, by version 1; then the record was brought up to date."""
+    """Two weeks were played by version 1 of a former arena; then the record was carried over."""
     path = old_record(tmp_path / "record.db")
     write(tmp_path)
     here = partial(said, tmp_path, "--database", str(path))
-    assert "older arena" in run(tmp_path, "cohorts", "list", "--database", str(path)).output
     record = Record.open(str(path))
     play_on(Season(record, version="2"), range(2, 5))
     record.close()

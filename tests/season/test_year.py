@@ -43,7 +43,7 @@ def befell(stage: Stage, found: dict[str, Any]) -> None:
     assert all(ended for _, ended in found["ended"])
     with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
         assert schema_version(connection) == newest_schema_version()
-    assert len(list((folder / "backups").iterdir())) == 1, "the upgrade made one"
+    assert len(list((folder / "backups").iterdir())) == 1, "the one before the record was carried over"
     late = "SELECT count(*) FROM round JOIN snapshot ON snapshot.id = snapshot_id WHERE taken_at > round.at"
     assert rows(folder, late) > [(0,)], "the venue was down at a round's time"
     said = " ".join(words for (words,) in rows(folder, "SELECT DISTINCT error_message FROM call") if words)

@@ -21,7 +21,6 @@ from agents.demo.models import answer
 from agents.model import Message
 from arena.clock import PretendedClock
 from markets.simulation.settings import Settings
-from tests.arena.record.downgraded import of_version
 from tests.provider.replies import Asked, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.paid import question, stored_questions
@@ -62,7 +61,7 @@ OLD, NEW = "blind", "hasty"
 class Year:
     """How much is played, and when what happens. Times are counted from its first Sunday.
 
-    The record is `upgraded` from the first schema; a model is `retired`, and then `removed` from the config;
+    The record is `carried_over` from a former arena, a model `retired`, and then `removed` from the config;
     another one is `added`; the venue and the provider are down for a while.
     """
 
@@ -71,7 +70,7 @@ class Year:
     within: timedelta
     looks: str
     world: Settings
-    upgraded: timedelta
+    carried_over: timedelta
     retired: timedelta
     removed: timedelta
     added: timedelta
@@ -160,14 +159,13 @@ class Stage:
         text = CONFIG.format(agents=blocks + RULES, days=self.year.within // DAY, year=self.year, **place)
         (self.folder / "config.yaml").write_text(text, "utf-8")
 
-    def upgrade(self) -> None:
-        """Up to now it was an arena of the first schema that kept the record; `arena db upgrade` follows."""
-        record = self.folder / "arena.db"
-        old = of_version(record, str(self.folder / "old.db"), "0001")
+    def carry_over(self) -> None:
+        """Up to now it was a former arena that kept the record; its export is what this one goes on from."""
+        self.command("db", "backup")
+        self.command("export", "season.zip")
         for left in self.folder.glob("arena.db*"):
             left.unlink()
-        Path(old).rename(record)
-        self.command("db", "upgrade")
+        self.command("import", "season.zip")
 
     def play(self, folder: Path, kills: Sequence[datetime] = (), chance: Random | None = None) -> None:
         """The whole year, in a new folder; what is killed, or stopped for a change, is started again."""
@@ -176,7 +174,7 @@ class Stage:
         self.folder, self.memory, self.lives = folder, [], 0
         year, names = self.year, ("sharp", OLD)
         mishaps = [
-            Act(SUNDAY + year.upgraded, self.upgrade),
+            Act(SUNDAY + year.carried_over, self.carry_over),
             Act(SUNDAY + year.removed, partial(self.configure, names[0])),
             Act(SUNDAY + year.added, partial(self.configure, names[0], NEW)),
         ]
@@ -257,7 +255,7 @@ SOME_WEEKS = Year(
     within=14 * DAY,
     looks="3d",
     world=Settings(weeks=7, markets=24, events=12, refund_share=0, corrected_share=0.6, corrected_days=5),
-    upgraded=4 * DAY,
+    carried_over=4 * DAY,
     retired=8 * DAY,
     removed=9 * DAY,
     added=11 * DAY,
@@ -270,7 +268,7 @@ A_YEAR = Year(
     within=60 * DAY,
     looks="1d",
     world=Settings(weeks=64, markets=240, events=100, refund_share=0, corrected_share=0.1),
-    upgraded=3 * WEEK + DAY,
+    carried_over=3 * WEEK + DAY,
     retired=5 * WEEK + DAY,
     removed=6 * WEEK + DAY,
     added=8 * WEEK + DAY,

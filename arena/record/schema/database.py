@@ -25,6 +25,8 @@ READ_ONLY_OPTION = "looking"
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 VERSION_TABLE = "alembic_version"
 """Where a database has the version of its schema."""
+FORMER_VERSIONS = ("0001", "0002", "0003", "0004")
+"""Those from before tables became classes, which nothing that was released has written."""
 UPGRADE_LOCK = 0x6172656E61
 """The lock under which a server's schema is changed."""
 TIMEOUTS = {
@@ -52,6 +54,15 @@ class OlderRecord(ArenaError):
     def __init__(self, version: str):
         message = f"the record is of an older arena (its schema is {version})"
         super().__init__("older_record", message, "`arena db upgrade` brings it up to date")
+
+
+class FormerRecord(ArenaError):
+    """The record is of an arena from before this one's first schema: it is carried over as files."""
+
+    def __init__(self, version: str):
+        message = f"the record is of a former arena (its schema is {version}), which this one can't read"
+        hint = "`arena export FILE.zip` by the version that wrote it, `arena import FILE.zip` by this one"
+        super().__init__("former_record", message, hint)
 
 
 def url_of(database: str | Path) -> URL:
@@ -191,6 +202,8 @@ def schema_version(connection: Connection) -> str | None:
         if not inspect(connection).has_table("cohort"):
             message = f"the database is another program's (its schema is {version})"
             raise ArenaError("not_a_record", message, "name another one")
+        if version in FORMER_VERSIONS:
+            raise FormerRecord(version)
         message = f"the record was written by a newer arena (its schema is {version})"
         raise ArenaError("newer_record", message, "update paper-arena, then try again")
     return version

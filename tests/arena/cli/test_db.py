@@ -87,40 +87,42 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
     assert said.startswith("new.db is as mine.db has it, and verified. 1 cohort, 1 round, 3 turns, ")
 
 
-def test_an_upgrade_makes_a_backup_first(week: Path, here: Path) -> None:
+def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: str) -> None:
     (here / "season.db").unlink()
-    of_version(week, "season.db", "0001")
+    of_version(week, "season.db", older_version)
     asked = CliRunner().invoke(app, ["verify", "--json"])
     assert json.loads(asked.stdout)["error"]["mend"] == "`arena db upgrade` brings it up to date"
     done = told("upgrade")
-    assert (done["from"], done["to"] > "0001") == ("0001", True)
+    assert (done["from"], done["to"] > older_version) == (older_version, True)
     assert told("backup", "new.db")["schema"] == done["to"]
-    assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == "0001"
+    assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == older_version
     nothing, following = run("upgrade").output.splitlines()
     assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
     assert following.endswith("arena verify")
     assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None}
 
 
-def test_an_upgrade_without_a_backup_says_so(week: Path, here: Path) -> None:
+def test_an_upgrade_without_a_backup_says_so(week: Path, here: Path, older_version: str) -> None:
     (here / "season.db").unlink()
-    of_version(week, "season.db", "0001")
+    of_version(week, "season.db", older_version)
     said = run("upgrade", "--no-backup").output
-    assert "The schema was 0001 and is " in said
+    assert f"The schema was {older_version} and is " in said
     assert "No backup was made." in said
     assert not (here / "saved").exists()
 
 
-def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(week: Path, here: Path) -> None:
+def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
+    week: Path, here: Path, older_version: str
+) -> None:
     """The upgrade is tried on the backup first."""
     (here / "season.db").unlink()
-    of_version(week, "season.db", "0001")
+    of_version(week, "season.db", older_version)
     with sqlite3.connect("season.db") as database:
         database.execute("UPDATE mark SET value = value + 1")
     database.close()
     assert told("upgrade", status=1)["error"]["code"] == "differs"
     with sqlite3.connect("season.db") as database:
-        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == (older_version,)
     database.close()
 
 

@@ -1,4 +1,4 @@
-"""Records as an arena of an older schema would have them."""
+"""Records as an arena of an older schema would have them, once there is a newer one."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def of_version(record: Path, address: str, version: str) -> str:
     """A record in a new database, without the tables and columns that came after a version of the schema."""
     engine = connect(address)
     upgrade(engine, version)
-    with open_read_only(str(record)) as source, reading(source) as here, engine.begin() as there:
+    with open_read_only(str(record), older=True) as source, reading(source) as here, engine.begin() as there:
         found = MetaData()
         found.reflect(here, only=inspect(there).get_table_names())
         for table in found.sorted_tables:

@@ -22,7 +22,7 @@ HOUR = timedelta(hours=1)
 
 
 def hash_of(path: Path) -> str:
-    with open_read_only(str(path)) as engine, reading(engine) as connection:
+    with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
         return state_hash(connection)
 
 
@@ -169,10 +169,12 @@ def test_a_folder_that_can_not_be_written_to_is_named(built: Path, tmp_path: Pat
     assert str(tmp_path / "file") in caught.value.message
 
 
-def test_a_record_of_an_older_schema_is_backed_up_as_it_is(built: Path, tmp_path: Path) -> None:
-    older = Path(of_version(built, str(tmp_path / "older.db"), "0001"))
+def test_a_record_of_an_older_schema_is_backed_up_as_it_is(
+    built: Path, tmp_path: Path, older_version: str
+) -> None:
+    older = Path(of_version(built, str(tmp_path / "older.db"), older_version))
     made = backed_up(older, tmp_path / "to")
-    assert made.content.schema == "0001"
+    assert made.content.schema == older_version
     assert made.content.state_hash == hash_of(built)
     assert names(tmp_path / "to") == [made.path.name]
     with pytest.raises(ArenaError, match="of an older arena") as caught:

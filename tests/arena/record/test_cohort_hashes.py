@@ -143,12 +143,8 @@ def test_later_rounds_settlements_and_corrections_change_no_head(
         assert max(found) == min(3, weeks + 1 - number)
 
 
-def test_an_older_record_that_is_brought_up_to_date_has_the_same_heads(whole: Heads, tmp_path: Path) -> None:
-    from arena.record.record import Record
-
-    path = old_record(tmp_path / "old.db")
-    Record.open(str(path)).close()
-    for number, found in heads_of(path).items():
+def test_a_record_of_a_former_arena_has_the_same_heads(whole: Heads, tmp_path: Path) -> None:
+    for number, found in heads_of(old_record(tmp_path / "old.db")).items():
         assert found.items() <= whole[number].items()
 
 

@@ -1,8 +1,10 @@
-"""A record of an earlier arena: it reads, verifies and hashes as before, and its season goes on."""
+"""A record of a former arena: carried over as files it is what it was, and its season goes on."""
 
 import json
 import sqlite3
+import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,10 @@ from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.codec import cohort_text
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import FORMER_VERSIONS, connect, reading
 from arena.verify import verify
 from tests.arena.full_record import Season, build, play_on
-from tests.arena.record.older import STATE_HASH, old_record
+from tests.arena.record.older import EXPORT, STATE_HASH, old_record
 
 
 @pytest.fixture
@@ -31,16 +33,35 @@ def record(path: Path) -> Iterator[Record]:
 
 def test_it_was_written_before_cohorts_froze_the_hash_of_their_config(path: Path) -> None:
     database = sqlite3.connect(path)
-    assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
     texts = [json.loads(text) for (text,) in database.execute("SELECT frozen FROM cohort")]
     database.close()
     assert len(texts) == 2
     assert not any({"config_hash", "by_hand"} & set(text) for text in texts)
 
 
-def test_it_is_not_read_before_it_is_brought_up_to_date(path: Path) -> None:
-    with pytest.raises(ArenaError, match="older arena"):
-        connect(path, read_only=True)
+def test_the_export_is_of_the_schema_before_this_one() -> None:
+    with zipfile.ZipFile(EXPORT) as archive:
+        assert json.loads(archive.read("manifest.json"))["schema"] == FORMER_VERSIONS[-1]
+
+
+@pytest.mark.parametrize("version", FORMER_VERSIONS)
+def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("UPDATE alembic_version SET version_num = ?", (version,))
+        database.commit()
+    before = copy.read_bytes()
+    for opened in (
+        lambda: connect(copy, read_only=True),
+        lambda: connect(copy, read_only=True, older=True),
+        lambda: Record.open(str(copy)),
+        lambda: Record.join(str(copy)),
+    ):
+        with pytest.raises(ArenaError, match=f"its schema is {version}") as caught:
+            opened()
+        assert caught.value.code == "former_record"
+        assert "arena export" in caught.value.hint
+        assert "arena import" in caught.value.hint
+    assert copy.read_bytes() == before
 
 
 def test_it_verifies_and_has_the_hash_that_it_had(record: Record) -> None:

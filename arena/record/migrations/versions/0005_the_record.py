@@ -1,0 +1,112 @@
+"""The record: the tables as the code declares them, and the triggers that keep facts as they were written."""
+
+from alembic import op
+
+from arena.record.schema.tables import METADATA
+
+revision = "0005"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+FACTS = (
+    "prompt",
+    "entrant",
+    "market",
+    "market_version",
+    "snapshot",
+    "snapshot_item",
+    "resolution",
+    "article",
+    "gathering",
+    "evidence",
+    "call",
+    "forecast",
+    "rejection",
+    "fill",
+    "fill_level",
+    "entry",
+    "sync",
+    "sighting",
+    "prune",
+)
+"""Never changed and never deleted."""
+
+GUARDED = {
+    "cohort": "OLD.ended_at IS NULL AND NEW.id = OLD.id AND NEW.number = OLD.number "
+    "AND NEW.starts_at = OLD.starts_at AND NEW.frozen = OLD.frozen AND NEW.hash = OLD.hash "
+    "AND (OLD.stopped_at IS NULL OR (NEW.stopped_at IS NOT NULL AND NEW.stopped_at = OLD.stopped_at))",
+    "round": "OLD.done = 0 AND NEW.id = OLD.id AND NEW.cohort_id = OLD.cohort_id "
+    "AND NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.snapshot_id = OLD.snapshot_id",
+    "turn": "OLD.verdict = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
+    "AND NEW.entrant_id = OLD.entrant_id",
+    "set_aside": "NEW.id = OLD.id AND NEW.venue = OLD.venue AND NEW.record = OLD.record "
+    "AND NEW.kind = OLD.kind AND NEW.code = OLD.code AND NEW.first_seen_at = OLD.first_seen_at "
+    "AND NEW.last_seen_at >= OLD.last_seen_at AND NEW.times > OLD.times",
+    "quote": None,
+}
+"""Changed only as the condition allows; deleted never, but for quotes."""
+
+PRUNED = (
+    "EXISTS (SELECT 1 FROM prune JOIN quote AS later ON later.market_id = OLD.market_id "
+    "WHERE OLD.at < prune.older_than AND later.at < prune.older_than "
+    "AND (later.at > OLD.at OR (later.at = OLD.at AND later.id > OLD.id)))"
+)
+"""A quote may go once it is said so, if another follows it that stays. Foreign keys keep what is used."""
+
+
+FROZEN = {
+    "cohort": "SELECT 1 FROM cohort WHERE id = NEW.id OR number = NEW.number",
+    "entrant": "SELECT 1 FROM entrant WHERE id = NEW.id "
+    "OR (cohort_id = NEW.cohort_id AND (position = NEW.position OR name = NEW.name))",
+    "prompt": "SELECT 1 FROM prompt WHERE hash = NEW.hash",
+}
+"""What SQLite's INSERT OR REPLACE would put another row in place of, without asking the guard of deletes."""
+
+
+def _triggers(dialect: str) -> list[str]:
+    rules: list[tuple[str, str, str | None]] = [(table, "UPDATE", None) for table in FACTS]
+    rules += [(table, "UPDATE", allowed) for table, allowed in GUARDED.items()]
+    rules += [(table, "DELETE", None) for table in (*FACTS, "cohort", "round", "turn", "set_aside")]
+    rules.append(("quote", "DELETE", PRUNED))
+    make = _postgresql if dialect == "postgresql" else _sqlite
+    made = [statement for rule in rules for statement in make(*rule)]
+    return made if dialect == "postgresql" else [*made, *map(_no_replacement, FROZEN)]
+
+
+def _sqlite(table: str, action: str, allowed: str | None) -> list[str]:
+    when = f" WHEN NOT ({allowed})" if allowed else ""
+    return [
+        f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}{when} "
+        f"BEGIN SELECT RAISE(ABORT, '{table}: the record is append-only'); END"
+    ]
+
+
+def _postgresql(table: str, action: str, allowed: str | None) -> list[str]:
+    name, row = f"{table}_no_{action.lower()}", "OLD" if action == "DELETE" else "NEW"
+    refuse = f"RAISE EXCEPTION '{table}: the record is append-only';"
+    body = f"IF NOT ({allowed}) THEN {refuse} END IF; RETURN {row};" if allowed else refuse
+    return [
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$",
+        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}" FOR EACH ROW EXECUTE FUNCTION {name}()',
+    ]
+
+
+def _no_replacement(table: str) -> str:
+    """The words of the constraint come first, for whom they mean that another process was quicker."""
+    words = f"UNIQUE constraint failed: {table}: the record is append-only"
+    return (
+        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+        f"WHEN EXISTS ({FROZEN[table]}) BEGIN SELECT RAISE(ABORT, '{words}'); END"
+    )
+
+
+def upgrade() -> None:
+    connection = op.get_bind()
+    METADATA.create_all(connection)
+    for statement in _triggers(connection.dialect.name):
+        op.execute(statement)
+
+
+def downgrade() -> None:
+    raise NotImplementedError("a record is never taken back to an older schema: restore a backup")
