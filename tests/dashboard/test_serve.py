@@ -43,7 +43,6 @@ def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
 LATER = (
     "altair",
     "pandas",
-    "sqlalchemy.orm",
     "arena.config.model",
     "arena.rounds.round",
     "dashboard.views.market",
