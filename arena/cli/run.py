@@ -82,14 +82,21 @@ def run(
         raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
     with logger(log, quiet, as_json) as tell, redirect_stdout(sys.stderr):  # an extension may print
         done = play(settings, once, open_clock, tell)
-    board = done.board
+    progress = done.progress
     if as_json:
-        print_json({"rounds": board.rounds, "turns": board.turns, "jobs": board.jobs, "failed": board.failed})
+        print_json(
+            {
+                "rounds": progress.rounds,
+                "turns": progress.turns,
+                "jobs": progress.jobs,
+                "failed": progress.failed,
+            }
+        )
     elif not quiet:
-        print(f"Stopped: {board.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
+        print(f"Stopped: {progress.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
-    if once and board.failed:
+    if once and progress.failed:
         raise typer.Exit(2)
 
 
@@ -119,7 +126,7 @@ def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: 
 
     record = Record.open(config.database)
     running = Run(config, record, open_clock, tell.told, once)
-    tell.watch(running.board, record)
+    tell.watch(running.progress, record)
     try:
         with gc_seldom():
             asyncio.run(season())

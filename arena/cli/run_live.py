@@ -30,13 +30,13 @@ class LiveStatus:
     """What is shown, and what it is made from."""
 
     screen: Live
-    board: RunProgress = field(default_factory=RunProgress)
+    progress: RunProgress = field(default_factory=RunProgress)
     record: "Record | None" = None
     figures: RunFigures = field(default_factory=RunFigures)
 
-    def watch(self, board: RunProgress, record: "Record") -> None:
+    def watch(self, progress: RunProgress, record: "Record") -> None:
         """Show how this run stands."""
-        self.board, self.record = board, record
+        self.progress, self.record = progress, record
 
     def told(self, event: RunEvent) -> None:
         """A line above the status, and the status anew."""
@@ -47,23 +47,23 @@ class LiveStatus:
 
     def __rich__(self) -> RenderableType:
         """The status."""
-        return drawn(self.board, self.figures)
+        return drawn(self.progress, self.figures)
 
 
-def drawn(board: RunProgress, found: RunFigures) -> Table:
+def drawn(progress: RunProgress, found: RunFigures) -> Table:
     """How a run stands, as a table of two columns."""
     table = Table.grid(padding=(0, 2))
-    job, none = board.next_job, "none to come" if board.now else "–"
+    job, none = progress.next_job, "none to come" if progress.now else "–"
     rows = [
-        ("now", f"{board.now:{SHORT}} UTC, {board.doing or 'waiting'}" if board.now else "starting"),
-        ("next round", f"{board.next_round:{SHORT}} UTC" if board.next_round else none),
+        ("now", f"{progress.now:{SHORT}} UTC, {progress.doing or 'waiting'}" if progress.now else "starting"),
+        ("next round", f"{progress.next_round:{SHORT}} UTC" if progress.next_round else none),
         ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
-        ("last round", plain(board.last_round) or "none yet"),
+        ("last round", plain(progress.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
         ("held", f"{count_text(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
-        *([("workers", "none is there: turns are played here")] if board.alone else []),
-        ("done", board.summary()),
-        *(("went wrong", plain(words)) for words in board.errors),
+        *([("workers", "none is there: turns are played here")] if progress.alone else []),
+        ("done", progress.summary()),
+        *(("went wrong", plain(words)) for words in progress.errors),
     ]
     for name, words in rows:
         table.add_row(Text(name, style="bold"), Text(words))

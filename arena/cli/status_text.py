@@ -55,11 +55,11 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _leader(status: Status) -> str:
-    duty = status.duty
-    if duty is None:
+    leader = status.leader
+    if leader is None:
         return "nobody: arena run plays every round in its time"
-    who = f"process {duty.process} on {duty.host}"
-    return who if duty.alive else f"nobody; {who} was until {duty.until:%Y-%m-%d %H:%M} UTC"
+    who = f"process {leader.process} on {leader.host}"
+    return who if leader.alive else f"nobody; {who} was until {leader.until:%Y-%m-%d %H:%M} UTC"
 
 
 def _last(rounds: Sequence[RoundState]) -> str:

@@ -51,17 +51,17 @@ class HealthServer:
     source: Callable[[], Status]
     patience: float = PATIENCE
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    found: Status | None = None
+    status: Status | None = None
     looked_at: float = 0.0
-    guests: set["asyncio.Task[None]"] = field(default_factory=set)
+    connections: set["asyncio.Task[None]"] = field(default_factory=set)
 
     async def look(self) -> Status:
         """The status, no older than a moment."""
         async with self.lock:
             now = asyncio.get_running_loop().time()
-            if self.found is None or now - self.looked_at > FRESH:
-                self.found, self.looked_at = await asyncio.to_thread(self.source), now
-            return self.found
+            if self.status is None or now - self.looked_at > FRESH:
+                self.status, self.looked_at = await asyncio.to_thread(self.source), now
+            return self.status
 
     async def answer(self, path: str) -> HttpResponse:
         """The page of a path."""
@@ -78,16 +78,16 @@ class HealthServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request and its answer, in bounded time."""
         task = asyncio.current_task()
-        if task is None or len(self.guests) >= MOST_AT_ONCE:
+        if task is None or len(self.connections) >= MOST_AT_ONCE:
             writer.transport.abort()
             return
-        self.guests.add(task)
+        self.connections.add(task)
         try:
             await self._respond(reader, writer)
         except (OSError, TimeoutError):
             writer.transport.abort()  # it hung up, or would not take its answer
         finally:
-            self.guests.discard(task)
+            self.connections.discard(task)
             writer.close()
 
     async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -127,19 +127,19 @@ async def serve_health(
     if not endpoint:
         yield None
         return
-    desk = HealthServer(source, patience)
+    health = HealthServer(source, patience)
     try:
-        server = await asyncio.start_server(desk.serve, endpoint.host, endpoint.port, limit=MOST_BYTES)
+        server = await asyncio.start_server(health.serve, endpoint.host, endpoint.port, limit=MOST_BYTES)
     except OSError as error:
         raise _cannot_listen(endpoint, error) from error
     try:
         yield Endpoint(endpoint.host, server.sockets[0].getsockname()[1])
     finally:
         server.close()
-        guests = list(desk.guests)
-        for guest in guests:
+        connections = list(health.connections)
+        for guest in connections:
             guest.cancel()
-        await asyncio.gather(*guests, return_exceptions=True)
+        await asyncio.gather(*connections, return_exceptions=True)
 
 
 def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:

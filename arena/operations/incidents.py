@@ -1,9 +1,7 @@
-"""Noting what an operator should hear of: each function may be called as often as one likes.
+"""Incidents: what an operator should hear of is written to the record, and from there sent to the webhook.
 
-What is noted already is not noted again. What lasts, such as an outage, ends when it is over, and the next
-one is told again.
-
-What `arena run` keeps up beside its work: the health endpoint, and the messages to the webhook.
+Each function may be called as often as one likes: an incident that is there is not written again. One that
+lasts, such as an outage, ends when it is over, and the next one is reported again.
 """
 
 import asyncio

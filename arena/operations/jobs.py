@@ -1,6 +1,6 @@
 """What the jobs of `arena run` do between rounds, each at its scheduled time. Done twice, they do nothing.
 
-One thing that is due, done: a cohort's start, round or look, or a job.
+Beside them the one function that does whatever is due: a cohort's start, its round or snapshot, or a job.
 """
 
 import asyncio
@@ -55,51 +55,51 @@ class JobContext:
         return self.world.now() if source.stamp == "live" else at
 
 
-async def catalogue(site: JobContext, at: datetime) -> str:
+async def catalogue(context: JobContext, at: datetime) -> str:
     """Read all that the config's venue has on offer, without asking how markets ended."""
-    when, last = site.when(site.source, at), site.record.read(last_synced_at, site.source)
+    when, last = context.when(context.source, at), context.record.read(last_synced_at, context.source)
     if last is not None and last >= when:
         return "read already"
-    site.quarantined.clear()
+    context.quarantined.clear()
     synced = (
-        await sync_venue(site.venue, site.source, site.record, when, site.quarantined, ends=False)
+        await sync_venue(context.venue, context.source, context.record, when, context.quarantined, ends=False)
     ).synced
     markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
     return f"{markets}, {synced.new:,} new, {prices}"
 
 
-async def quotes(site: JobContext, at: datetime) -> str:
+async def quotes(context: JobContext, at: datetime) -> str:
     """Read the prices of all markets that were shown or are held, and of which no end is known."""
-    asked = site.record.read(read_followed_markets, at)
+    asked = context.record.read(read_followed_markets, at)
     known = set(asked)
 
     async def look(source: VenueSource, venue: Venue) -> int:
-        told = await venue.listings(site.when(source, at), asked)
-        known_listings = [listing for listing in told if listing.market.id in known]
-        return len(site.record.write(add_quotes, known_listings).fresh)
+        listings = await venue.listings(context.when(source, at), asked)
+        known_listings = [listing for listing in listings if listing.market.id in known]
+        return len(context.record.write(add_quotes, known_listings).fresh)
 
-    fresh = await _at_every_venue(site, at, look) if asked else 0
+    fresh = await _at_every_venue(context, at, look) if asked else 0
     return f"{count_text(len(asked), 'market')}, {count_text(fresh, 'new price')}"
 
 
-async def resolutions(site: JobContext, at: datetime) -> str:
+async def resolutions(context: JobContext, at: datetime) -> str:
     """Ask how markets ended that were played, or have lost their price."""
 
     async def look(source: VenueSource, venue: Venue) -> int:
-        return await sync_resolutions(venue, source, site.record, site.when(source, at))
+        return await sync_resolutions(venue, source, context.record, context.when(source, at))
 
-    return f"{count_text(await _at_every_venue(site, at, look), 'new end')}"
+    return f"{count_text(await _at_every_venue(context, at, look), 'new end')}"
 
 
-async def marks(site: JobContext, at: datetime) -> str:
+async def marks(context: JobContext, at: datetime) -> str:
     """Settle and value every open cohort that has nothing earlier to do."""
     done, troubles = 0, list[str]()
-    for stored in open_cohorts(site.record):
+    for stored in open_cohorts(context.record):
         number = stored.cohort.number
-        if number in site.blocked or not _behind(stored, at, site.record):
+        if number in context.blocked or not _behind(stored, at, context.record):
             continue
         try:
-            await track_cohort(stored, at, site.world, site.record)
+            await track_cohort(stored, at, context.world, context.record)
             done += 1
         except LeaseLost:
             raise
@@ -110,39 +110,39 @@ async def marks(site: JobContext, at: datetime) -> str:
     return f"{count_text(done, 'cohort')} settled and marked"
 
 
-async def boards(site: JobContext, at: datetime) -> str:
+async def boards(context: JobContext, at: datetime) -> str:
     """Bring the leaderboards up to date, where a round was played, an account marked, or a market ended."""
-    done = await asyncio.to_thread(refresh_leaderboards, site.record, at)
-    return f"{count_text(done, 'board')} worked out" if done else "nothing has changed since the last time"
+    done = await asyncio.to_thread(refresh_leaderboards, context.record, at)
+    return f"{count_text(done, 'board')} computed" if done else "nothing has changed since the last time"
 
 
-async def scores(site: JobContext, at: datetime) -> str:
+async def scores(context: JobContext, at: datetime) -> str:
     """Work out what the dashboard shows of agents in depth, where a market has ended since the last time."""
-    done = await asyncio.to_thread(refresh_cache, site.record, at)
+    done = await asyncio.to_thread(refresh_cache, context.record, at)
     return f"{count_text(done, 'figure')} worked out" if done else "nothing has changed since the last time"
 
 
-async def retention(site: JobContext, at: datetime) -> str:
+async def retention(context: JobContext, at: datetime) -> str:
     """Let quotes go that are older than the config keeps them, and that nothing stands on."""
-    edge = at - timedelta(seconds=site.config.run.keep_quotes)
-    thinned = await asyncio.to_thread(site.record.write, prune_quotes, edge, at)
+    edge = at - timedelta(seconds=context.config.run.keep_quotes)
+    thinned = await asyncio.to_thread(context.record.write, prune_quotes, edge, at)
     return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
 
-async def backup(site: JobContext, at: datetime) -> str:
+async def backup(context: JobContext, at: datetime) -> str:
     """Make a backup that is verified, named by its time; the oldest ones go."""
-    config = site.config
+    config = context.config
 
-    def told(_what: str, _done: int, _of: int | None) -> None:
-        if site.world.under_way.closed:
+    def progress(_what: str, _done: int, _of: int | None) -> None:
+        if context.world.under_way.closed:
             raise Stopped("the backup was broken off: the next start makes it")
 
-    def made() -> Backup:
+    def make() -> Backup:
         with open_read_only(config.database) as engine:
-            return make_backup(engine, config.backups, config.backup.keep, at, verified_content, told)
+            return make_backup(engine, config.backups, config.backup.keep, at, verified_content, progress)
 
-    found = await asyncio.to_thread(made)
-    return f"{found.path.name}, {found.size:,} bytes, verified; {len(found.gone)} went"
+    new = await asyncio.to_thread(make)
+    return f"{new.path.name}, {new.size:,} bytes, verified; {len(new.gone)} went"
 
 
 class Stopped(Exception):
@@ -166,11 +166,11 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 """The jobs by name; each says in a few words what it did."""
 
 
-def open_venues(site: JobContext) -> list[tuple[VenueSource, Venue]]:
+def open_venues(context: JobContext) -> list[tuple[VenueSource, Venue]]:
     """The venues of all open cohorts, each once."""
-    cohorts = [stored.cohort for stored in open_cohorts(site.record)]
+    cohorts = [stored.cohort for stored in open_cohorts(context.record)]
     found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
-    return [(VenueSource(x.venue, x.stamp), site.world.venue(x)) for x in found.values()]
+    return [(VenueSource(x.venue, x.stamp), context.world.venue(x)) for x in found.values()]
 
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
@@ -182,11 +182,11 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
 
 
 async def _at_every_venue(
-    site: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
+    context: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
     """Look at every venue, and say in the end which of them had no answer. What they set aside is kept."""
     found, faults = 0, list[tuple[str, BaseException]]()
-    for source, venue in open_venues(site):
+    for source, venue in open_venues(context):
         try:
             found += await look(source, venue)
         except ArenaError:
@@ -194,8 +194,8 @@ async def _at_every_venue(
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
             faults.append((source.venue, error))
         finally:
-            site.record.quarantine(site.world.quarantined, at)
-            site.world.quarantined.clear()
+            context.record.quarantine(context.world.quarantined, at)
+            context.world.quarantined.clear()
     if faults:
         raise Unanswered(faults)
     return found
@@ -216,17 +216,17 @@ class StepOutcome:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def do_job(name: str, at: datetime, site: JobContext) -> StepOutcome:
+async def do_job(name: str, at: datetime, context: JobContext) -> StepOutcome:
     """A job at its scheduled time."""
-    return StepOutcome(await JOB_FUNCTIONS[name](site, at))
+    return StepOutcome(await JOB_FUNCTIONS[name](context, at))
 
 
-async def do_step(due: Due, config: Config, site: JobContext) -> StepOutcome:
+async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     """What is due of the cohorts."""
     if due.stored is None:
-        return _start_step(due.at, config, site)
+        return _start_step(due.at, config, context)
     try:
-        return await _play_step(due, due.stored, site)
+        return await _play_step(due, due.stored, context)
     except ArenaError as error:
         if error.code != "busy":
             raise
@@ -256,20 +256,22 @@ def _may_be_over(course: CohortProgress) -> bool:
     return course.stored.ended_at is None and course.marked and all(round.done for round in course.rounds)
 
 
-def _start_step(at: datetime, config: Config, site: JobContext) -> StepOutcome:
+def _start_step(at: datetime, config: Config, context: JobContext) -> StepOutcome:
     """Start the cohort of a time."""
-    begin_due_cohort(at, plan_of(config, site.world.now(), site.record.first_scheduled_start()), site.record)
-    number = site.record.cohorts()[-1].cohort.number
+    begin_due_cohort(
+        at, plan_of(config, context.world.now(), context.record.first_scheduled_start()), context.record
+    )
+    number = context.record.cohorts()[-1].cohort.number
     return StepOutcome(f"cohort {number} has started", data={"cohort": number})
 
 
-async def _play_step(due: Due, stored: StoredCohort, site: JobContext) -> StepOutcome:
+async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> StepOutcome:
     number, cohort = due.number, stored.cohort.number
     if number is None:
-        await track_cohort(stored, due.at, site.world, site.record)
+        await track_cohort(stored, due.at, context.world, context.record)
         return StepOutcome("settled and marked", data={"cohort": cohort})
     play = close_round if due.step == "close" else play_round
-    report = await play(stored, number, site.world, site.record)
+    report = await play(stored, number, context.world, context.record)
     again = bool(report.failed) and due.step == "play"
     note = f"round {number}: {_turns_text(report)}"
     data = {"cohort": cohort, "round": number, "turns": len(report.turns), "failed": list(report.failed)}

@@ -1,4 +1,4 @@
-"""On duty or standing by: of all `arena run` on one record, one does what is due."""
+"""Leader or standby: of all `arena run` on one record, one does what is due."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A status as Prometheus reads it. Needs the extra `metrics_text` of the package."""
+"""A status as Prometheus reads it. Needs the extra `metrics` of the package."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -46,9 +46,9 @@ def _gauges(name: str, words: str, labels: Iterable[str], samples: Samples) -> G
 
 
 def _rounds(status: Status) -> Iterator[GaugeMetricFamily]:
-    duty = status.duty
+    leader = status.leader
     yield _gauge("health", "0 ok, 1 waiting, 2 late, 3 trouble", HEALTH_WORDS.index(status.word))
-    yield _gauge("on_duty", "1 while a scheduler is on duty", bool(duty and duty.alive))
+    yield _gauge("on_duty", "1 while a scheduler is on duty", bool(leader and leader.alive))
     yield _gauge("rounds_due", "Rounds whose time has come", status.calendar.due)
     yield _gauge("rounds_done", "Rounds that are done", status.calendar.done)
     yield _gauge("lag_seconds", "By how much the latest round is late", status.lag.total_seconds())

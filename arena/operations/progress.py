@@ -1,6 +1,6 @@
-"""What `arena run` tells while it runs, how it stands, and how it is told to stop.
+"""What `arena run` reports while it runs, and how it is asked to stop.
 
-Stopping in good order: nothing new is begun, and what is under way has some time to end.
+It stops in good order: nothing new is begun, and what is under way has some time to end.
 """
 
 import asyncio

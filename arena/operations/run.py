@@ -59,11 +59,11 @@ class Run:
     tell: OnRunEvent
     once: bool = False
     stop: StopRequest = field(default_factory=StopRequest)
-    board: RunProgress = field(default_factory=RunProgress)
-    unwritten: dict[str, JobState] = field(default_factory=dict)
-    resting: dict[str, float] = field(default_factory=dict)
+    progress: RunProgress = field(default_factory=RunProgress)
+    unwritten_states: dict[str, JobState] = field(default_factory=dict)
+    busy_until: dict[str, float] = field(default_factory=dict)
     passed: set[MissedRound] = field(default_factory=set)
-    looks: dict[int, LastLook] = field(default_factory=dict)
+    last_looks: dict[int, LastLook] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class LeaderRun:
     run: Run
     clock: Clock
     wake: Wake
-    site: JobContext
+    context: JobContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +87,20 @@ class DueTask:
 
 
 async def run(run: Run) -> None:
-    """Stand by until it is this process's duty, then do what is due; again where the duty was lost."""
+    """Stand by until this process leads, then do what is due; again where it has lost the lead."""
     me = holder_name()
     while not run.stop.asked.is_set():
         token = await _take(run, me)
         if token is None or await work_as_leader(run.record, token, lambda record: _work(run, record, me)):
             return
-        _say(run, "superseded", "another arena run has taken over")
+        _emit(run, "superseded", "another arena run has taken over")
 
 
 async def _take(run: Run, me: str) -> int | None:
     words = "another arena run is at work on this record"
     if not run.once:
-        waits = partial(_say, run, "standby", f"{words}; standing by")
-        troubled = partial(_trouble, run, "the record")
+        waits = partial(_emit, run, "standby", f"{words}; standing by")
+        troubled = partial(_emit_trouble, run, "the record")
         return await wait_to_lead(run.record, me, run.stop.asked, waits, troubled)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
@@ -111,7 +111,7 @@ async def _take(run: Run, me: str) -> int | None:
 async def _work(run: Run, record: Record, me: str) -> None:
     """Open the doors and do what is due, until told to stop."""
     clock = run.open_clock()
-    run.board.now = clock.now()
+    run.progress.now = clock.now()
     wake: Wake = SchedulerWake()
     if isinstance(clock, PretendedClock):
         record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
@@ -120,62 +120,66 @@ async def _work(run: Run, record: Record, me: str) -> None:
         stack.callback(wake.close)
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
-            dispatch = open_dispatch(run.config, partial(_alone, run))
+            dispatch = open_dispatch(run.config, partial(_emit_workers, run))
             world = replace(world, dispatch=await stack.enter_async_context(dispatch))
         quarantined: list[QuarantinedRecord] = []
         venue = open_venue(run.config, report=quarantined.append)
         stack.push_async_callback(venue.close)
         source = VenueSource(run.config.markets.venue, stamp_of(run.config))
-        shift = LeaderRun(run, clock, wake, JobContext(run.config, world, record, source, venue, quarantined))
-        ears = monitoring(run.config, run.record, clock.now, me, lambda words: _say(run, "untold", words))
-        await stack.enter_async_context(ears)
-        _say(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")
-        await work_until_stopped(_go_on(shift), run.stop, world.under_way, run.config.run.grace)
+        lead_run = LeaderRun(
+            run, clock, wake, JobContext(run.config, world, record, source, venue, quarantined)
+        )
+        monitors = monitoring(
+            run.config, run.record, clock.now, me, lambda words: _emit(run, "untold", words)
+        )
+        await stack.enter_async_context(monitors)
+        _emit(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")
+        await work_until_stopped(_step_until_over(lead_run), run.stop, world.under_way, run.config.run.grace)
 
 
-async def _go_on(shift: LeaderRun) -> None:
+async def _step_until_over(lead_run: LeaderRun) -> None:
     """Step after step, until nothing is to come. A record that can't be used is tried again."""
-    run = shift.run
+    run = lead_run.run
     while not run.stop.asked.is_set():
         try:
-            if not await run_step(shift):
+            if not await run_step(lead_run):
                 return
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it mended
-            _trouble(run, "the record", error)
+            _emit_trouble(run, "the record", error)
             if run.once:
                 return
             await sleep_unless_stopped(TROUBLED, run.stop.asked)
 
 
-async def run_step(shift: LeaderRun) -> bool:
+async def run_step(lead_run: LeaderRun) -> bool:
     """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
-    run, now = shift.run, shift.clock.now()
-    states = {**shift.site.record.read(read_jobs), **run.unwritten}
-    todo = due_work(_situation(shift, states, now))
+    run, now = lead_run.run, lead_run.clock.now()
+    states = {**lead_run.context.record.read(read_jobs), **run.unwritten_states}
+    todo = due_work(_situation(lead_run, states, now))
     waiting = due_tasks(todo, configured_jobs(run.config.run), states, now)
     _show(run, todo, states, now)
-    ready = [piece for piece in waiting if timer() >= run.resting.get(piece.name, 0.0)]
+    ready = [task for task in waiting if timer() >= run.busy_until.get(task.name, 0.0)]
     if ready:
-        await _do(min(ready, key=_task_order), todo, states, shift)
+        await _do(min(ready, key=_task_order), todo, states, lead_run)
         return True
     if run.once:
         return False
     if waiting:
         await sleep_unless_stopped(BUSY, run.stop.asked)
         return True
-    return await _sleep(todo, states, now, shift)
+    return await _sleep(todo, states, now, lead_run)
 
 
-def _situation(shift: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
+def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
     """All that decides on what is due of the cohorts. Those that are over end first."""
-    run, record = shift.run, shift.site.record
+    run, record = lead_run.run, lead_run.context.record
     config, courses = run.config, record.read(read_progress, record.line_ups)
-    if ended := end_cohorts(courses, run.looks, config.cohorts.keep_deciding, record):
+    if ended := end_cohorts(courses, run.last_looks, config.cohorts.keep_deciding, record):
         courses = record.read(read_progress, record.line_ups)
     for number in ended:
-        _say(run, "ended", f"cohort {number} has ended", cohort=number)
+        _emit(run, "ended", f"cohort {number} has ended", cohort=number)
     plan, live = plan_of(config, now, record.first_scheduled_start()), stamp_of(config) == "live"
     return DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
 
@@ -192,58 +196,60 @@ def due_tasks(
     return found
 
 
-def _task_order(piece: DueTask) -> tuple[bool, datetime, int]:
+def _task_order(task: DueTask) -> tuple[bool, datetime, int]:
     """The oldest first. A catalogue is the witness of its instant, so all other looks at it come before."""
-    return piece.name == "catalogue", piece.at, piece.place
+    return task.name == "catalogue", task.at, task.place
 
 
-async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, shift: LeaderRun) -> bool:
+async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, lead_run: LeaderRun) -> bool:
     """Until the next thing is due; False when none will be."""
-    run = shift.run
+    run = lead_run.run
     if todo.over:
-        _say(run, "over", "every round has been played, and nothing is open")
+        _emit(run, "over", "every round has been played, and nothing is open")
         return False
     jobs = {job.name: job_schedule(job, states.get(job.name)) for job in configured_jobs(run.config.run)}
     schedules = {**todo.schedules, **jobs}
     if next_of(schedules, now) is None:
-        _say(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
+        _emit(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
         return False
-    await shift.wake.wait(schedules, now, run.stop.asked)
+    await lead_run.wake.wait(schedules, now, run.stop.asked)
     return True
 
 
-async def _do(piece: DueTask, todo: DueWork, states: Mapping[str, JobState], shift: LeaderRun) -> None:
+async def _do(task: DueTask, todo: DueWork, states: Mapping[str, JobState], lead_run: LeaderRun) -> None:
     """Do one thing, and note how it went. What goes wrong is told, and tried again after a pause."""
-    run, last = shift.run, states.get(piece.name)
-    again = last is not None and (piece.due is None or last.due_at == piece.at)
+    run, last = lead_run.run, states.get(task.name)
+    again = last is not None and (task.due is None or last.due_at == task.at)
     failures = last.failures if last is not None and again else 0
-    state = JobState(piece.name, piece.at, shift.clock.now(), failures=failures)
-    _note(state, shift)
-    run.board.doing, fault = piece.name, None
+    state = JobState(task.name, task.at, lead_run.clock.now(), failures=failures)
+    _keep_state(state, lead_run)
+    run.progress.doing, fault = task.name, None
     try:
-        done = await _done(piece, todo, shift)
+        done = await _done(task, todo, lead_run)
     except LeaseLost:
         raise
     except Stopped as error:
-        _say(run, "stopped", str(error), name=piece.name)
+        _emit(run, "stopped", str(error), name=task.name)
         return
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
         done, fault = StepOutcome(error_text(error), failed=True), error
     finally:
-        run.board.doing = ""
+        run.progress.doing = ""
     if done.busy:
-        run.resting[piece.name] = timer() + BUSY.total_seconds()
+        run.busy_until[task.name] = timer() + BUSY.total_seconds()
     failures = failures + 1 if done.failed else 0
-    _note(replace(state, ended_at=shift.clock.now(), failures=failures, note=done.note), shift)
-    _tell(run, piece, done)
-    _hear(piece, fault, shift)
+    _keep_state(replace(state, ended_at=lead_run.clock.now(), failures=failures, note=done.note), lead_run)
+    _emit_outcome(run, task, done)
+    _record_fault(task, fault, lead_run)
 
 
-def _hear(piece: DueTask, fault: BaseException | None, shift: LeaderRun) -> None:
+def _record_fault(task: DueTask, fault: BaseException | None, lead_run: LeaderRun) -> None:
     """Note what the operator should hear of."""
-    run, due, now = shift.run, piece.due, shift.clock.now()
+    run, due, now = lead_run.run, task.due, lead_run.clock.now()
     if due is None:
-        _note_or_tell(run, partial(note_job, run.record, piece.name, shift.site.source.venue, now, fault))
+        _note_or_tell(
+            run, partial(note_job, run.record, task.name, lead_run.context.source.venue, now, fault)
+        )
     elif due.stored is not None and due.step in ROUND_STEPS:
         _note_or_tell(run, partial(note_played, run.record, due.stored.cohort.venue, due.at, now, fault))
 
@@ -252,75 +258,75 @@ def _note_or_tell(run: Run, note: Callable[[], None]) -> None:
     try:
         note()
     except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
-        _trouble(run, "the record", error)
+        _emit_trouble(run, "the record", error)
 
 
-async def _done(piece: DueTask, todo: DueWork, shift: LeaderRun) -> StepOutcome:
-    if piece.due is not None:
-        return await do_step(piece.due, shift.run.config, shift.site)
+async def _done(task: DueTask, todo: DueWork, lead_run: LeaderRun) -> StepOutcome:
+    if task.due is not None:
+        return await do_step(task.due, lead_run.run.config, lead_run.context)
     return await do_job(
-        piece.name, piece.at, replace(shift.site, blocked=blocked_cohorts(todo.due, piece.at))
+        task.name, task.at, replace(lead_run.context, blocked=blocked_cohorts(todo.due, task.at))
     )
 
 
-def _note(state: JobState, shift: LeaderRun) -> None:
+def _keep_state(state: JobState, lead_run: LeaderRun) -> None:
     """Keep how a job goes; where the record takes no note it is remembered, so that nothing is hurried."""
     try:
-        shift.site.record.write(put_job, state)
-        shift.run.unwritten.pop(state.name, None)
+        lead_run.context.record.write(put_job, state)
+        lead_run.run.unwritten_states.pop(state.name, None)
     except LeaseLost:
         raise
     except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
-        shift.run.unwritten[state.name] = state
-        _trouble(shift.run, "the record", error)
+        lead_run.run.unwritten_states[state.name] = state
+        _emit_trouble(lead_run.run, "the record", error)
 
 
 def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
-    """Put on the board what is to come, and tell once of what is passed over."""
+    """Keep the progress up to date, and report once what is passed over."""
     coming = [
         (next_job_time(job, states.get(job.name), now), job.name) for job in configured_jobs(run.config.run)
     ]
     at, name = min(coming, default=(None, ""))
-    run.board.now, run.board.next_round = now, todo.next_round
-    run.board.next_job = None if at is None else (name, at)
+    run.progress.now, run.progress.next_round = now, todo.next_round
+    run.progress.next_job = None if at is None else (name, at)
     if fresh := [one for one in todo.missed if one not in run.passed]:
         run.passed.update(fresh)
         _note_or_tell(run, partial(note_missed, run.record, fresh, now))
     for one in fresh:
         what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
         words = f"{what} of {one.at:{MINUTE_FORMAT}} UTC was missed and is passed over: see cohorts.catch_up"
-        _say(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
+        _emit(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
 
 
-def _tell(run: Run, piece: DueTask, done: StepOutcome) -> None:
+def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
     """What was done, for those who watch."""
-    board, report = run.board, done.report
-    words = f"{piece.name}, {piece.at:{MINUTE_FORMAT}}: {done.note}"
+    progress, report = run.progress, done.report
+    words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {done.note}"
     if report is not None and not done.busy:
-        board.last_round = words
-        board.rounds += bool(report.turns)
-        board.turns += len(report.turns)
-    elif piece.due is None:
-        board.jobs += not done.failed
+        progress.last_round = words
+        progress.rounds += bool(report.turns)
+        progress.turns += len(report.turns)
+    elif task.due is None:
+        progress.jobs += not done.failed
     if done.failed:
-        board.trouble(words)
-    kind = "failed" if done.failed else "busy" if done.busy else piece.due.step if piece.due else "job"
-    data = {"name": piece.name, "due": piece.at.isoformat(), "note": done.note}
-    _say(run, kind, words, **data, **done.data)
+        progress.trouble(words)
+    kind = "failed" if done.failed else "busy" if done.busy else task.due.step if task.due else "job"
+    data = {"name": task.name, "due": task.at.isoformat(), "note": done.note}
+    _emit(run, kind, words, **data, **done.data)
 
 
-def _alone(run: Run, alone: bool) -> None:
+def _emit_workers(run: Run, alone: bool) -> None:
     """Say who plays the turns from now on."""
-    run.board.alone = alone
+    run.progress.alone = alone
     kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are there: they play the turns")
-    _say(run, kind, words)
+    _emit(run, kind, words)
 
 
-def _trouble(run: Run, what: str, error: BaseException) -> None:
+def _emit_trouble(run: Run, what: str, error: BaseException) -> None:
     words = f"{what}: {error_text(error)}"
-    run.board.trouble(words)
-    _say(run, "failed", words)
+    run.progress.trouble(words)
+    _emit(run, "failed", words)
 
 
-def _say(run: Run, kind: str, words: str, **data: object) -> None:
-    run.tell(RunEvent(run.board.now or run.open_clock().now(), kind, words, data))
+def _emit(run: Run, kind: str, words: str, **data: object) -> None:
+    run.tell(RunEvent(run.progress.now or run.open_clock().now(), kind, words, data))

@@ -1,8 +1,7 @@
-"""Is an arena well? The one definition, for the command line, the health endpoint and the pages alike.
+"""The status of an arena, read from its record at one instant, and whether that is well.
 
-The status of an arena, from one look at its record.
-
-A status for programs: what `arena status --json` and the health endpoint say. Amounts are in dollars.
+It is the one definition for the command line, the health endpoint and the pages; programs have it as JSON,
+with amounts in dollars.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +55,7 @@ DueRounds = dict[int, tuple[int, datetime]]
 
 def judge_health(status: Status, due: DueRounds) -> Status:
     """The status with its health, and by how much the latest round is late that should have been played."""
-    on_duty = status.duty is not None and status.duty.alive
+    on_duty = status.leader is not None and status.leader.alive
     known = {(round.cohort, round.number): round for round in status.rounds}
     found, lag = list(_troubles(status)), timedelta()
     for one in status.playing:
@@ -186,7 +185,9 @@ def read_status(
     found = Status(
         at=now,
         clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
-        duty=operations.read_leader(connection, lambda holder: holder == expected.me or not is_gone(holder)),
+        leader=operations.read_leader(
+            connection, lambda holder: holder == expected.me or not is_gone(holder)
+        ),
         calendar=calendar,
         playing=tuple(playing),
         rounds=tuple(rounds),
@@ -315,17 +316,17 @@ def status_data(status: Status) -> dict[str, Any]:
 
 def health_data(status: Status) -> dict[str, Any]:
     """What a health check asks for: the word and why, who is on duty, and how the rounds go."""
-    duty, calendar = status.duty, status.calendar
+    leader, calendar = status.leader, status.calendar
     return {
         "health": status.word,
         "reasons": [{"health": x.word, "code": x.code, "text": x.text} for x in status.reasons],
         "at": _time(status.at),
-        "duty": duty
+        "duty": leader
         and {
-            "host": duty.host,
-            "process": duty.process,
-            "alive": duty.alive,
-            "until": _time(duty.until),
+            "host": leader.host,
+            "process": leader.process,
+            "alive": leader.alive,
+            "until": _time(leader.until),
         },
         "rounds": {
             "due": calendar.due,

@@ -1,6 +1,4 @@
-"""Messages as a webhook gets them, and whose they are: what may appear in none of them.
-
-Messages to the operator's webhook: from the record, tried until they arrive, for a day at most.
+"""Messages to the operator's webhook: without secrets, tried until they arrive, for a day at most.
 
 A message may come twice, when the arena was killed between sending it and noting that: its `id` is the same
 then. Nothing of this holds a round up, and nothing tells the webhook's address, which may be a secret.

@@ -1,1 +1,1 @@
-"""Scores."""
+"""Who forecasts well: the leaderboard, comparisons, agents in depth, files of forecasts; one cache."""

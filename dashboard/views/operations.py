@@ -57,8 +57,8 @@ def _health(status: Status) -> None:
 
 
 def _figures(status: Status) -> None:
-    at, duty, held = status.at, status.duty, status.held
-    on_duty = "Nobody" if duty is None or not duty.alive else duty.host
+    at, leader, held = status.at, status.leader, status.held
+    on_duty = "Nobody" if leader is None or not leader.alive else leader.host
     shown = (
         ("On duty", on_duty, "Where `arena run` is at work: it plays every round in its time."),
         ("Next round", far(status.calendar.next_round, at), moment(status.calendar.next_round)),

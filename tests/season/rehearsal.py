@@ -51,7 +51,7 @@ def rehearse(
         asyncio.run(run(running))
     finally:
         opened.close()
-    return running.board, events
+    return running.progress, events
 
 
 def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:

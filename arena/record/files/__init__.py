@@ -1,1 +1,1 @@
-"""Files."""
+"""The record as a file: backup, restore, copy, move, and whether a file is whole."""

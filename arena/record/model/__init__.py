@@ -1,1 +1,1 @@
-"""Model."""
+"""What the record stores, as frozen values that know of no database."""

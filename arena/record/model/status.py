@@ -164,7 +164,7 @@ class Status:
     """
 
     at: datetime
-    duty: LeaderStatus | None = None
+    leader: LeaderStatus | None = None
     calendar: RoundCalendar = RoundCalendar()
     playing: tuple[OpenCohort, ...] = ()
     rounds: tuple[RoundState, ...] = ()

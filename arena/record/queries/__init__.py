@@ -1,1 +1,1 @@
-"""Queries."""
+"""What is read from the record, a file for each subject."""

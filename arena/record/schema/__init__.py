@@ -1,1 +1,1 @@
-"""Schema."""
+"""The tables of the record, and how its database is opened."""

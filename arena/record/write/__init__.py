@@ -1,1 +1,1 @@
-"""Write."""
+"""What is written to the record, a file for each subject."""

@@ -1,1 +1,1 @@
-"""Checks."""
+"""What is checked in a record, a file for each subject."""

@@ -29,18 +29,18 @@ def record(tmp_path: Path) -> Iterator[Record]:
     opened.close()
 
 
-def shown(board: RunProgress, found: RunFigures) -> str:
+def shown(progress: RunProgress, found: RunFigures) -> str:
     stream = StringIO()
-    Console(file=stream, width=120).print(drawn(board, found))
+    Console(file=stream, width=120).print(drawn(progress, found))
     return stream.getvalue()
 
 
 def test_it_shows_what_comes_what_was_what_it_cost_and_what_went_wrong() -> None:
-    board = RunProgress(now=NOW, doing="cohort 2", last_round="cohort 1, round 3: 5 turns", next_round=NOW)
-    board.next_job = ("marks", NOW)
+    progress = RunProgress(now=NOW, doing="cohort 2", last_round="cohort 1, round 3: 5 turns", next_round=NOW)
+    progress.next_job = ("marks", NOW)
     for number in range(7):
-        board.trouble(f"trouble {number}")
-    text = shown(board, RunFigures(spent=1_234_567, positions=12, stale=3))
+        progress.trouble(f"trouble {number}")
+    text = shown(progress, RunFigures(spent=1_234_567, positions=12, stale=3))
     for words in (
         "cohort 2",
         "round 3: 5 turns",

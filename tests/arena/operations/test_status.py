@@ -68,7 +68,7 @@ def put(record: Record, table: Any, **values: Any) -> None:
 
 def test_a_new_record_has_nothing_and_waits(record: Record) -> None:
     status = seen(record)
-    assert (status.word, status.calendar.cohorts, status.last, status.duty) == ("waiting", 0, (), None)
+    assert (status.word, status.calendar.cohorts, status.last, status.leader) == ("waiting", 0, (), None)
     assert status_data(status)["reasons"][0]["code"] == "nothing_begun"
 
 
@@ -134,12 +134,12 @@ def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_databa
 def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
     played(record)
     put(record, LeaseRow.__table__, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
-    duty = seen(record).duty
-    assert duty is not None
-    assert (duty.host, duty.process, duty.alive) == ("elsewhere", "4711", True)
+    leader = seen(record).leader
+    assert leader is not None
+    assert (leader.host, leader.process, leader.alive) == ("elsewhere", "4711", True)
     with record.engine.begin() as connection:
         connection.execute(LeaseRow.__table__.update().values(expires_at=NOW - 9999 * HOUR))
-    late = seen(record).duty
+    late = seen(record).leader
     assert late is not None
     assert not late.alive
 
@@ -147,7 +147,7 @@ def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
 def test_a_process_of_this_machine_that_has_ended_is_not_on_duty_and_oneself_is(record: Record) -> None:
     me = holder_name()
     put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, expires_at=FAR)
-    assert [duty.alive for x in ("", me) if (duty := seen(record, me=x).duty)] == [False, True]
+    assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
 
 
 def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> None:

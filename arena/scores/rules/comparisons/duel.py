@@ -2,8 +2,8 @@
 
 - Formula: on each market and instant that both forecast, d = (f_b − o)² − (f_a − o)², so that a is ahead
   where d is above 0; averaged within markets, then over markets. p-value (null: no difference) and 95%
-  interval come from `wild_bootstrap`, with the markets of one event as one. Over all pairs `holm_adjusted`
-  is p by Holm.
+  interval come from `wild_bootstrap`, with the markets of one event as one. Over all pairs `adjusted` is
+  p by Holm.
 - Direction: higher is better for the first of the two, lower for the second.
 - Range: −1 to 1.
 - Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
@@ -32,7 +32,7 @@ class Duel:
     """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
 
     `by` says how: on common rows, or each against the market on rows of its own, as `apart` does. `low` and
-    `high` are worked out where they are asked for, and `holm_adjusted` only among many.
+    `high` are computed where they are asked for, and `adjusted` only among many.
     """
 
     a: str
