@@ -88,4 +88,5 @@ def made(name: str, folder: Path) -> Path:
 
 def shared(name: str, folders: pytest.TempPathFactory) -> Path:
     """A record of some sort, made once for all processes that play this run's tests; it is only read."""
-    return made_once(f"record {name}", folders, partial(made, name)) / "record.db"
+    [record] = made_once(f"record {name}", folders, partial(made, name)).glob("*.db")
+    return record

@@ -70,7 +70,7 @@ def test_values_of_two_kinds_are_no_column() -> None:
         arrow({"a": [1, "two"]})
 
 
-def sides(chart: Any) -> None:  # run as a script of its own: it imports what it needs
+def sides(chart: "Any") -> None:  # run as a script of its own: it imports what it needs
     import streamlit as st
 
     from dashboard.chart import draw
