@@ -35,14 +35,14 @@ def minutes(count: float) -> datetime:
 def after(
     length: float,
     *rounds: RoundState,
-    duty: LeaderStatus | None = ALIVE,
+    leader: LeaderStatus | None = ALIVE,
     one: OpenCohort = COHORT,
     **more: Any,
 ) -> Status:
     """How an arena stands so many minutes after its only round was due."""
     shape: dict[str, Any] = {
         "at": minutes(length),
-        "duty": duty,
+        "leader": leader,
         "calendar": RoundCalendar(1),
         "playing": (one,),
     }
@@ -69,13 +69,13 @@ def test_a_round_that_has_not_begun_is_due_then_late_then_missed(length: int, wo
 
 def test_with_nobody_on_duty_a_round_is_late_for_as_long_as_that_lasts() -> None:
     for nobody in (None, GONE):
-        status = after(9999, duty=nobody)
+        status = after(9999, leader=nobody)
         assert (status.word, codes(status)) == ("late", ["late", "nobody_on_duty"])
         assert status.lag == timedelta(minutes=9999)
 
 
 def test_nobody_on_duty_is_no_fault_while_nothing_is_due() -> None:
-    status = after(30, replace(BEGUN, done=True), duty=None)
+    status = after(30, replace(BEGUN, done=True), leader=None)
     assert (status.word, codes(status)) == ("waiting", ["nobody_on_duty"])
 
 
@@ -99,7 +99,7 @@ def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again()
 
 
 def test_a_world_that_is_made_up_is_never_late() -> None:
-    status = after(9999, BEGUN, one=replace(COHORT, stamp="simulated"), duty=None)
+    status = after(9999, BEGUN, one=replace(COHORT, stamp="simulated"), leader=None)
     assert (status.word, codes(status), status.lag) == ("waiting", ["unfinished"], timedelta())
 
 
@@ -136,6 +136,6 @@ def test_a_budget_that_is_spent_is_said() -> None:
 
 def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
     job = JobStatus("quotes", NOW, NOW, NOW, 3, "")
-    status = after(20, duty=None, jobs=(job,))
+    status = after(20, leader=None, jobs=(job,))
     assert codes(status) == ["job_failing", "late", "nobody_on_duty"]
     assert status.word == "trouble"
