@@ -6,7 +6,7 @@ from dashboard.model import CohortLine
 from dashboard.words import count, day, plain
 
 STAMPS = {
-    "simulated": "Simulated season: the markets are made up and their true odds are known.",
+    "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
     "replay": "Replay: not evidence of skill.",
 }
 """What has to be said of a record whose markets are not live."""

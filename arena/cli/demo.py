@@ -136,4 +136,6 @@ def summary(found: dict[str, Any]) -> str:
     """What was played, in two lines."""
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
-    return f"{played}, in {found['seconds']} s.\nState hash {found['state_hash']}"
+    return (
+        f"Simulated markets, play money: {played}, in {found['seconds']} s.\nState hash {found['state_hash']}"
+    )

@@ -3,8 +3,9 @@
 The sentences on a duel are those that the command line and the pages share.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,24 +61,31 @@ class Comparisons:
         return next((one for one in self.standings if one.gain.agent == agent), None)
 
 
-COMPARISONS = CacheKind("comparisons", "wild event bootstrap-t 1", TypeAdapter(Comparisons))
+COMPARISONS = CacheKind("comparisons", "wild event bootstrap-t 2", TypeAdapter(Comparisons))
 """The comparisons of all cohorts together, or of one by its number: what takes long of a leaderboard."""
 
 
 def compute_comparisons(connection: Connection, cohort: int | None = None) -> Comparisons:
     """All comparisons of a record or of one cohort as of now."""
-    families = twin_families(read_line_ups(connection, cohort))
-    return compare_agents(read_forecast_columns(connection, cohort), families)
+    return compare_line_ups(read_forecast_columns(connection, cohort), read_line_ups(connection, cohort))
+
+
+def compare_line_ups(rows: ForecastColumns, settings: Sequence[tuple[str, str]]) -> Comparisons:
+    """All comparisons of these rows, by agents of these names and settings."""
+    return compare_agents(rows, twin_families(settings), sources=forecast_sources(settings))
 
 
 def compare_agents(
-    rows: ForecastColumns, families: Collection[Collection[str]] = (), seed: int = 0
+    rows: ForecastColumns,
+    families: Collection[Collection[str]] = (),
+    seed: int = 0,
+    sources: Mapping[str, str] | None = None,
 ) -> Comparisons:
-    """All comparisons of these rows; families are agents with the same settings."""
+    """All comparisons of these rows; `families` and `sources` as in `lead`."""
     known = season_forecasts(rows)
     if not known.agents:
         return Comparisons()
-    ranked = standings(known, families, seed)
+    ranked = standings(known, families, seed, sources)
     return Comparisons(
         standings=tuple(RankedGain(gain, *ranked.places[gain.agent]) for gain in ranked.gains),
         ties=tuple(group for group in ranked.groups if len(group) > 1),
@@ -151,6 +159,16 @@ def twin_families(settings: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     for name, texts in own.items():
         alike[tuple(texts)].append(name)
     return [tuple(names) for names in alike.values() if len(names) > 1]
+
+
+def forecast_sources(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Whose forecasts each agent is told, of those that are told another's, by name and settings.
+
+    >>> forecast_sources([("ann", 'llm {"model": "m"}'), ("bob", 'kelly {"of": "ann"}')])
+    {'bob': 'ann'}
+    """
+    told = ((name, json.loads(text.partition(" ")[2]).get("of")) for name, text in settings)
+    return {name: of for name, of in told if isinstance(of, str)}
 
 
 EVEN_SENTENCE = "Nothing tells them apart: they always said the same."

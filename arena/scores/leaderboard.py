@@ -35,7 +35,7 @@ from arena.record.queries.progress import accounts_basis, is_cohort_over
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, Comparisons, compare_agents, twin_families
+from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, Comparisons, compare_line_ups
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean
 from arena.scores.rules.comparisons.gain import none_for_nan
@@ -286,7 +286,7 @@ def compute_leaderboard(
     stated = read_forecast_columns(connection, cohort)
     rows = score_agents(read_accounts(connection, cohort), stated, read_bet_columns(connection, cohort))
     if comparisons is None:
-        comparisons = compare_agents(stated, twin_families(read_line_ups(connection, cohort)))
+        comparisons = compare_line_ups(stated, read_line_ups(connection, cohort))
     return rank_agents(
         rows, comparisons, stated, replay=any(stored.cohort.stamp == "replay" for stored in cohorts)
     )

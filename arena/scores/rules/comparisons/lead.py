@@ -9,14 +9,15 @@
 - Range: nobody, or one agent with those that say the same; in a season without skill somebody is named
   with a chance of at most 5%.
 - Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Agents that always say
-  the market's price, or the leader's forecast, are no rivals, and neither are the leader's twins. Who is
-  first without leading is named as such: the first on the board whom nobody beats. A gap that goes the
-  wrong way gives no number of events.
+  the market's price, or the leader's forecast, are no rivals, and neither are the leader's twins. An agent
+  that bets on another's forecasts has no skill of its own and is passed over. Who is first without leading
+  beyond chance is named with what is within chance: the first on the board whom nobody beats. A gap that
+  goes the wrong way gives no number of events.
 - Source: Gutmann and Maymin (1987): to say that the best one of a sample is the best of all, each comparison
   with the others at its plain level is enough.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 from typing import Literal
@@ -43,8 +44,9 @@ def list_names(of: Sequence[str]) -> str:
 
 
 def gain_text(gain: Gain) -> str:
-    """A gain with its interval."""
-    return f"{gain.skill:.4f} ({gain.low:.4f} to {gain.high:.4f})"
+    """A gain with its interval and what it rests on."""
+    interval = f"95% CI {gain.low:.4f} to {gain.high:.4f}, {gain.events} events"
+    return f"{gain.skill:.4f} Brier points ({interval})"
 
 
 def rounded_up(number: int) -> str:
@@ -105,9 +107,14 @@ class _Contenders:
     def beats(self, agent: str, other: str) -> bool:
         """Whether it is ahead by more than chance, whatever else is compared."""
         known = self.duels.get((agent, other))
-        if known is None or known.p is None or known.gap is None or known.p > LEVEL:
-            return False
-        return (known.gap > 0) is (known.a == agent)
+        return known is not None and known.p is not None and known.p <= LEVEL and self.gap(agent, other) > 0
+
+    def gap(self, agent: str, other: str) -> float:
+        """By how much it is closer than another one, as far as anyone knows."""
+        known = self.duels.get((agent, other))
+        if known is None or known.gap is None:
+            return 0.0
+        return known.gap if known.a == agent else -known.gap
 
     def open(self, agent: str) -> list[str]:
         """Whom it has not beaten, without the market."""
@@ -115,14 +122,22 @@ class _Contenders:
 
 
 def lead(
-    gains: Sequence[Gain], duels: Iterable[Duel], families: Iterable[Collection[str]] = ()
+    gains: Sequence[Gain],
+    duels: Iterable[Duel],
+    families: Iterable[Collection[str]] = (),
+    sources: Mapping[str, str] | None = None,
 ) -> LeadStatement:
-    """Who leads. `families` hold agents with the same settings; every pair has a duel."""
-    players = [gain for gain in order(gains) if not gain.is_market]
+    """Who leads. `families` hold agents with the same settings; every pair has a duel.
+
+    `sources` has, for agents that are told another's forecasts, whose.
+    """
+    known = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
+    copied = {pair for pair in (sources or {}).items() if pair in known and known[pair].same}
+    copies = {agent for agent, _ in copied}
+    players = [gain for gain in order(gains) if not gain.is_market and gain.agent not in copies]
     judged = [gain for gain in players if gain.reason is None]
     if not judged:
         return _too_early(players)
-    known = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
     field = _Contenders({g.agent: g for g in judged}, known, tuple(frozenset(family) for family in families))
     for gain in judged:
         if beats_market(gain) and not field.open(gain.agent):
@@ -151,33 +166,37 @@ def _too_early(players: Sequence[Gain]) -> LeadStatement:
     if ahead is None:
         return LeadStatement("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
     most = max(gain.effective for gain in players)
-    said = f"Nobody leads yet: the most that any agent has is {most:.1f} effective events, "
-    said += f"and {ENOUGH_EVENTS:.0f} are the least from which anything follows."
+    said = f"Too early to rank: {most:.1f} effective events at most; {ENOUGH_EVENTS:.0f} are needed."
     return LeadStatement("few", None, ahead.agent, (), None, said)
 
 
 def _leads(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
     name, rivals = gain.agent, field.rivals(gain.agent)
     alike = [other for other in field.gains if other != name and field.alike(name, other)]
-    them = "the other agent" if len(rivals) == 1 else f"each of {len(rivals)} others"
-    said = f"{list_names([name, *alike])} {'lead' if alike else 'leads'} by more than chance would explain: "
-    said += f"closer than the market by {gain_text(gain)} over {gain.events} events"
-    said += f", and closer than {them}." if rivals else "."
+    verbs, whose = ("lead and beat", "their") if alike else ("leads and beats", "its")
+    said = f"{list_names([name, *alike])} {verbs} the market by {gain_text(gain)}"
+    them = "the other agent" if len(rivals) == 1 else f"each of the {len(rivals)} other agents"
+    said += f"; {whose} lead over {them} is significant." if rivals else "."
     return LeadStatement("leads", name, name, (), None, said + unjudged_text(unjudged))
 
 
 def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
-    """Someone is first on the board, and it isn't clear that this means anything."""
-    unbeaten = (*(() if beats_market(gain) else ("the market",)), *field.open(gain.agent))
-    found = f"{gain_text(gain)} over {gain.events} events"
+    """Someone is first on the board, and not all of that is beyond chance."""
+    name, sure, rivals = gain.agent, beats_market(gain), field.open(gain.agent)
+    unbeaten = (*(() if sure else ("the market",)), *rivals)
     if gain.skill is None or gain.skill <= 0:
-        said = f"Nobody is ahead of the market: {gain.agent} is closest, at {found}."
-        return LeadStatement("behind", None, gain.agent, unbeaten, None, said + unjudged_text(unjudged))
+        said = f"No agent beats the market: {name} is closest, at {gain_text(gain)}."
+        return LeadStatement("behind", None, name, unbeaten, None, said + unjudged_text(unjudged))
     needed = _needed(gain, field)
-    said = f"{gain.agent} is first, which says nothing yet: closer than the market by {found}, but not ahead "
-    said += f"of {list_names(unbeaten)} by more than chance."
-    said += "" if needed is None else f" With such gaps about {rounded_up(needed)} more events would tell."
-    return LeadStatement("open", None, gain.agent, unbeaten, needed, said + unjudged_text(unjudged))
+    said = f"{name} {'leads and beats' if sure else 'is ahead of'} the market by {gain_text(gain)}"
+    ahead = all(field.gap(name, other) > 0 for other in rivals)
+    over = f"its {'lead over' if ahead else 'gap to'} {list_names(rivals)}" if rivals else ""
+    if sure:
+        said += f"; {over} is within chance."
+    else:
+        said += f", which is within chance{f', as is {over}' if over else ''}."
+    said += "" if needed is None else f" About {rounded_up(needed)} more events would tell."
+    return LeadStatement("open", None, name, unbeaten, needed, said + unjudged_text(unjudged))
 
 
 def _needed(gain: Gain, field: _Contenders) -> int | None:
@@ -187,7 +206,7 @@ def _needed(gain: Gain, field: _Contenders) -> int | None:
         one = field.duels.get((gain.agent, other))
         if one is None or one.gap is None:
             return None
-        gaps.append((one.gap if one.a == gain.agent else -one.gap, one.error, one.effective, one.events))
+        gaps.append((field.gap(gain.agent, other), one.error, one.effective, one.events))
     chance = chance_each(len(field.rivals(gain.agent)) + 1)
     found = [
         None if not gap or gap < 0 or error is None else still_needed(gap, error, effective, events, chance)

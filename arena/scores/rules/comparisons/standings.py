@@ -9,7 +9,7 @@
 - Source: each part names its own.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from arena.scores.rules.comparisons.duel import Duel, duels
@@ -31,8 +31,13 @@ class Standings:
     lead: LeadStatement
 
 
-def standings(season: SeasonForecasts, families: Iterable[Collection[str]] = (), seed: int = 0) -> Standings:
-    """Everyone against the market and against each other."""
+def standings(
+    season: SeasonForecasts,
+    families: Iterable[Collection[str]] = (),
+    seed: int = 0,
+    sources: Mapping[str, str] | None = None,
+) -> Standings:
+    """Everyone against the market and against each other; `families` and `sources` as in `lead`."""
     board = order(gains(season, seed))
     fought = duels(season, [gain.agent for gain in board if gain.reason is None], seed)
     missing = [(one.a, one.b) for one in fought if one.p is None]
@@ -43,5 +48,5 @@ def standings(season: SeasonForecasts, families: Iterable[Collection[str]] = (),
         duels=tuple(fought),
         places=places(names, fought),
         groups=tuple(groups(names, fought)),
-        lead=lead(board, [*judged, *indirect_duels(season, missing, seed)], families),
+        lead=lead(board, [*judged, *indirect_duels(season, missing, seed)], families, sources),
     )

@@ -36,10 +36,7 @@ def test_nothing_is_resolved() -> None:
 def test_too_little_is_resolved() -> None:
     found = lead([few("ann"), few("bob", 0.1)], [duel("ann", "bob", 0.2, None)])
     assert (found.state, found.leader, found.ahead) == ("few", None, "ann")
-    assert found.sentence == (
-        "Nobody leads yet: the most that any agent has is 7.5 effective events, and 20 are the least from "
-        "which anything follows."
-    )
+    assert found.sentence == ("Too early to rank: 7.5 effective events at most; 20 are needed.")
 
 
 def test_one_leads_who_beats_the_market_and_all_others() -> None:
@@ -47,15 +44,15 @@ def test_one_leads_who_beats_the_market_and_all_others() -> None:
     found = lead(gains, [duel("ann", "bob", 0.025, 0.04), duel("cho", "ann", -0.04, 0.001)])
     assert (found.state, found.leader, found.not_beaten) == ("leads", "ann", ())
     assert found.sentence == (
-        "ann leads by more than chance would explain: closer than the market by 0.0300 (0.0100 to 0.0500) "
-        "over 60 events, and closer than each of 2 others."
+        "ann leads and beats the market by 0.0300 Brier points (95% CI 0.0100 to 0.0500, 60 events); its lead "
+        "over each of the 2 other agents is significant."
     )
 
 
 def test_alone_it_is_enough_to_beat_the_market() -> None:
     found = lead([gain("ann", 0.03, 0.004), MARKET], [])
     assert found.leader == "ann"
-    assert found.sentence.endswith("over 60 events.")
+    assert found.sentence.endswith("(95% CI 0.0100 to 0.0500, 60 events).")
 
 
 def test_who_beats_all_others_but_not_the_market_does_not_lead() -> None:
@@ -64,9 +61,8 @@ def test_who_beats_all_others_but_not_the_market_does_not_lead() -> None:
     assert (found.state, found.leader, found.ahead) == ("open", None, "ann")
     assert found.not_beaten == ("the market",)
     assert found.sentence == (
-        "ann is first, which says nothing yet: closer than the market by 0.0150 (-0.0050 to 0.0350) over 60 "
-        "events, but not ahead of the market by more than chance. With such gaps about 290 more events would "
-        "tell."
+        "ann is ahead of the market by 0.0150 Brier points (95% CI -0.0050 to 0.0350, 60 events), which is "
+        "within chance. About 290 more events would tell."
     )
 
 
@@ -76,13 +72,31 @@ def test_the_events_needed_are_those_of_the_gap_that_needs_most() -> None:
     found = lead(gains, duels)
     assert (found.state, found.not_beaten) == ("open", ("bob", "cho"))
     assert found.events_needed == still_needed(0.01, 0.01, 50.0, 60, 1 - 0.1 / 3)
+    assert "; its lead over bob and cho is within chance. About " in found.sentence
 
 
 def test_behind_in_a_duel_no_number_of_events_will_tell() -> None:
     gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04)]
     found = lead(gains, [duel("ann", "bob", -0.001, 0.9)])
     assert (found.state, found.events_needed) == ("open", None)
-    assert "more events" not in found.sentence
+    assert found.sentence.endswith("60 events); its gap to bob is within chance.")
+
+
+def test_neither_the_market_nor_another_is_beaten() -> None:
+    gains = [gain("ann", 0.015, 0.13), gain("bob", 0.01, 0.3)]
+    found = lead(gains, [duel("ann", "bob", 0.005, 0.6)])
+    assert found.not_beaten == ("the market", "bob")
+    assert ", which is within chance, as is its lead over bob. About " in found.sentence
+
+
+def test_who_bets_on_anothers_forecasts_is_passed_over() -> None:
+    gains = [gain("kelly", 0.03, 0.004), gain("sharp", 0.03, 0.004), gain("bob", -0.2, 0.001)]
+    duels = [same("kelly", "sharp"), duel("kelly", "bob", 0.23, 0.001), duel("sharp", "bob", 0.23, 0.001)]
+    found = lead(gains, duels, sources={"kelly": "sharp"})
+    assert (found.leader, found.ahead) == ("sharp", "sharp")
+    assert found.sentence.startswith("sharp leads and beats")
+    assert found.sentence.endswith("its lead over the other agent is significant.")
+    assert lead(gains, duels, sources={"kelly": "bob"}).leader == "kelly", "it says something else than bob"
 
 
 def test_nobody_is_ahead_of_the_market() -> None:
@@ -91,7 +105,8 @@ def test_nobody_is_ahead_of_the_market() -> None:
     )
     assert (found.state, found.leader, found.ahead) == ("behind", None, "ann")
     assert found.sentence == (
-        "Nobody is ahead of the market: ann is closest, at -0.0100 (-0.0300 to 0.0100) over 60 events."
+        "No agent beats the market: ann is closest, at -0.0100 Brier points (95% CI -0.0300 to 0.0100, 60 "
+        "events)."
     )
 
 
@@ -106,7 +121,7 @@ def test_twins_and_those_who_say_the_same_are_no_rivals() -> None:
     duels = [duel("ann", "ann-2", 0.002, 0.8), same("ann", "kelly"), duel("kelly", "ann-2", 0.002, 0.8)]
     found = lead(gains, duels, families=[("ann", "ann-2", "kelly")])
     assert found.leader == "ann"
-    assert found.sentence.startswith("ann, kelly and ann-2 lead by more than chance would explain")
+    assert found.sentence.startswith("ann, kelly and ann-2 lead and beat the market by 0.0300")
     assert lead(gains, duels).leader is None
     assert lead([gains[0], gains[2]], duels).leader == "ann"
 
