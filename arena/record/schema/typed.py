@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, 
 import sqlalchemy
 from sqlalchemy import BindParameter, Column, ColumnElement, Label, func
 from sqlalchemy.sql._typing import _ColumnExpressionArgument
+from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
 
 from arena.record.schema.fields import TableRow
@@ -23,7 +24,14 @@ Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 
-class TypedSelect(Select[*Ts]):
+class CoreStatement:
+    """Made into SQL of tables, without the work by which an ORM turns rows into objects: there are none."""
+
+    # Columns of a mapped class ask for that work by setting this, and nothing may.
+    _propagate_attrs: Any = property(lambda _: immutabledict(), lambda _, __: None)
+
+
+class TypedSelect(CoreStatement, Select[*Ts]):
     """A question in which columns of row classes may stand wherever SQLAlchemy takes its own."""
 
     inherit_cache = True
@@ -54,7 +62,7 @@ AnySelect = TypedSelect[*tuple[Any, ...]]
 """One whose columns are chosen while the program runs."""
 
 
-class Update(sqlalchemy.Update):
+class Update(CoreStatement, sqlalchemy.Update):
     """A change of rows, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
@@ -63,7 +71,7 @@ class Update(sqlalchemy.Update):
         return super().where(*map(clause, whereclause))
 
 
-class Delete(sqlalchemy.Delete):
+class Delete(CoreStatement, sqlalchemy.Delete):
     """Rows that go, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
