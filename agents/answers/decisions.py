@@ -191,13 +191,13 @@ def sound_decision(decision: object, view: View) -> Decision:
     note, unread = _check_note(decision.note)
     rejections, odd = _check_items(decision.rejections, Rejection, "bad_rejection")
     forecasts, refused = _check_forecasts(decision.forecasts, view)
-    bets, no_bets = _check_items(decision.bets, Bet, "bad_wish")
-    sales, no_sales = _check_items(decision.sales, Sale, "bad_wish")
+    bets, no_bets = _check_items(decision.bets, Bet, "bad_order")
+    sales, no_sales = _check_items(decision.sales, Sale, "bad_order")
     lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
     orders: list[Bet | Sale] = [*bets, *sales]
     if status != "played" and orders:
         words = f"a turn that is {status} has no bets and no sales"
-        lost += [Rejection("bad_wish", words, order.market_id) for order in orders]
+        lost += [Rejection("bad_order", words, order.market_id) for order in orders]
         bets, sales = [], []
     refusals = (*rejections, *map(_storable_item, lost))
     return Decision(tuple(forecasts), tuple(bets), tuple(sales), refusals, status, note)
@@ -208,7 +208,7 @@ def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:
         if type(given) is str and given == status:
             return status, []
     words = f"a verdict is one of {', '.join(STATUSES)}: this turn is taken as played"
-    return "played", [Rejection("bad_verdict", words)]
+    return "played", [Rejection("bad_status", words)]
 
 
 def _check_note(given: object) -> tuple[str, list[Rejection]]:

@@ -9,7 +9,7 @@ from arena.cli.options import ConfigFile, Database, Json, Options, options
 from arena.cli.output import print_json
 
 if TYPE_CHECKING:
-    from arena.record.model.status import Status
+    from arena.operations.status import Status
 
 
 def status(
@@ -22,11 +22,11 @@ def status(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """How the arena stands: who is on duty, what was played and is due, what it cost, what is old or broken.
+    """How the arena stands: is it running, what was played and is due, what it cost, what is old or broken.
 
     The first word is its health: ok; waiting for what comes by itself or was put off; late with a round; or
-    trouble that does not mend itself. The lines after it say why. The exit status is 0 whatever the word is.
-    Without a config it is what the record alone tells: no budgets, and no cohorts to come.
+    trouble that does not pass by itself. The lines after it say why. The exit status is always 0. Without a
+    config it is what the record alone tells: no budgets, and no cohorts to come.
 
     Example: arena status --json
 

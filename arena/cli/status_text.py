@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from arena.cli.output import print_table
+from arena.operations.status import Status
 from arena.record.model.incident import RecordedIncident
-from arena.record.model.status import JobStatus, RoundState, Status
+from arena.record.model.status import RoundState
 from arena.record.write.operations import MOST_TRIES
 from markets.millionths import ONE
 
@@ -26,7 +27,7 @@ def print_status(status: Status) -> None:
     print()
     for name, words in _lines(status):
         print(f"{name:<12}{words}")
-    print_jobs(status.jobs, status.at)
+    print_jobs(status)
     for told in status.incidents:
         print(incident_line(told))
 
@@ -35,7 +36,7 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     at, calendar, held = status.at, status.calendar, status.held
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
-    yield "on duty", _leader(status)
+    yield "running", _leader(status)
     yield "next round", when(calendar.next_round, at)
     yield "next cohort", when(calendar.next_cohort, at)
     yield "last round", _last(status.last)
@@ -50,16 +51,16 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {held.stale:,} at an old price"
     oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
-    yield "set aside", _rejected(status)
+    yield "quarantine", _rejected(status)
     yield "backup", when(status.backup.ended_at if status.backup else None, at)
 
 
 def _leader(status: Status) -> str:
     leader = status.leader
     if leader is None:
-        return "nobody: arena run plays every round in its time"
+        return "no: arena run plays every round in its time"
     who = f"process {leader.process} on {leader.host}"
-    return who if leader.alive else f"nobody; {who} was until {leader.until:%Y-%m-%d %H:%M} UTC"
+    return who if leader.alive else f"no; {who} was until {leader.until:%Y-%m-%d %H:%M} UTC"
 
 
 def _last(rounds: Sequence[RoundState]) -> str:
@@ -85,11 +86,17 @@ def _rejected(status: Status) -> str:
     return ", ".join(parts) + " in the last day" if parts else "nothing in the last day"
 
 
-def print_jobs(jobs: Sequence[JobStatus], at: datetime) -> None:
+def print_jobs(status: Status) -> None:
     """When each job was last done, and how that went."""
     rows = [
-        (job.name, when(job.ended_at, at), job.failures or None, when(job.next_at, at), job.note or None)
-        for job in jobs
+        (
+            job.name,
+            when(job.ended_at, status.at),
+            job.failures or None,
+            when(status.next_jobs.get(job.name), status.at),
+            job.note or None,
+        )
+        for job in status.jobs
     ]
     if rows:
         print_table(("job", "last done", "failed", "next", "note"), rows)

@@ -12,11 +12,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol, Union
 
 from arena.record.model.cohort import Calendar, Cohort, JobState
-from arena.record.model.status import OpenCohort
 
 if TYPE_CHECKING:
     from arena.config import Cadence
     from arena.config.sections import RunSection
+    from arena.record.queries.cohorts import StoredCohort
 
 WEEK = timedelta(weeks=1)
 PLAY_WINDOW = timedelta(hours=6)
@@ -222,7 +222,7 @@ class Expected:
     """What the config adds: when cohorts start, budgets in millionths, and when jobs are due.
 
     `live` is whether its world goes on by the clock; where it is None, the cohorts that play say so. `jobs`
-    are what is done between rounds, and `me` is the name of the process that asks, where it is on duty.
+    are what is done between rounds, and `me` is the name of the process that asks, where that leads.
     """
 
     plan: Plan | None = None
@@ -236,13 +236,13 @@ CohortStarts = Sequence[tuple[int, datetime]]
 """The number and the start of every cohort, oldest first."""
 
 
-def expected_rounds(one: OpenCohort, starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
+def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
     """The rounds that a cohort is to decide as things are: number and time, until newer cohorts take over."""
-    newer = sorted(at for number, at in starts if number > one.number)
-    ends = [at for at in (one.paused_at, one.stopped_at) if at is not None]
+    newer = sorted(at for number, at in starts if number > stored.cohort.number)
+    ends = [at for at in (stored.paused_at, stored.stopped_at) if at is not None]
     if len(newer) >= keep:
         ends.append(newer[keep - 1])
-    times = schedule_times(Calendar(one.starts_at, one.every, one.rounds), one.starts_at)
+    times = schedule_times(stored.cohort.calendar, stored.cohort.starts_at)
     return list(enumerate(takewhile(lambda at: all(at < end for end in ends), times), 1))
 
 

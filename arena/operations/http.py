@@ -1,16 +1,21 @@
-"""A tiny web server for those who look after the arena: `/health` and `/metrics`, to be read and no more."""
+"""A tiny web server for those who look after the arena: `/health` and `/metrics`, to be read and no more.
+
+Metrics are what Prometheus reads; they need the extra `metrics` of the package.
+"""
 
 import asyncio
 import errno
 import json
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from arena.config import Endpoint
 from arena.errors import ArenaError
-from arena.operations.status import health_data
-from arena.record.model.status import Status
+from arena.operations.status import HEALTH_WORDS, Status, health_data
+from markets.millionths import ONE
 
 MOST_BYTES = 8_192
 """A request is no longer than this."""
@@ -22,6 +27,7 @@ FRESH = 1.0
 CONFIG_KEY = "watch.health"
 GOOD_WORDS = frozenset({"ok", "waiting"})
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metrics]", then start again\n'
 REASONS = {
     200: "OK",
@@ -163,10 +169,9 @@ def _no_status_response(code: str, message: str) -> HttpResponse:
 
 def _metrics_response(status: Status) -> HttpResponse:
     try:
-        from arena.operations.metrics import TYPE, metrics_text
+        return HttpResponse(200, metrics_text(status), METRICS)
     except ModuleNotFoundError:
         return HttpResponse(501, NO_METRICS.encode())
-    return HttpResponse(200, metrics_text(status), TYPE)
 
 
 def _response_bytes(page: HttpResponse, with_body: bool) -> bytes:
@@ -181,3 +186,69 @@ def _response_bytes(page: HttpResponse, with_body: bool) -> bytes:
         *allow,
     )
     return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")
+
+
+Samples = list[tuple[tuple[str, ...], float]]
+"""Label values, and the figure that has them."""
+
+
+def metrics_text(status: Status) -> bytes:
+    """A status as Prometheus reads it."""
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+    registry = CollectorRegistry()
+    for name, words, value in _figures(status):
+        Gauge(f"arena_{name}", words, registry=registry).set(value)
+    for name, words, labels, samples in _labelled_figures(status):
+        gauge = Gauge(f"arena_{name}", words, labels, registry=registry)
+        for values, value in samples:
+            gauge.labels(*values).set(value)
+    return generate_latest(registry)
+
+
+def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
+    """Name, meaning and value of what there is one of."""
+    calendar, spend, calls, held = status.calendar, status.spend, status.under_way, status.held
+    yield "health", "0 ok, 1 waiting, 2 late, 3 trouble", HEALTH_WORDS.index(status.word)
+    yield "running", "1 while some arena run leads", status.running
+    yield "rounds_due", "Rounds whose time has come", calendar.due
+    yield "rounds_done", "Rounds that are done", calendar.done
+    yield "lag_seconds", "By how much the latest round is late", status.lag.total_seconds()
+    yield "spend_today_dollars", "What calls cost today (UTC)", spend.today / ONE
+    yield "spend_month_dollars", "What calls cost this month (UTC)", spend.month / ONE
+    yield "calls_under_way", "Calls to models that are being made", calls.calls
+    yield "calls_lost", "Calls whose worker was lost; they may be charged", calls.lost
+    yield "positions", "Open positions", held.positions
+    yield "stale_markets", "Markets held at an old price or none", held.stale
+    if status.looked_at is not None:
+        yield "quote_age_seconds", "Since prices were last read", _since(status.looked_at, status)
+    if held.oldest is not None:
+        words = "Since the oldest price of what is held was known"
+        yield "held_quote_age_seconds", words, _since(held.oldest, status)
+
+
+def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
+    """Name, meaning, labels and values of what there are several of."""
+    limits, quarantined, jobs = status.spend.limits, status.quarantined, status.jobs
+    yield "turns", "Turns by how they ended", ("status",), [((x,), n) for x, n in status.turns.items()]
+    spent: Samples = [((x.scope,), x.spent / ONE) for x in limits]
+    yield "budget_spent_dollars", "What is spent of each budget", ("per",), spent
+    yield "budget_dollars", "Each budget", ("per",), [((x.scope,), x.limit / ONE) for x in limits]
+    errors: Samples = [((x.venue, x.code), x.records) for x in quarantined if x.kind == "page"]
+    yield "venue_errors", "Pages that a venue did not answer in a day", ("venue", "code"), errors
+    records: Samples = [((x.venue, x.kind, x.code), x.records) for x in quarantined]
+    yield "quarantined", "Records quarantined in a day", ("venue", "kind", "code"), records
+    yield (
+        "job_failures",
+        "How often in a row a job has failed",
+        ("job",),
+        [((x.name,), x.failures) for x in jobs],
+    )
+    ages: Samples = [((job.name,), _since(job.ended_at, status)) for job in jobs if job.ended_at]
+    yield "job_age_seconds", "Since a job last ended", ("job",), ages
+    open_kinds = Counter(told.incident.kind for told in status.incidents if told.ended_at is None)
+    yield "incidents", "Incidents that go on", ("kind",), [((x,), n) for x, n in sorted(open_kinds.items())]
+
+
+def _since(at: datetime, status: Status) -> float:
+    return (status.at - at).total_seconds()

@@ -6,7 +6,7 @@ lasts, such as an outage, ends when it is over, and the next one is reported aga
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Protocol
@@ -23,7 +23,6 @@ from arena.record.model.incident import (
     aborted_rounds,
     backup_not_kept,
     missed_round,
-    record_disagreement,
     round_incidents,
     venue_outage,
 )
@@ -31,7 +30,6 @@ from arena.record.record import Record
 from arena.record.write.operations import add_incidents, end_incidents, read_round_ends
 from arena.rounds.error_text import error_text, redact_keys
 from arena.rounds.round import VenueUnavailable
-from arena.verify import Difference
 from markets.venue import VenueError
 
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
@@ -119,13 +117,6 @@ def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | N
     else:
         told = ArenaError(trouble.code, redact_keys(trouble.message))
         add_incidents(record.engine, [venue_outage(venue, at, told)], unless=f"{venue}@")
-
-
-def note_verify(record: Record, at: datetime, differences: Sequence[Difference]) -> None:
-    """Note that the record does not agree with itself, once for the same differences; or that it does."""
-    found = record_disagreement(at, [[x.table, x.key, x.field] for x in differences]) if differences else None
-    end_incidents(record.engine, "verify_failed", at, but=[found.subject] if found else [])
-    add_incidents(record.engine, [found] if found else [])
 
 
 async def report_decision_time(

@@ -133,7 +133,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
             run.config, run.record, clock.now, me, lambda words: _emit(run, "untold", words)
         )
         await stack.enter_async_context(monitors)
-        _emit(run, "started", f"on duty; it is {clock.now():{MINUTE_FORMAT}} UTC")
+        _emit(run, "started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
         await work_until_stopped(_step_until_over(lead_run), run.stop, world.under_way, run.config.run.grace)
 
 

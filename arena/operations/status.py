@@ -1,13 +1,13 @@
-"""The status of an arena, read from its record at one instant, and whether that is well.
+"""The status of an arena, read from its record at one instant, and whether all is well.
 
 It is the one definition for the command line, the health endpoint and the pages; programs have it as JSON,
 with amounts in dollars.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cohorts.schedule import (
     JOB_NAMES,
@@ -26,87 +26,190 @@ from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
 from arena.record.model.reservation import midnight
 from arena.record.model.status import (
-    HEALTH_WORDS,
-    BudgetUse,
-    HealthReason,
-    JobStatus,
-    OpenCohort,
-    RoundCalendar,
+    CallsUnderWay,
+    LeaderStatus,
+    OpenPositions,
+    QuarantineCount,
     RoundState,
-    Spending,
-    Status,
 )
 from arena.record.queries import calls, operations
-from arena.record.queries.operations import read_open_positions
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.schema.database import reading
 from arena.record.write.operations import read_jobs, read_recent_incidents
 from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.record.record import Record
+    from arena.record.schema.database import Connection
 
 GRACE = timedelta(minutes=15)
 """How long after its time a round may begin."""
 PATIENCE = timedelta(hours=1)
 """How long a round may take."""
 FAILURES = 3
-"""After so many in a row a job is not taken to mend itself."""
+"""After so many in a row a job is not taken to recover by itself."""
+DAY = timedelta(days=1)
+NEWEST_INCIDENTS = 5
+"""So many of the newest incidents are shown, and so many of those that go on."""
+PRICE_JOBS = ("quotes", "catalogue")
+"""The jobs that read prices."""
 
-DueRounds = dict[int, tuple[int, datetime]]
+HealthWord = Literal["ok", "waiting", "late", "trouble"]
+HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
+"""Health in one word, the best first: all is as it should be; something is still to come by itself; a round
+is over its time; something does not pass by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthReason:
+    """Why health is no better than a word; `code` is for programs."""
+
+    word: HealthWord
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """A budget: what it is for, whose it is where there are several, what was spent of it. In millionths."""
+
+    scope: str
+    whose: str
+    spent: int
+    limit: int
+
+    @property
+    def used(self) -> float:
+        """The share of it that is spent, all of it at most."""
+        return min(self.spent / self.limit, 1.0) if self.limit else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What calls cost today and this month (UTC), at their worst where it is unknown; and all budgets."""
+
+    today: int = 0
+    month: int = 0
+    limits: tuple[BudgetUse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCalendar:
+    """How many cohorts there are, how many rounds were due and are done, and what comes next if known."""
+
+    cohorts: int = 0
+    due: int = 0
+    done: int = 0
+    next_round: datetime | None = None
+    next_cohort: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How an arena stands at an instant.
+
+    `rounds` are those of open cohorts, and of the newest decision time. `looked_at` is when prices were
+    last read; `lag` by how much the latest round is late that should have been played. `next_jobs` says when
+    jobs of the config are due next. `clock` is whose time it is: the real one, the pretended one of a
+    rehearsal, or the real one over a rehearsal's record.
+    """
+
+    at: datetime
+    leader: LeaderStatus | None = None
+    calendar: RoundCalendar = RoundCalendar()
+    playing: tuple[StoredCohort, ...] = ()
+    rounds: tuple[RoundState, ...] = ()
+    lag: timedelta = timedelta()
+    turns: Mapping[str, int] = field(default_factory=dict)
+    spend: Spending = Spending()
+    under_way: CallsUnderWay = field(default_factory=CallsUnderWay)
+    held: OpenPositions = field(default_factory=OpenPositions)
+    looked_at: datetime | None = None
+    quarantined: tuple[QuarantineCount, ...] = ()
+    jobs: tuple[JobState, ...] = ()
+    next_jobs: Mapping[str, datetime] = field(default_factory=dict)
+    incidents: tuple[RecordedIncident, ...] = ()
+    reasons: tuple[HealthReason, ...] = ()
+    clock: Literal["real", "pretended", "mixed"] = "real"
+
+    @property
+    def last(self) -> tuple[RoundState, ...]:
+        """The rounds of the newest decision time."""
+        newest = max((round.at for round in self.rounds), default=None)
+        return tuple(round for round in self.rounds if round.at == newest)
+
+    @property
+    def word(self) -> HealthWord:
+        """Health in one word: the worst of its reasons."""
+        return max((reason.word for reason in self.reasons), key=HEALTH_WORDS.index, default="ok")
+
+    @property
+    def running(self) -> bool:
+        """Whether some `arena run` leads, and is alive."""
+        return self.leader is not None and self.leader.alive
+
+    @property
+    def backup(self) -> JobState | None:
+        """When a backup was last made."""
+        return next((job for job in self.jobs if job.name == "backup"), None)
+
+
+DueRounds = Mapping[int, tuple[int, datetime]]
 """The last round whose time has come, number and time, by the number of its cohort."""
 
 
 def judge_health(status: Status, due: DueRounds) -> Status:
     """The status with its health, and by how much the latest round is late that should have been played."""
-    on_duty = status.leader is not None and status.leader.alive
-    known = {(round.cohort, round.number): round for round in status.rounds}
-    found, lag = list(_troubles(status)), timedelta()
-    for one in status.playing:
-        if one.number in due and one.paused_at is None:
-            number, at = due[one.number]
-            state = known.get((one.number, number))
-            reason = _of_round(one, number, at, state, status.at, on_duty)
-            found += [reason] if reason else []
-            if one.live and reason is not None and reason.code in ("due", "late", "playing", "unfinished"):
+    begun = {(round.cohort, round.number): round for round in status.rounds}
+    reasons, lag = list(_troubles(status)), timedelta()
+    for stored in status.playing:
+        if stored.cohort.number in due and stored.paused_at is None:
+            number, at = due[stored.cohort.number]
+            reason = _round_reason(stored, number, at, begun.get((stored.cohort.number, number)), status)
+            reasons += [reason] if reason else []
+            late = reason is not None and reason.code in ("due", "late", "playing", "unfinished")
+            if late and stored.cohort.stamp == "live":
                 lag = max(lag, status.at - at)
-    found += _waits(status, on_duty)
-    worst_first = sorted(found, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
+    reasons += _waits(status)
+    worst_first = sorted(reasons, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
     return replace(status, reasons=tuple(worst_first), lag=lag)
 
 
-def _of_round(
-    one: OpenCohort, number: int, at: datetime, state: RoundState | None, now: datetime, on_duty: bool
+def _round_reason(
+    stored: StoredCohort, number: int, at: datetime, state: RoundState | None, status: Status
 ) -> HealthReason | None:
     """What there is to say of the last round of a cohort whose time has come."""
-    which, since = f"round {number} of cohort {one.number}", now - at
+    which, since = f"round {number} of cohort {stored.cohort.number}", status.at - at
     if state is not None and state.done:
         return None
-    if not one.live:
+    if stored.cohort.stamp != "live":
         return HealthReason("waiting", "unfinished", f"{which} is not finished")
     if state is not None:
-        return _of_begun(which, state, now)
+        return _begun_round_reason(which, state, status.at)
     if since <= GRACE:
         return HealthReason("waiting", "due", f"{which} is due")
-    if since <= PLAY_WINDOW or not on_duty:
+    if since <= PLAY_WINDOW or not status.running:
         return HealthReason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
     return HealthReason("waiting", "missed", f"{which} was not played in its time, {at:%Y-%m-%d %H:%M} UTC")
 
 
-def _of_begun(which: str, state: RoundState, now: datetime) -> HealthReason | None:
-    """What there is to say of a round that has begun and isn't done."""
-    since, failed = now - state.taken_at, state.turns.get("failed", 0)
+def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthReason:
+    """What there is to say of a live round that has begun and isn't done."""
+    since = now - state.taken_at
     if since > PLAY_WINDOW + GRACE:
         return HealthReason("late", "unfinished", f"{which} is not finished")
     if not state.missing:
-        words = f"{count_text(failed, 'turn')} in {which} failed and will be tried again"
-        return HealthReason("waiting", "failed_turns", words)
+        failed = count_text(state.turns.get("failed", 0), "turn")
+        return HealthReason("waiting", "failed_turns", f"{failed} in {which} failed and will be tried again")
     words = f"{count_text(state.missing, 'turn')} still to come in {which}"
-    return (
-        HealthReason("late", "unfinished", words)
-        if since > PATIENCE
-        else HealthReason("waiting", "playing", words)
-    )
+    if since > PATIENCE:
+        return HealthReason("late", "unfinished", words)
+    return HealthReason("waiting", "playing", words)
 
 
 def _troubles(status: Status) -> Iterator[HealthReason]:
-    """What does not mend itself."""
+    """What does not pass by itself."""
     for told in status.incidents:
         if told.ended_at is None:
             yield HealthReason("trouble", told.incident.kind, told.incident.text)
@@ -116,31 +219,19 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
             yield HealthReason("trouble", "job_failing", words)
 
 
-def _waits(status: Status, on_duty: bool) -> Iterator[HealthReason]:
+def _waits(status: Status) -> Iterator[HealthReason]:
     """What is still to come, or is left to the operator."""
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
-    if not on_duty and any(one.live for one in status.playing):
-        yield HealthReason("waiting", "nobody_on_duty", "nobody is on duty: `arena run` is not running")
-    for one in status.playing:
-        if one.paused_at is not None:
-            yield HealthReason("waiting", "paused", f"cohort {one.number} is paused")
+    if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
+        yield HealthReason("waiting", "not_running", "`arena run` is not running: rounds will not start")
+    for stored in status.playing:
+        if stored.paused_at is not None:
+            yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")
     for limit in status.spend.limits:
         if limit.spent >= limit.limit:
             whose = f" of {limit.whose}" if limit.whose else ""
             yield HealthReason("waiting", "budget_spent", f"the budget per {limit.scope}{whose} is spent")
-
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.record.record import Record
-    from arena.record.schema.database import Connection
-
-DAY = timedelta(days=1)
-NEWEST_INCIDENTS = 5
-"""So many of the newest incidents are shown, and so many of those that go on."""
-PRICE_JOBS = ("quotes", "catalogue")
-"""The jobs that read prices."""
 
 
 def status_source(
@@ -172,17 +263,22 @@ def read_status(
     connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
 ) -> Status:
     """How an arena stands at a time, which may be only `pretended`."""
-    playing, rounds = operations.read_open_cohorts(connection), operations.read_round_states(connection)
+    playing, rounds = read_cohorts(connection, only_open=True), operations.read_round_states(connection)
     calendar, due = _read_calendar(connection, playing, rounds, now, expected)
-    held, looked_at = read_open_positions(connection, {one.id: one.quote_age for one in playing})
+    ages = {stored.id: stored.cohort.rules.quote_age for stored in playing}
+    held, looked_at = operations.read_open_positions(connection, ages)
     states = read_jobs(connection)
-    jobs = _job_lines(states, now, expected)
-    read = (
-        operations.read_last_sync(connection, {one.venue for one in playing}),
+    jobs = tuple(state for name, state in states.items() if name in JOB_NAMES)
+    prices_read = (
+        operations.read_last_sync(connection, {stored.cohort.venue for stored in playing}),
         looked_at,
-        *_prices_read_at(jobs),
+        *(job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures),
     )
-    found = Status(
+    incidents = [
+        *read_recent_incidents(connection, NEWEST_INCIDENTS, only_open=True),
+        *read_recent_incidents(connection, NEWEST_INCIDENTS),
+    ]
+    status = Status(
         at=now,
         clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
         leader=operations.read_leader(
@@ -195,17 +291,20 @@ def read_status(
         spend=_read_spend(connection, now, expected, rounds),
         under_way=calls.read_calls_under_way(connection),
         held=held,
-        looked_at=max((at for at in read if at is not None), default=None),
+        looked_at=max((at for at in prices_read if at is not None), default=None),
         quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
-        jobs=tuple(jobs),
-        incidents=_read_incidents(connection),
+        jobs=jobs,
+        next_jobs={
+            job.name: next_job_time(job, states[job.name], now) for job in expected.jobs if job.name in states
+        },
+        incidents=tuple({told.id: told for told in incidents}.values()),
     )
-    return judge_health(found, due)
+    return judge_health(status, due)
 
 
 def _read_calendar(
     connection: "Connection",
-    playing: Sequence[OpenCohort],
+    playing: Sequence[StoredCohort],
     rounds: Sequence[RoundState],
     now: datetime,
     expected: Expected,
@@ -216,10 +315,12 @@ def _read_calendar(
     """
     starts: CohortStarts = operations.read_cohort_starts(connection)
     newest = max((round.at for round in rounds), default=None)
-    live = any(one.live for one in playing) if expected.live is None else expected.live
+    live = (
+        any(stored.cohort.stamp == "live" for stored in playing) if expected.live is None else expected.live
+    )
     until = now if live or newest is None else newest
     keep = expected.plan.keep_deciding if expected.plan else KEEP_DECIDING
-    to_play = {one.number: expected_rounds(one, starts, keep) for one in playing}
+    to_play = {stored.cohort.number: expected_rounds(stored, starts, keep) for stored in playing}
     due = {cohort: [round for round in found if round[1] <= until] for cohort, found in to_play.items()}
     begun, done = operations.count_ended_rounds(connection)
     calendar = RoundCalendar(
@@ -238,53 +339,26 @@ def _read_spend(
     """What was spent, also of each budget; of those that there are several of, of the one that is nearest."""
     day = midnight(now)
     today = calls.read_spent_since(connection, day)
-    limits = list[BudgetUse]()
-    for scope, limit in expected.limits.items():
-        if scope == "day":
-            limits.append(BudgetUse(scope, "", today, limit))
-        elif scope == "round":
-            limits.append(
-                BudgetUse(scope, *calls.read_dearest_round(connection, [x.id for x in rounds]), limit)
-            )
-        elif scope == "agent":
-            limits.append(BudgetUse(scope, *calls.read_dearest_agent(connection), limit))
-        elif scope == "arena":
-            limits.append(BudgetUse(scope, "", calls.read_spent_total(connection), limit))
-    return Spending(today, calls.read_spent_since(connection, day.replace(day=1)), tuple(limits))
-
-
-def _job_lines(states: Mapping[str, JobState], now: datetime, expected: Expected) -> list[JobStatus]:
-    """How each job went last, and when the config's are due next."""
-    known = {job.name: job for job in expected.jobs}
-    return [
-        JobStatus(**asdict(state), next_at=next_job_time(known[name], state, now) if name in known else None)
-        for name, state in states.items()
-        if name in JOB_NAMES
-    ]
-
-
-def _prices_read_at(jobs: Sequence[JobStatus]) -> Iterator[datetime | None]:
-    """When jobs last read prices."""
-    return (job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures)
-
-
-def _read_incidents(connection: "Connection") -> tuple[RecordedIncident, ...]:
-    """The newest incidents, and before them those that go on."""
-    found = [
-        *read_recent_incidents(connection, NEWEST_INCIDENTS, only_open=True),
-        *read_recent_incidents(connection, NEWEST_INCIDENTS),
-    ]
-    return tuple({told.id: told for told in found}.values())
+    spent: dict[str, Callable[[], tuple[str, int]]] = {
+        "day": lambda: ("", today),
+        "round": lambda: calls.read_dearest_round(connection, [round.id for round in rounds]),
+        "agent": lambda: calls.read_dearest_agent(connection),
+        "arena": lambda: ("", calls.read_spent_total(connection)),
+    }
+    limits = tuple(
+        BudgetUse(scope, *spent[scope](), limit) for scope, limit in expected.limits.items() if scope in spent
+    )
+    return Spending(today, calls.read_spent_since(connection, day.replace(day=1)), limits)
 
 
 def status_data(status: Status) -> dict[str, Any]:
     """All of it."""
-    spend, held = status.spend, status.held
+    spend, held, under_way = status.spend, status.held, status.under_way
     return health_data(status) | {
         "clock": status.clock,
         "cohorts": {
             "started": status.calendar.cohorts,
-            "playing": [one.number for one in status.playing],
+            "playing": [stored.cohort.number for stored in status.playing],
             "next": _time(status.calendar.next_cohort),
         },
         "turns": dict(status.turns),
@@ -297,31 +371,42 @@ def status_data(status: Status) -> dict[str, Any]:
             ],
         },
         "calls": {
-            "under_way": status.under_way.calls,
-            "worst_usd": status.under_way.worst / ONE,
-            "lost": status.under_way.lost,
-            "lost_worst_usd": status.under_way.lost_worst / ONE,
+            "under_way": under_way.calls,
+            "worst_usd": under_way.worst / ONE,
+            "lost": under_way.lost,
+            "lost_worst_usd": under_way.lost_worst / ONE,
         },
         "positions": {"open": held.positions, "markets": held.markets, "stale_markets": held.stale},
         "prices": {"read_at": _time(status.looked_at), "oldest_held": _time(held.oldest)},
-        "set_aside": [
+        "quarantined": [
             {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records}
             for x in status.quarantined
         ],
-        "jobs": [_job_data(job) for job in status.jobs],
+        "jobs": [
+            {
+                "name": job.name,
+                "failures": job.failures,
+                "note": job.note,
+                "due_at": _time(job.due_at),
+                "started_at": _time(job.started_at),
+                "ended_at": _time(job.ended_at),
+                "next_at": _time(status.next_jobs.get(job.name)),
+            }
+            for job in status.jobs
+        ],
         "incidents": [incident_data(told) for told in status.incidents],
         "backup": None if status.backup is None else _time(status.backup.ended_at),
     }
 
 
 def health_data(status: Status) -> dict[str, Any]:
-    """What a health check asks for: the word and why, who is on duty, and how the rounds go."""
+    """What a health check asks for: the word and why, which process leads, and how the rounds go."""
     leader, calendar = status.leader, status.calendar
     return {
         "health": status.word,
         "reasons": [{"health": x.word, "code": x.code, "text": x.text} for x in status.reasons],
         "at": _time(status.at),
-        "duty": leader
+        "leader": leader
         and {
             "host": leader.host,
             "process": leader.process,
@@ -333,7 +418,16 @@ def health_data(status: Status) -> dict[str, Any]:
             "done": calendar.done,
             "lag_seconds": status.lag.total_seconds(),
             "next": _time(calendar.next_round),
-            "last": [_round_data(one) for one in status.last],
+            "last": [
+                {
+                    "cohort": round.cohort,
+                    "round": round.number,
+                    "at": _time(round.at),
+                    "done": round.done,
+                    "turns": dict(round.turns) | ({"missing": round.missing} if round.missing else {}),
+                }
+                for round in status.last
+            ],
         },
     }
 
@@ -351,18 +445,6 @@ def incident_data(told: RecordedIncident) -> dict[str, Any]:
         "tries": told.tries,
         "next_try_at": _time(told.next_try_at),
     }
-
-
-def _round_data(one: RoundState) -> dict[str, Any]:
-    turns = dict(one.turns) | ({"missing": one.missing} if one.missing else {})
-    place = {"cohort": one.cohort, "round": one.number, "at": _time(one.at)}
-    return place | {"done": one.done, "turns": turns}
-
-
-def _job_data(job: JobStatus) -> dict[str, Any]:
-    times = ("due_at", "started_at", "ended_at", "next_at")
-    found = {name: _time(getattr(job, name)) for name in times}
-    return {"name": job.name, "failures": job.failures, "note": job.note} | found
 
 
 def _time(at: datetime | None) -> str | None:

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
+from arena.operations.status import Spending, Status
 from arena.record.model.incident import RecordedIncident
-from arena.record.model.status import RoundState, Spending, Status
+from arena.record.model.status import RoundState
 from arena.record.queries.turns import TurnActivity
 from arena.scores.cache import CacheEntry
 from arena.scores.profiles.rank_moves import RankMove, RankMoves
@@ -56,7 +57,7 @@ def _next(status: Status) -> None:
         return
     st.markdown(moment(at))
     playing = status.playing
-    by_clock = any(one.live for one in playing)
+    by_clock = any(stored.cohort.stamp == "live" for stored in playing)
     st.caption(away(at - status.at) if by_clock else "`arena round` plays it.")
     st.caption(f"{count(len(playing), 'cohort')} playing")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from arena.operations.status import Status
 from arena.record.model.incident import RecordedIncident
-from arena.record.model.status import Status
 from arena.record.write.operations import MOST_TRIES
 from dashboard.choice import choice
 from dashboard.listing import WHEN, listing
@@ -39,7 +39,7 @@ def show_jobs(status: Status) -> None:
         "Last begun": [job.started_at for job in jobs],
         "Ended": [job.ended_at for job in jobs],
         "For": [job.due_at for job in jobs],
-        "Next": [job.next_at for job in jobs],
+        "Next": [status.next_jobs.get(job.name) for job in jobs],
         "Failures": [job.failures for job in jobs],
         "Note": [job.note for job in jobs],
     }

@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from arena.record.model.status import BudgetUse, RoundState
+from arena.operations.status import BudgetUse
+from arena.record.model.status import RoundState
 from arena.record.queries.calls import AgentSpending, FailedTurn
 from dashboard.chart import draw
 from dashboard.charts.operations import daily_cost

@@ -1,8 +1,7 @@
 """How the arena stands, as `arena status` has it: with the config, where the dashboard knows one."""
 
 from arena.clock import now
-from arena.operations.status import read_status_by_config
-from arena.record.model.status import Status
+from arena.operations.status import Status, read_status_by_config
 from dashboard.config import known_config
 from dashboard.source import RecordSource, ask, cached
 

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from arena.record.model.status import JobStatus, Status
+from arena.operations.status import Status
+from arena.record.model.cohort import JobState
 from dashboard.config import known_config
 from dashboard.parts.operations_events import show_incidents, show_jobs, show_rejected
 from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
@@ -58,9 +59,9 @@ def _health(status: Status) -> None:
 
 def _figures(status: Status) -> None:
     at, leader, held = status.at, status.leader, status.held
-    on_duty = "Nobody" if leader is None or not leader.alive else leader.host
+    running = leader.host if leader is not None and leader.alive else "No"
     shown = (
-        ("On duty", on_duty, "Where `arena run` is at work: it plays every round in its time."),
+        ("Running", running, "Where `arena run` is at work: it plays every round in its time."),
         ("Next round", far(status.calendar.next_round, at), moment(status.calendar.next_round)),
         (
             "Rounds done",
@@ -111,7 +112,7 @@ def _record(page: OperationsPage, status: Status) -> None:
     )
 
 
-def _backup(job: JobStatus | None, status: Status) -> str:
+def _backup(job: JobState | None, status: Status) -> str:
     if job is None or job.ended_at is None:
         return "none was made by `arena run`; `arena db backup` makes one"
     if job.failures:

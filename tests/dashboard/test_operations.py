@@ -58,7 +58,7 @@ def test_it_says_what_the_status_says(troubled: Path, monkeypatch: pytest.Monkey
     assert figures["Rounds done"] == f"{status.calendar.done:,} of {status.calendar.due:,}"
     assert figures["Positions held"] == f"{status.held.positions:,}"
     assert figures["Spent today"] == f"${status.spend.today / 1_000_000:,.2f}"
-    assert figures["On duty"] == "Nobody"
+    assert figures["Running"] == "No"
 
 
 def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,9 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
         f"All that was ever spent: \\${status.spend.limits[1].spent / 1_000_000:,.2f} of \\$50.00",
     ]
     [jobs] = [table.value for table in page.dataframe if "Job" in table.value.columns]
-    assert dict(zip(jobs["Job"], jobs["Next"], strict=True)) == {job.name: job.next_at for job in status.jobs}
+    assert dict(zip(jobs["Job"], jobs["Next"], strict=True)) == {
+        job.name: status.next_jobs.get(job.name) for job in status.jobs
+    }
 
 
 def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(

@@ -227,7 +227,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
         quiet = arena(folder, *rehearsal, "--quiet", ARENA_DEMO_PROVIDER=url)
     assert ran.returncode == quiet.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[0] == "2026-01-04 00:00:00 on duty; it is 2026-01-04 00:00 UTC"
+    assert lines[0] == "2026-01-04 00:00:00 leading; it is 2026-01-04 00:00 UTC"
     assert "2026-01-11 00:00:00 cohort 1, 2026-01-11 00:00: round 2: 3 turns" in lines
     assert "every round has been played" in lines[-3]
     assert lines[-2].startswith("Stopped: 2 rounds, 6 turns, ")

@@ -60,7 +60,7 @@ def test_it_tells_of_the_end_and_is_well_and_on_duty_meanwhile(
     assert (board.rounds, board.failed) == (1, 0)
     assert [told["event"] for told in curious.told] == ["cohort_finished"]
     (health,) = (answer.json() for answer in curious.health)
-    assert (health["health"], health["duty"]["alive"]) == ("ok", True)
+    assert (health["health"], health["leader"]["alive"]) == ("ok", True)
     assert (health["rounds"]["due"], health["rounds"]["done"]) == (1, 1)
     assert "canary" not in " ".join(event.words for event in events)
     assert rows(tmp_path, "SELECT kind, tries FROM incident") == [("cohort_finished", 1)]

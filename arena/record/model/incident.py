@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from markets.hashes import digest, timestamp_text
+from markets.hashes import timestamp_text
 
 IncidentKind = Literal[
     "round_failed", "all_agents_failed", "budget_reached", "venue_down", "verify_failed", "cohort_finished"
@@ -122,15 +122,6 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} gives no answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
-
-
-def record_disagreement(at: datetime, places: Sequence[Sequence[str]]) -> Incident:
-    """That the record does not agree with itself in these places: tables, rows and fields."""
-    first = [dict(zip(("table", "row", "field"), place, strict=True)) for place in places[:MOST_LISTED]]
-    count = "1 difference" if len(places) == 1 else f"{len(places):,} differences"
-    data = {"differences": len(places), "first": first}
-    words = f"the record does not agree with itself: {count}"
-    return Incident("verify_failed", digest(places)[:16], at, words, data)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:

@@ -74,12 +74,15 @@ LINE_UPS = (
 )
 HALTS = [CohortRow.__table__.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
 COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).order_by(CohortRow.number)
+OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 
 
-def read_cohorts(connection: Connection, line_ups: LineUps | None = None) -> list[StoredCohort]:
+def read_cohorts(
+    connection: Connection, line_ups: LineUps | None = None, only_open: bool = False
+) -> list[StoredCohort]:
     """All cohorts, oldest first. Line-ups never change: those that are known need not be read again."""
     known: LineUps = {} if line_ups is None else line_ups
-    rows = connection.execute(COHORTS).all()
+    rows = connection.execute(OPEN_COHORTS if only_open else COHORTS).all()
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id

@@ -12,8 +12,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlalchemy.orm import aliased
 from sqlmodel import case
 
-from arena.record.model.status import LeaderStatus, OpenCohort, OpenPositions, QuarantineCount, RoundState
-from arena.record.schema.codec import cohort_of
+from arena.record.model.status import LeaderStatus, OpenPositions, QuarantineCount, RoundState
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -40,22 +39,6 @@ def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> Lead
     holder, until, leased = row
     host, _, rest = holder.partition("/")
     return LeaderStatus(host, rest.partition("/")[0], bool(leased) and is_alive(holder), until)
-
-
-HALTS = (CohortRow.paused_at, CohortRow.stopped_at)
-OPEN_COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).where(IS_OPEN).order_by(CohortRow.number)
-
-
-def read_open_cohorts(connection: Connection) -> list[OpenCohort]:
-    """The cohorts that have not ended, oldest first."""
-    cohorts = []
-    for key, frozen, paused_at, stopped_at in connection.execute(OPEN_COHORTS):
-        cohort = cohort_of(frozen)
-        age = cohort.rules.quote_age
-        place = (cohort.starts_at, cohort.every, cohort.rounds, cohort.stamp, cohort.venue)
-        agents = len(cohort.entrants)
-        cohorts.append(OpenCohort(key, cohort.number, *place, age, agents, paused_at, stopped_at))
-    return cohorts
 
 
 COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).order_by(CohortRow.number)

@@ -48,7 +48,7 @@ ITEMS = {
         ],
     ),
     "bets": (
-        "bad_wish",
+        "bad_order",
         [
             slip(Bet, A, "YES", usd("60"), reason=None),
             slip(Bet, A, "YES", usd("60"), reason=7),
@@ -65,7 +65,7 @@ ITEMS = {
         ],
     ),
     "sales": (
-        "bad_wish",
+        "bad_order",
         [
             slip(Sale, A, "YES", shares="all"),
             slip(Sale, A, "YES", shares=-HUGE),
@@ -110,14 +110,14 @@ def test_items_come_in_a_tuple_or_a_list(name: str, several: Any) -> None:
 def test_a_turn_with_an_unknown_status_is_taken_as_played(status: Any) -> None:
     kept = sound_decision(replace(GOOD, status=status), VIEW)
     assert replace(kept, rejections=GOOD.rejections) == GOOD
-    assert [refused.code for refused in kept.rejections] == ["odd", "bad_verdict"]
+    assert [refused.code for refused in kept.rejections] == ["odd", "bad_status"]
 
 
 @pytest.mark.parametrize("status", ["malformed", "failed"])
 def test_a_turn_that_was_not_played_has_no_bets_and_no_sales(status: DecisionStatus) -> None:
     kept = sound_decision(replace(GOOD, status=status), VIEW)
     assert (kept.status, kept.bets, kept.sales) == (status, (), ())
-    assert [(refused.code, refused.market_id) for refused in kept.rejections[1:]] == [("bad_wish", B)] * 2
+    assert [(refused.code, refused.market_id) for refused in kept.rejections[1:]] == [("bad_order", B)] * 2
 
 
 @pytest.mark.parametrize("note", [None, 7, ["so"], b"so"])

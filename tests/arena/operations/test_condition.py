@@ -6,24 +6,23 @@ from typing import Any
 
 import pytest
 
-from arena.operations.status import judge_health
-from arena.record.model.incident import Incident, RecordedIncident
-from arena.record.model.status import (
+from arena.operations.status import (
     BudgetUse,
-    JobStatus,
-    LeaderStatus,
-    OpenCohort,
     RoundCalendar,
-    RoundState,
     Spending,
     Status,
+    judge_health,
 )
-from tests.arena.little_world import WEEK
+from arena.record.model.cohort import JobState
+from arena.record.model.incident import Incident, RecordedIncident
+from arena.record.model.status import LeaderStatus, RoundState
+from arena.record.queries.cohorts import StoredCohort
+from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
 
 ALIVE = LeaderStatus("host", "1", True, NOW + WEEK)
 GONE = replace(ALIVE, alive=False)
-COHORT = OpenCohort(1, 2, NOW, WEEK, 5, "live", "sky", timedelta(minutes=15), 3, None, None)
+COHORT = StoredCohort(1, replace(live(a_cohort(["ann"])), number=2), {}, None)
 BEGUN = RoundState(7, 2, 1, NOW, NOW + timedelta(seconds=9), False, 3, {"played": 1})
 DUE = {2: (1, NOW)}
 
@@ -36,7 +35,7 @@ def after(
     length: float,
     *rounds: RoundState,
     leader: LeaderStatus | None = ALIVE,
-    one: OpenCohort = COHORT,
+    one: StoredCohort = COHORT,
     **more: Any,
 ) -> Status:
     """How an arena stands so many minutes after its only round was due."""
@@ -67,16 +66,16 @@ def test_a_round_that_has_not_begun_is_due_then_late_then_missed(length: int, wo
     assert (status.word, codes(status)) == (word, [code])
 
 
-def test_with_nobody_on_duty_a_round_is_late_for_as_long_as_that_lasts() -> None:
+def test_while_nothing_runs_a_round_is_late_for_as_long_as_that_lasts() -> None:
     for nobody in (None, GONE):
         status = after(9999, leader=nobody)
-        assert (status.word, codes(status)) == ("late", ["late", "nobody_on_duty"])
+        assert (status.word, codes(status)) == ("late", ["late", "not_running"])
         assert status.lag == timedelta(minutes=9999)
 
 
-def test_nobody_on_duty_is_no_fault_while_nothing_is_due() -> None:
+def test_that_nothing_runs_is_no_fault_while_nothing_is_due() -> None:
     status = after(30, replace(BEGUN, done=True), leader=None)
-    assert (status.word, codes(status)) == ("waiting", ["nobody_on_duty"])
+    assert (status.word, codes(status)) == ("waiting", ["not_running"])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,9 @@ def test_the_lag_is_that_of_turns_that_are_not_in_and_not_of_those_tried_again()
 
 
 def test_a_world_that_is_made_up_is_never_late() -> None:
-    status = after(9999, BEGUN, one=replace(COHORT, stamp="simulated"), leader=None)
+    status = after(
+        9999, BEGUN, one=replace(COHORT, cohort=replace(COHORT.cohort, stamp="simulated")), leader=None
+    )
     assert (status.word, codes(status), status.lag) == ("waiting", ["unfinished"], timedelta())
 
 
@@ -122,7 +123,7 @@ def test_what_goes_on_is_trouble_until_it_ends() -> None:
 
 
 def test_a_job_that_fails_again_and_again_is_trouble() -> None:
-    job = JobStatus("quotes", NOW, NOW, NOW, 2, "timeout")
+    job = JobState("quotes", NOW, NOW, NOW, 2, "timeout")
     done = replace(BEGUN, done=True)
     assert after(30, done, jobs=(job,)).word == "ok"
     assert codes(after(30, done, jobs=(replace(job, failures=3),))) == ["job_failing"]
@@ -135,7 +136,7 @@ def test_a_budget_that_is_spent_is_said() -> None:
 
 
 def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
-    job = JobStatus("quotes", NOW, NOW, NOW, 3, "")
+    job = JobState("quotes", NOW, NOW, NOW, 3, "")
     status = after(20, leader=None, jobs=(job,))
-    assert codes(status) == ["job_failing", "late", "nobody_on_duty"]
+    assert codes(status) == ["job_failing", "late", "not_running"]
     assert status.word == "trouble"

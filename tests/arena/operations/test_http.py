@@ -16,23 +16,24 @@ from prometheus_client.parser import text_string_to_metric_families
 from agents.model import Call, Prompt
 from arena.config import Endpoint, load
 from arena.errors import ArenaError
-from arena.operations.http import MOST_AT_ONCE, NO_METRICS, serve_health
-from arena.operations.metrics import metrics_text
-from arena.operations.status import status_source
-from arena.record.model.incident import Incident, RecordedIncident
-from arena.record.model.status import (
+from arena.operations.http import MOST_AT_ONCE, NO_METRICS, metrics_text, serve_health
+from arena.operations.status import (
     BudgetUse,
-    CallsUnderWay,
     HealthReason,
     HealthWord,
-    JobStatus,
+    RoundCalendar,
+    Spending,
+    Status,
+    status_source,
+)
+from arena.record.model.cohort import JobState
+from arena.record.model.incident import Incident, RecordedIncident
+from arena.record.model.status import (
+    CallsUnderWay,
     LeaderStatus,
     OpenPositions,
     QuarantineCount,
-    RoundCalendar,
     RoundState,
-    Spending,
-    Status,
 )
 from arena.record.record import Record
 from arena.rounds.round import play_round
@@ -98,7 +99,7 @@ def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
         "health": "ok",
         "reasons": [],
         "at": NOW.isoformat(),
-        "duty": {"host": "host", "process": "7", "alive": True, "until": NOW.isoformat()},
+        "leader": {"host": "host", "process": "7", "alive": True, "until": NOW.isoformat()},
         "rounds": {"due": 5, "done": 5, "lag_seconds": 0, "next": (NOW + HOUR).isoformat(), "last": []},
     }
     assert late.json()["reasons"] == [{"health": "late", "code": "late", "text": "round 1 is late"}]
@@ -155,7 +156,7 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
     answer = asyncio.run(play())
     record.close()
     assert answer.status_code == 200
-    assert [reason["code"] for reason in answer.json()["reasons"]] == ["playing", "nobody_on_duty"]
+    assert [reason["code"] for reason in answer.json()["reasons"]] == ["playing", "not_running"]
     assert answer.json()["rounds"]["last"][0]["turns"] == {"missing": 1}
 
 
@@ -312,7 +313,7 @@ FULL = replace(
     held=OpenPositions(9, 8, 2, NOW - HOUR),
     looked_at=NOW - HOUR,
     quarantined=(QuarantineCount("sky", "page", "timeout", 4), QuarantineCount("sky", "quote", 'odd"\n', 5)),
-    jobs=(JobStatus("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobStatus("marks", NOW, NOW, None, 0, "")),
+    jobs=(JobState("quotes", NOW, NOW, NOW - HOUR, 2, ""), JobState("marks", NOW, NOW, None, 0, "")),
     incidents=(RecordedIncident(1, Incident("venue_down", "sky@1", NOW, ""), None, None, 0, None),),
     rounds=(RoundState(1, 1, 1, NOW, NOW, False, 3, {}),),
 )
@@ -332,12 +333,12 @@ def test_metrics_have_every_figure() -> None:
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert samples(answer.text) == {
         "arena_health": 2,
-        "arena_on_duty": 1,
+        "arena_running": 1,
         "arena_rounds_due": 5,
         "arena_rounds_done": 5,
         "arena_lag_seconds": 3600,
-        "arena_turns[('verdict', 'played')]": 7,
-        "arena_turns[('verdict', 'failed')]": 1,
+        "arena_turns[('status', 'played')]": 7,
+        "arena_turns[('status', 'failed')]": 1,
         "arena_spend_today_dollars": 1.5,
         "arena_spend_month_dollars": 20,
         "arena_budget_spent_dollars[('per', 'day')]": 1.5,
@@ -349,8 +350,8 @@ def test_metrics_have_every_figure() -> None:
         "arena_quote_age_seconds": 3600,
         "arena_held_quote_age_seconds": 3600,
         "arena_venue_errors[('code', 'timeout'), ('venue', 'sky')]": 4,
-        "arena_set_aside[('code', 'timeout'), ('kind', 'page'), ('venue', 'sky')]": 4,
-        "arena_set_aside[('code', 'odd\"\\n'), ('kind', 'quote'), ('venue', 'sky')]": 5,
+        "arena_quarantined[('code', 'timeout'), ('kind', 'page'), ('venue', 'sky')]": 4,
+        "arena_quarantined[('code', 'odd\"\\n'), ('kind', 'quote'), ('venue', 'sky')]": 5,
         "arena_job_failures[('job', 'quotes')]": 2,
         "arena_job_failures[('job', 'marks')]": 0,
         "arena_job_age_seconds[('job', 'quotes')]": 3600,
@@ -367,6 +368,5 @@ def test_every_metric_is_in_the_docs() -> None:
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("prometheus_client")]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "arena.operations.metrics")
     (answer,) = run(WELL, "/metrics")
     assert (answer.status_code, answer.text) == (501, NO_METRICS)

@@ -17,7 +17,6 @@ from arena.operations.incidents import (
     note_played,
     note_rounds,
     note_venue,
-    note_verify,
 )
 from arena.record.model.incident import Incident, RecordedIncident, RoundEnd, round_incidents
 from arena.record.record import Record
@@ -31,7 +30,6 @@ from arena.record.write.operations import (
 )
 from arena.rounds.round import VenueUnavailable, play_round, venue_error
 from arena.rounds.season import end_cohort_if_over
-from arena.verify import Difference
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.little_world import (
@@ -146,22 +144,6 @@ def test_a_venue_of_an_odd_name_ends_no_other(record: Record) -> None:
     note_venue(record, "s_y", NOW, None)
     note_venue(record, "%", NOW, None)
     assert told(record) == [("venue_down", f"sky@{timestamp_text(NOW)}", True)]
-
-
-def test_the_same_differences_are_told_once_and_end_when_the_record_agrees(record: Record) -> None:
-    one = Difference("turn", "7", "hash", "a", "b", "it was changed")
-    for differences in ([one], [one], [], [one, replace(one, key="8")]):
-        note_verify(record, NOW, differences)
-    assert [(kind, goes_on) for kind, _, goes_on in told(record)] == [
-        ("verify_failed", False),
-        ("verify_failed", True),
-    ]
-    assert noted(record)[1].incident.data["differences"] == 2
-
-
-def test_no_text_of_the_record_gets_into_what_is_told_of_a_difference(record: Record) -> None:
-    note_verify(record, NOW, [Difference("turn", "7", "note", "<b>found", "<b>meant", "<b>why")])
-    assert "<b>" not in str(noted(record)[0])
 
 
 def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:

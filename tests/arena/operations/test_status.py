@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
-from arena.operations.status import read_status, status_data
+from arena.operations.status import BudgetUse, Status, read_status, status_data
 from arena.record.model.lease import holder_name
-from arena.record.model.status import BudgetUse, CallsUnderWay, OpenCohort, Status
+from arena.record.model.status import CallsUnderWay
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
@@ -81,7 +82,7 @@ def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
     assert (status.calendar.due, status.calendar.done) == (1, 0)
     assert status.calendar.next_round == NOW + WEEK
     assert status.turns == {"failed": 1, "played": 2}
-    assert [reason.code for reason in status.reasons] == ["failed_turns", "nobody_on_duty"]
+    assert [reason.code for reason in status.reasons] == ["failed_turns", "not_running"]
 
 
 def test_positions_are_those_that_are_still_held(record: Record) -> None:
@@ -131,7 +132,7 @@ def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_databa
     assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
-def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
+def test_who_holds_the_lease_leads_while_alive(record: Record) -> None:
     played(record)
     put(record, LeaseRow.__table__, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
     leader = seen(record).leader
@@ -144,7 +145,7 @@ def test_who_holds_the_lease_is_on_duty_while_alive(record: Record) -> None:
     assert not late.alive
 
 
-def test_a_process_of_this_machine_that_has_ended_is_not_on_duty_and_oneself_is(record: Record) -> None:
+def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does(record: Record) -> None:
     me = holder_name()
     put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, expires_at=FAR)
     assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
@@ -167,7 +168,10 @@ def test_jobs_tell_when_they_were_done_and_what_they_read(record: Record) -> Non
         record, JobRow.__table__, name="backup", due_at=NOW, started_at=NOW, ended_at=NOW, failures=0, note=""
     )
     status = seen(record, later, jobs=[Job("quotes", cadence("1h"))])
-    assert [(job.name, job.next_at) for job in status.jobs] == [("backup", None), ("quotes", later + HOUR)]
+    assert ([job.name for job in status.jobs], status.next_jobs) == (
+        ["backup", "quotes"],
+        {"quotes": later + HOUR},
+    )
     assert status.looked_at == later
     assert status.backup is not None
     assert status.backup.ended_at == NOW
@@ -185,7 +189,7 @@ def test_what_was_set_aside_counts_for_a_day(record: Record) -> None:
 
 
 def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> None:
-    one = OpenCohort(1, 1, NOW, WEEK, 5, "live", "sky", HOUR, 3, None, None)
+    one = StoredCohort(1, live(a_cohort(["ann"])), {}, None)
     starts = [(number + 1, NOW + number * WEEK) for number in range(3)]
     assert [number for number, _ in expected_rounds(one, starts, keep=2)] == [1, 2]
     assert len(expected_rounds(one, starts, keep=5)) == 5

@@ -31,8 +31,8 @@ from arena.record.model.incident import (
     IncidentKind,
     RecordedIncident,
     RoundEnd,
+    backup_not_kept,
     cohort_finished,
-    record_disagreement,
     round_incidents,
     venue_outage,
 )
@@ -339,7 +339,7 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     made = [
         *round_incidents(end, due + 6 * HOUR, newest=True),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
-        record_disagreement(due, [["entry", "1, sharp, 7", "hash"]]),
+        backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
         cohort_finished(1, due, 5, 3),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")

@@ -363,7 +363,7 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
     stored = begun(record, a_cohort(["mad"]))
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"mad": makes_up}), record), "mad")
     assert [forecast.probability for forecast in turn.decision.forecasts] == [usd("0.7")]
-    assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_wish"]
+    assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_order"]
     assert len(turn.fills) == 1
 
 
