@@ -22,8 +22,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.measure import options
-from tests.season.program import command, environment
-from tests.season.rehearsal import SUNDAY, content
+from tests.program.command_line import command, environment
+from tests.program.rehearsal import SUNDAY, content
 from tests.season.yearlong import A_YEAR, WEEK, Stage, kills, staged
 
 WARM, END = SUNDAY + 13 * WEEK, SUNDAY + 52 * WEEK

@@ -8,7 +8,7 @@ import pytest
 
 from arena.record.record import Record
 from arena.record.schema import database
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 
 @pytest.fixture(scope="session")

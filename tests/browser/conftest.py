@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched
-from tests.dashboard.seasons import play, worked_out
 from tests.dashboard.serving import Served, serving
+from tests.records.seasons import play, worked_out
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.watching import FEW_LOOKS, PATIENCE, Watched, back, follow, in_look, open_at, settled
-from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
+from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 

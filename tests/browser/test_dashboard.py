@@ -18,8 +18,8 @@ from tests.browser.watching import (
     rows_of,
     settled,
 )
-from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served
+from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 

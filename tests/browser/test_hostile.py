@@ -13,8 +13,8 @@ from tests.browser.watching import Watched, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
-from tests.dashboard.seasons import HOSTILE
 from tests.dashboard.serving import Served, serving
+from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 

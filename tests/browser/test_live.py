@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.watching import PATIENCE, Watched, open_at, settled
-from tests.dashboard.seasons import play, worked_out
 from tests.dashboard.serving import serving
+from tests.records.seasons import play, worked_out
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from arena.record.write.quarantine import quarantine_records
 from markets.venue import QuarantinedRecord
 from tests.browser.watching import PATIENCE, Watched, open_at, settled
 from tests.builders import NOW
-from tests.dashboard.seasons import play
 from tests.dashboard.serving import serving
+from tests.records.seasons import play
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,8 @@ from dashboard.report.facts import gather
 from dashboard.report.render import render
 from tests.browser.watching import LOOKS, Watched
 from tests.builders import NOW
-from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.test_report import MARKUP, renamed
+from tests.records.seasons import HOSTILE, play
 
 pytestmark = pytest.mark.browser
 

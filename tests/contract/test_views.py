@@ -11,7 +11,7 @@ from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names
 from tests.dashboard.opening import opened
-from tests.dashboard.seasons import play
+from tests.records.seasons import play
 
 VIEWS = names(Path(dashboard.views.__path__[0]))
 APP = Path(dashboard.views.__path__[0]).parent / "app.py"

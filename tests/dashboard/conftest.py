@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
-from tests.dashboard.seasons import play, worked_out
+from tests.records.seasons import play, worked_out
 
 
 @pytest.fixture(scope="session")

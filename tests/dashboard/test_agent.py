@@ -29,11 +29,11 @@ from dashboard.parts.agent_record import _luck as luck_in_words
 from dashboard.parts.agent_top import verdict
 from dashboard.queries.agent import _read_curve, _read_holdings, _wanted
 from markets.millionths import ONE
-from tests.arena.full_record import build
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, opened, words
-from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.worked import worked_out
+from tests.records.full_record import build
+from tests.records.seasons import HOSTILE, play
 
 NAMES = ["random", "oracle", HOSTILE]
 

@@ -25,7 +25,7 @@ from dashboard.thin import thin
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
 from tests.builders import usd
-from tests.dashboard.seasons import HOSTILE
+from tests.records.seasons import HOSTILE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 LOOKS = looks([("market", "market"), ("ann", "llm"), (HOSTILE, "llm")])

@@ -12,8 +12,8 @@ from arena.scores.profiles.duels import DUELS, DuelDetails
 from dashboard.views.duel import figures
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.records import shared
-from tests.dashboard.seasons import HOSTILE, play
 from tests.dashboard.worked import worked_out
+from tests.records.seasons import HOSTILE, play
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dashboard.cohort_rules import rules
-from tests.arena.little_world import a_cohort
 from tests.builders import usd
+from tests.records.little_world import a_cohort
 
 SENTENCES: dict[str, dict[str, Any]] = {
     "They stay open for 12 hours at least.": {"closes_after": 12 * 3_600},

@@ -27,7 +27,7 @@ from dashboard.table import as_csv
 from dashboard.words import JOINER
 from markets.millionths import ONE
 from tests.dashboard.opening import healthy, in_address, opened, words
-from tests.dashboard.seasons import HOSTILE
+from tests.records.seasons import HOSTILE
 
 Answer = TypeVar("Answer")
 MONEY = ("pnl", "return_pct", "win_rate", "cost_per_forecast")

@@ -14,7 +14,7 @@ from dashboard.queries import markets
 from dashboard.queries.markets import NULLS, MarketFilter, MarketList, market_list, menu
 from dashboard.source import source
 from tests.dashboard.opening import healthy, opened, words
-from tests.dashboard.seasons import play, worked_out
+from tests.records.seasons import play, worked_out
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import ReportFacts, gather
 from dashboard.report.render import render
 from tests.builders import NOW
-from tests.dashboard.seasons import HOSTILE
-from tests.season.running import arena
+from tests.program.running import arena
+from tests.records.seasons import HOSTILE
 
 MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x onerror=alert(1)>{{ 7*7 }}"
 LOADING = {"src", "href", "srcset", "action", "formaction", "poster", "background", "data", "xlink:href"}

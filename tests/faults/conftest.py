@@ -8,8 +8,8 @@ import pytest
 
 from arena.record.record import Record
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import SUN, Season, a_cohort, the_book
 from tests.builders import NOW
+from tests.records.full_record import SUN, Season, a_cohort, the_book
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -16,7 +16,7 @@ from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.record import Record
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
-from tests.arena.little_world import LittleVenue, a_world, asks
+from tests.records.little_world import LittleVenue, a_world, asks
 
 COST = 1_000
 """What a call costs, and the most that it may."""

@@ -16,7 +16,7 @@ from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
-from tests.season.program import ROOT, environment
+from tests.program.command_line import ROOT, environment
 
 
 def wait_for_more(log: Path, writer: "subprocess.Popen[str]") -> None:

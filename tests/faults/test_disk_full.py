@@ -16,7 +16,7 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
 from tests.faults.little import play, witnessed, write_config
-from tests.season.program import command, environment
+from tests.program.command_line import command, environment
 
 KB = 1_024
 WORDS = {

@@ -9,10 +9,10 @@ from arena.record.schema.database import reading
 from arena.record.write.turns import claim_turns
 from arena.verify import verify
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import LEASE, SUN, Season, a_cohort, the_book
 from tests.builders import NOW
 from tests.faults.forking import forking
 from tests.faults.hammer import COST, most_at_once, work
+from tests.records.full_record import LEASE, SUN, Season, a_cohort, the_book
 
 PROCESSES, TICKS = 4, 1_000
 MOST, MAY = 5, 700

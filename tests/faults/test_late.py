@@ -24,8 +24,8 @@ from arena.record.write.turns import claim_turns, renew_claims
 from arena.rounds.round import play_round, settle_cohort, take_snapshot
 from arena.rounds.world import Player, World
 from arena.verify import verify
-from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW, RAIN, a_bet
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
 
 HOUR = timedelta(hours=1)
 LONG, OVER = timedelta(minutes=5), timedelta()

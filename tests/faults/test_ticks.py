@@ -10,7 +10,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from tests.faults.forking import forking
 from tests.faults.ticking import HOUR, START, tick
-from tests.season.rehearsal import clock_at, content, content_at, rehearse
+from tests.program.rehearsal import clock_at, content, content_at, rehearse
 
 HOURS = 1_000
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")

@@ -15,9 +15,9 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
-from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, live
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, LONG, OVER, Model, facts, waiting, worker
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
 
 JOB = TurnJob(1, 1, "ann", code_version())
 

@@ -20,7 +20,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from markets.model import MarketId
 from portfolio.value import lot_values
-from tests.season.running import AGREES, agents_of, arena_json
+from tests.program.running import AGREES, agents_of, arena_json
 
 SEASON = ("--start", "2025-12-07", "--end", "2026-08-16")
 END = datetime(2026, 8, 16, tzinfo=UTC)

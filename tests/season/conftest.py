@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.season.forked import Forks
-from tests.season.running import loaded
+from tests.program.forked import Forks
+from tests.program.running import loaded
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.once import made_once
-from tests.season.running import arena_json
+from tests.program.running import arena_json
 
 SIX_ROUNDS = ("demo", "--headless", "--rounds", "6")
 

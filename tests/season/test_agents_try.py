@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from agents.answers.json_text import answer_schema
 from arena.cli.main import app
 from arena.clock import now
+from tests.program.command_line import command, environment
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.program import command, environment
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.program.running import AGREES, agents_of, arena, arena_json
 from tests.provider.replies import GOOD, Behaviour, fails, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.running import AGREES, agents_of, arena, arena_json
 
 HEAD = """\
 markets: {{venue: simulator, show: 5, simulator: {{start: 2026-01-04, weeks: 8, markets: 60, events: 20}}}}

@@ -10,9 +10,9 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.program.running import arena
 from tests.provider.replies import BEHAVIOURS
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.running import arena
 
 HEAD, TAIL = "cn4ry-h3ad", "t4il-z9x"
 KEY = f'{HEAD}"\\+/={TAIL}'

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.season.running import arena, arena_json, demo_config
+from tests.program.running import arena, arena_json, demo_config
 
 HEAD = """\
 markets: {venue: simulator, simulator: {start: 2026-01-04, weeks: 12, markets: 60, events: 20}}

@@ -9,9 +9,9 @@ import pytest
 
 from arena.cli.check_live import check_live
 from arena.config import load
+from tests.program.running import agents_of, arena, arena_json
 from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.running import agents_of, arena, arena_json
 
 KEY = "c4nary-k3y-9x8y7z"
 HEAD = """\

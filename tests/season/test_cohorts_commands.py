@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.record.record import Record
 from markets.hashes import digest
-from tests.arena.full_record import Season, play_on
 from tests.arena.record.older import old_record
-from tests.season.running import AGREES
+from tests.program.running import AGREES
+from tests.records.full_record import Season, play_on
 
 CONFIG = """\
 markets:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.program.running import AGREES, agents_of, arena, arena_json
 from tests.season.demo import said_of, the_demo
-from tests.season.running import AGREES, agents_of, arena, arena_json
 from tests.season.skill import gaps
 
 FIELDS = {

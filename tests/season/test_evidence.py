@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.season.program import ROOT
-from tests.season.running import AGREES, arena, arena_json
+from tests.program.command_line import ROOT
+from tests.program.running import AGREES, arena, arena_json
 
 READER = '''\
 """Believes a little more with every article on a market."""

@@ -17,10 +17,10 @@ from arena.cli.main import app
 from arena.exports.restore import restore
 from arena.record.write.cohorts import end_cohort
 from tests.arena.exports.bent_exports import bend_json, contents, exported, lines
-from tests.arena.full_record import build
 from tests.builders import NOW
 from tests.bundles import simulated
-from tests.season.running import AGREES, arena_json, demo_config
+from tests.program.running import AGREES, arena_json, demo_config
+from tests.records.full_record import build
 from tests.season.test_wide_world import CONFIG as WIDE
 
 REFEREE = Path(__file__).parents[1] / "referee.py"

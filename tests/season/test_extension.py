@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.season.program import ROOT
-from tests.season.running import agents_of, arena_json, demo_config
+from tests.program.command_line import ROOT
+from tests.program.running import agents_of, arena_json, demo_config
 
 CONTRARIAN = '''\
 """Believes the opposite of the price."""

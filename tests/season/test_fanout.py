@@ -4,8 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from tests.program.running import arena_json
 from tests.provider.server import faulty
-from tests.season.running import arena_json
 
 CONFIG = """\
 markets: {{venue: simulator, show: 12, simulator: {{start: 2026-01-04, weeks: 8, markets: 60, events: 20}}}}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.season.rehearsal import clock_at, rehearse, rows
+from tests.program.rehearsal import clock_at, rehearse, rows
 
 CANARY = "canary-of-the-extension"
 CONFIG = """\

@@ -6,8 +6,8 @@ from random import Random
 from time import sleep
 from typing import Any
 
+from tests.program.running import AGREES, arena_json, provider, start
 from tests.season.paid import asked_in, stored_questions
-from tests.season.running import AGREES, arena_json, provider, start
 
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")
 

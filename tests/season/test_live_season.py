@@ -19,8 +19,8 @@ from arena.verify import verify
 from markets.model import MarketId
 from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC
-from tests.arena.little_world import WEEK, a_cohort, a_world, begun, live
 from tests.builders import NOW, a_bet, usd
+from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
 from tests.venue_server.polymarket import (
     CLOB,
     GAMMA,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.clock import now
-from tests.season.running import AGREES, arena, arena_json
+from tests.program.running import AGREES, arena, arena_json
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, Raw, a_book_end, a_market, an_end
 from tests.venue_server.server import HTML, VenueServer, status, venue_server
 

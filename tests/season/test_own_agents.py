@@ -12,7 +12,7 @@ from arena.clock import now
 from arena.config import load
 from arena.rounds.adapters import open_venue
 from markets.model import Listing
-from tests.season.running import agents_of, arena, arena_json, demo_config
+from tests.program.running import agents_of, arena, arena_json, demo_config
 
 LINE_UP = """\
   - kind: market

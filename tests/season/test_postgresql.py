@@ -26,9 +26,9 @@ from arena.record.write.sync import markets_gone_since
 from arena.rounds.season import cohort_overviews as seen
 from arena.verify import verify
 from markets.venue import VenueError
-from tests.arena.full_record import DEW, FOG, MIST, build, watch
 from tests.builders import NOW
-from tests.season.running import AGREES, arena_json, demo_config
+from tests.program.running import AGREES, arena_json, demo_config
+from tests.records.full_record import DEW, FOG, MIST, build, watch
 
 LINE_UP = """\
   - kind: market

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.season.running import AGREES, agents_of, arena, arena_json, start
+from tests.program.running import AGREES, agents_of, arena, arena_json, start
 
 DEMO_FIELDS = {
     "database", "seed", "seconds", "state_hash", "cohorts", "rounds", "turns", "entries", "calls",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.season.program import command, environment
-from tests.season.running import AGREES, arena, arena_json
+from tests.program.command_line import command, environment
+from tests.program.running import AGREES, arena, arena_json
 
 CONFIG = """\
 markets:

@@ -20,10 +20,10 @@ from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from markets.millionths import ONE
+from tests.program.forked import Forks
+from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
+from tests.program.running import agents_of
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.forked import Forks
-from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
-from tests.season.running import agents_of
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
 WEEKLY = "{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"

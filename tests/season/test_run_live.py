@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from arena.clock import PretendedClock
+from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.venue_server.polymarket import (
     CLOB,
     GAMMA,

@@ -21,13 +21,13 @@ from arena.cli.run import play
 from arena.cli.run_log import LineLog
 from arena.clock import PretendedClock, now
 from arena.config import load
+from tests.program.command_line import command, environment
+from tests.program.forked import Forks
+from tests.program.rehearsal import clock_at, content, rows
+from tests.program.running import arena, arena_json, provider
 from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.forked import Forks
 from tests.season.paid import asked_in, stored_questions
-from tests.season.program import command, environment
-from tests.season.rehearsal import clock_at, content, rows
-from tests.season.running import arena, arena_json, provider
 
 WEEK = timedelta(weeks=1)
 OFF = "catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from arena.errors import ArenaError
+from tests.program.rehearsal import clock_at, rehearse, rows
+from tests.program.running import arena
 from tests.provider.server import faulty
-from tests.season.rehearsal import clock_at, rehearse, rows
-from tests.season.running import arena
 from tests.serving import Reply, Request, Server, serving
 
 CONFIG = """\

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.program.running import agents_of, arena_json
 from tests.season.demo import six_rounds, the_demo
-from tests.season.running import agents_of, arena_json
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.season.running import arena_json
+from tests.program.running import arena_json
 
 CONFIG = """\
 seed: 3

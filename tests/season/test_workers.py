@@ -28,10 +28,10 @@ from arena.verify import verify
 from markets.millionths import ONE
 from tests.bundles import simulated
 from tests.postgres import a_server, database
+from tests.program.forked import Forked, Forks
+from tests.program.rehearsal import clock_at, content, rehearse
+from tests.program.running import arena, arena_json
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.forked import Forked, Forks
-from tests.season.rehearsal import clock_at, content, rehearse
-from tests.season.running import arena, arena_json
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\

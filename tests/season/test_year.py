@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from arena.record.schema.database import newest_schema_version, open_read_only, reading, schema_version
-from tests.season.forked import Forks
-from tests.season.rehearsal import content, rows
+from tests.program.forked import Forks
+from tests.program.rehearsal import content, rows
 from tests.season.yearlong import A_YEAR, NEW, OLD, SOME_WEEKS, Stage, Year, kills, staged
 
 

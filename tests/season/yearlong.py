@@ -21,10 +21,10 @@ from agents.demo.models import answer
 from agents.model import Message
 from arena.clock import PretendedClock
 from markets.simulation.settings import Settings
+from tests.program.rehearsal import SUNDAY, clock_at
 from tests.provider.replies import Asked, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.season.paid import question, stored_questions
-from tests.season.rehearsal import SUNDAY, clock_at
 from tests.serving import Reply, serving
 from tests.venue_server.moving import MovingVenue
 from tests.venue_server.polymarket import CLOB, GAMMA

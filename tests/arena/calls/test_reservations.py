@@ -22,13 +22,13 @@ from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import SUN, WEEK, Season, a_cohort, the_book
-from tests.arena.little_world import LittleVenue, a_world, asks
 from tests.builders import NOW
+from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
+from tests.records.little_world import LittleVenue, a_world, asks
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ME = Payer(1, 1)
-TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=0.01)
+TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=60)
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +56,18 @@ def no_second_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Provider:
-    """Answers after some rounds of the loop, or with errors in the order given; counts who is there."""
+    """Answers once so many ask at once, or with errors in the order given; counts who is there."""
 
-    def __init__(self, *errors: CallError | None, cost: int | None = ONE, ticks: int = 3):
-        self.errors, self.cost, self.ticks = list(errors), cost, ticks
+    def __init__(self, *errors: CallError | None, cost: int | None = ONE, together: int = 1):
+        self.errors, self.cost, self.barrier = list(errors), cost, asyncio.Barrier(together)
         self.here, self.most, self.asked = 0, 0, 0
 
     async def __call__(self, prompt: Prompt) -> Call:
         self.asked += 1
         self.here += 1
         self.most = max(self.most, self.here)
-        for _ in range(self.ticks):
+        await self.barrier.wait()
+        for _ in range(3):
             await asyncio.sleep(0)
         self.here -= 1
         error = self.errors.pop(0) if self.errors else None
@@ -248,10 +249,18 @@ def room(record: Record) -> float | None:
     return None if found is None else found / ONE
 
 
+def end_pause(record: Record) -> None:
+    """The provider has been left alone for as long as it asked."""
+    with record.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
+
+
 def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) -> None:
     eight = [Payer(1, 1 + n % 3) for n in range(8)]
-    play(record, limited(record, limiter=RateLimiter(50, 8)), Provider(*[TOO_MANY] * 8), *eight)
+    refusing = Provider(*[TOO_MANY] * 8, together=8)
+    play(record, limited(record, limiter=RateLimiter(50, 8)), refusing, *eight)
     assert room(record) == 4
+    end_pause(record)
     provider = Provider()
     play(record, limited(record, limiter=RateLimiter(50, 8)), provider, *eight, *eight[:4])
     assert provider.most in (4, 5)
@@ -263,6 +272,7 @@ def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) 
 def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     for _ in range(5):
         play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
+        end_pause(record)
     assert room(record) == 1
     assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1
 

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from tests.arena.full_record import build
 from tests.arena.record.downgraded import of_version
+from tests.records.full_record import build
 
 CONFIG = """\
 database: season.db

@@ -5,7 +5,7 @@ import pty
 import subprocess
 import sys
 
-from tests.season.program import environment
+from tests.program.command_line import environment
 
 TABLE = """
 from arena.cli.output import print_table

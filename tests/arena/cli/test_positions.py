@@ -16,8 +16,8 @@ from arena.cli.positions import EDGES, FORMS, GAP, LEAST, exact, fitted, positio
 from arena.record.record import Record
 from arena.scores.positions import Position
 from portfolio.value import LotProfit, Profit, StaleReason
-from tests.arena.full_record import build
 from tests.builders import RAIN, usd
+from tests.records.full_record import build
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
 app.callback()(arena)

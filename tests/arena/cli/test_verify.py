@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import Commands, arena
 from arena.cli.verify import verify
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
 app.callback()(arena)

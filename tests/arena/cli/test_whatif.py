@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from arena.cli.main import Commands, arena
 from arena.cli.whatif import as_data, print_comparison, whatif
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
 app.callback()(arena)

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 CONFIG = """\
 markets: {venue: simulator}

@@ -11,8 +11,8 @@ from arena.cohorts.cohort import deciding_numbers, round_number_at
 from arena.cohorts.schedule import WEEK
 from arena.config.sections import CohortsSection
 from arena.record.queries.cohorts import StoredCohort
-from tests.arena.little_world import a_cohort
 from tests.builders import NOW
+from tests.records.little_world import a_cohort
 
 HOUR = timedelta(hours=1)
 

@@ -10,8 +10,8 @@ import pytest
 from agents.kinds.llm import BLIND
 from arena.cohorts.diff import agent_setup, changes_in_words, cohort_changes, text_diff, value_in_words
 from arena.record.model.cohort import Cohort, Entrant
-from tests.arena.little_world import a_cohort
 from tests.builders import usd
+from tests.records.little_world import a_cohort
 
 KIND = '''\
 """Uses the prompt that its settings do not name."""

@@ -13,7 +13,7 @@ import arena
 from arena.errors import ArenaError
 from arena.exports.api import RecordedFill, RecordedForecast, RecordedTurn
 from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL)

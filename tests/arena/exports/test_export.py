@@ -26,8 +26,8 @@ from arena.record.write.cohorts import end_cohort
 from arena.record.write.listings import prune_quotes
 from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
-from tests.arena.full_record import AT_WORK, PROMPT, build
 from tests.builders import NOW
+from tests.records.full_record import AT_WORK, PROMPT, build
 
 
 @pytest.fixture(scope="module")

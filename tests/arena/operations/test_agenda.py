@@ -13,8 +13,8 @@ from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_co
 from arena.record.model.cohort import Cohort, JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
-from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
+from tests.records.little_world import WEEK, a_cohort, live
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

@@ -17,8 +17,8 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
-from tests.arena.little_world import WEEK, a_cohort, live
 from tests.builders import NOW
+from tests.records.little_world import WEEK, a_cohort, live
 
 ALIVE = LeaderStatus("host", "1", True, NOW + WEEK)
 GONE = replace(ALIVE, alive=False)

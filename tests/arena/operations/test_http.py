@@ -38,8 +38,8 @@ from arena.record.model.status import (
 from arena.record.record import Record
 from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
-from tests.arena.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
 from tests.builders import NOW, usd
+from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
 
 HERE = "127.0.0.1"
 HOUR = timedelta(hours=1)

@@ -32,7 +32,8 @@ from arena.rounds.round import VenueUnavailable, play_round, venue_error
 from arena.rounds.season import end_cohort_if_over
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
-from tests.arena.little_world import (
+from tests.builders import NOW
+from tests.records.little_world import (
     WEEK,
     LittleModel,
     LittleVenue,
@@ -43,7 +44,6 @@ from tests.arena.little_world import (
     live,
     says,
 )
-from tests.builders import NOW
 
 HOUR = timedelta(hours=1)
 SAYS = says("0.7")

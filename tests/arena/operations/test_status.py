@@ -26,7 +26,8 @@ from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
 from arena.record.write.cohorts import end_cohort
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
-from tests.arena.little_world import (
+from tests.builders import NOW, RAIN, a_resolution
+from tests.records.little_world import (
     WEEK,
     LittleVenue,
     a_cohort,
@@ -37,7 +38,6 @@ from tests.arena.little_world import (
     live,
     says,
 )
-from tests.builders import NOW, RAIN, a_resolution
 
 HOUR = timedelta(hours=1)
 AGENTS = {"ann": says("0.7", ("500", RAIN), ("300", "sim:snow")), "bob": asks, "eve": breaks}

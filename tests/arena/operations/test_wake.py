@@ -37,8 +37,8 @@ from arena.record.model.cohort import Calendar, JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from arena.record.record import Record
-from tests.arena.little_world import a_cohort, live
 from tests.builders import NOW
+from tests.records.little_world import a_cohort, live
 
 SECOND, HOUR, DAY, WEEK = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
 WAITS = 60

@@ -43,8 +43,8 @@ from arena.rounds.round import play_round
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
-from tests.arena.little_world import LittleVenue, a_cohort, a_world, begun, says
 from tests.builders import NOW
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, says
 from tests.serving import Reply as Answer
 from tests.serving import Request, Server, serving
 

@@ -18,8 +18,8 @@ from markets.hashes import digest
 from markets.model import Listing, MarketId, Quote, Snapshot
 from portfolio.ledger import open_account
 from portfolio.rules import SEED
-from tests.arena.full_record import PROMPT, a_cohort
 from tests.builders import NOW, a_market
+from tests.records.full_record import PROMPT, a_cohort
 
 MARKETS = tuple(MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LONGEST = 8

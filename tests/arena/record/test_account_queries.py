@@ -14,7 +14,7 @@ from arena.record.queries.progress import (
 )
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
-from tests.arena.full_record import build, week
+from tests.records.full_record import build, week
 
 
 @pytest.mark.parametrize("weeks", range(1, 6))

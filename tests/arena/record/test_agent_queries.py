@@ -25,8 +25,8 @@ from arena.record.queries.market_history import read_event_questions, read_quest
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
 from arena.verify.content import verified_content
-from tests.arena.full_record import build
 from tests.arena.operations.test_status import asked
+from tests.records.full_record import build
 
 NAMES = ("ann", "bob", "eve")
 

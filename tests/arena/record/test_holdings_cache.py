@@ -9,8 +9,8 @@ from arena.record.record import Record
 from arena.record.write.turns import TurnUnderClaim
 from portfolio.ledger import LedgerError, fold, post
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import SUN, Season, a_cohort, decides, the_book, week
 from tests.builders import NOW, a_bet, usd
+from tests.records.full_record import SUN, Season, a_cohort, decides, the_book, week
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from arena.record.write.cohorts import end_cohort, put_marks
 from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd
+from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
 
 LONG, OVER = timedelta(minutes=5), timedelta()
 """A lease that outlasts any test, and one that has run out as it is given."""

@@ -30,9 +30,9 @@ from arena.record.schema.statements import insert_lines
 from arena.record.write.cohorts import end_cohort
 from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW, a_bet
+from tests.records.full_record import SUN, Season, a_cohort, build, decides, replace_cap, the_book, week
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from arena.record.record import Record
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.database import FORMER_VERSIONS, connect, reading
 from arena.verify import verify
-from tests.arena.full_record import Season, build, play_on
 from tests.arena.record.older import EXPORT, STATE_HASH, old_record
+from tests.records.full_record import Season, build, play_on
 
 
 @pytest.fixture

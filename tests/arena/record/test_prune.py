@@ -17,7 +17,6 @@ from arena.record.schema.typed import select
 from arena.record.schema.world import PruneRow, QuoteRow
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
 from arena.verify import verify
-from tests.arena.full_record import build
 from tests.arena.record.histories import (
     LONGEST,
     MARKETS,
@@ -32,6 +31,7 @@ from tests.arena.record.histories import (
 )
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, usd
+from tests.records.full_record import build
 
 FOG, MIST, _ = MARKETS
 

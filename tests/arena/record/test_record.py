@@ -42,8 +42,8 @@ from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
-from tests.arena.full_record import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
 from tests.builders import NOW, a_bet, a_book, a_market, a_quote, a_resolution, usd
+from tests.records.full_record import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
 
 
 @pytest.fixture

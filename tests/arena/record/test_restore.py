@@ -17,9 +17,9 @@ from arena.record.schema.database import connect, newest_schema_version, open_re
 from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
 from arena.verify.content import verified_content
-from tests.arena.full_record import build
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
+from tests.records.full_record import build
 
 ASIDE = f"record-until-{NOW:%Y%m%dT%H%M%SZ}.db"
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from arena.errors import ArenaError
 from arena.record.schema.database import connect
 from arena.record.schema.tables import METADATA
-from tests.arena.full_record import AT_WORK
+from tests.records.full_record import AT_WORK
 
 FREE = dict.fromkeys(AT_WORK, "who is at work changes") | {"mark": "a cache of what can be worked out again"}
 """Tables that are no facts: their rows may change."""

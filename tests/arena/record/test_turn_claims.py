@@ -18,8 +18,8 @@ from arena.record.write.calls import add_call
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.verify import verify
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
 from tests.builders import NOW, usd
+from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
 
 OVER = timedelta()
 """The length of a lease that has run out as it is given."""

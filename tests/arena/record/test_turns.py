@@ -11,7 +11,7 @@ from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from tests.arena import full_record
+from tests.records import full_record
 
 WRITTEN = list[tuple[int, Turn]]
 

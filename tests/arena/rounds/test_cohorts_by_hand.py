@@ -29,8 +29,8 @@ from arena.rounds.season import (
 )
 from arena.rounds.world import World
 from arena.verify import verify
-from tests.arena.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
 from tests.builders import NOW, RAIN, a_resolution
+from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
 
 DAY = timedelta(days=1)
 AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}

@@ -18,8 +18,8 @@ from arena.rounds.round import play_round
 from markets.model import Snapshot
 from markets.universe import Universe, draw
 from markets.venues.simulator import Settings, venue
-from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
 from tests.builders import NOW, RAIN, usd
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
 
 SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)
 RULE = Universe(

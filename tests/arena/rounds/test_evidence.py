@@ -25,8 +25,8 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from arena.verify import verify
 from markets.model import Market, MarketId
-from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 from tests.builders import NOW, RAIN
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 
 SNOW = MarketId("sim:snow")
 

@@ -13,8 +13,8 @@ from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.rounds.season import check_decision_time, next_decision_time, play_time
 from arena.rounds.world import World
-from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 from tests.builders import NOW, RAIN, a_resolution
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
 

@@ -37,7 +37,8 @@ from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import VenueError
 from portfolio.model import Bet, Lot
-from tests.arena.little_world import (
+from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
+from tests.records.little_world import (
     WEEK,
     LittleModel,
     LittleVenue,
@@ -49,7 +50,6 @@ from tests.arena.little_world import (
     live,
     says,
 )
-from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
 
 BUYER = says("0.7", ("500", RAIN))
 

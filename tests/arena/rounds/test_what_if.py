@@ -25,8 +25,8 @@ from arena.verify import verify
 from markets.model import Listing, MarketId
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
-from tests.arena.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))

@@ -10,7 +10,7 @@ from arena.errors import ArenaError
 from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
-from tests.arena.full_record import build
+from tests.records.full_record import build
 
 
 @pytest.fixture(scope="module", params=[1, 5], ids=["a week", "all weeks"])

@@ -14,8 +14,8 @@ from arena.record.queries.calls import ServedModel, read_reported_models, read_s
 from arena.record.schema.database import connect, reading
 from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since, percentile
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import MARKETS as SEEN
-from tests.arena.full_record import Season, a_cohort, build, decides, said, the_book, week
+from tests.records.full_record import MARKETS as SEEN
+from tests.records.full_record import Season, a_cohort, build, decides, said, the_book, week
 
 CALLS = """
 SELECT entrant.name, cohort.number, call.* FROM call

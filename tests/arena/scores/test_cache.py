@@ -25,7 +25,7 @@ from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.builders import NOW
-from tests.dashboard.seasons import play
+from tests.records.seasons import play
 
 
 @pytest.fixture(scope="module")

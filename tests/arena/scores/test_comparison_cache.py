@@ -18,8 +18,8 @@ from arena.scores.comparisons import COMPARISONS, compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional, read_leaderboard
 from arena.scores.refresh import refresh_leaderboards
 from arena.scores.slices import SLICES, compute_slices, read_slices
-from tests.arena.full_record import build
 from tests.builders import NOW
+from tests.records.full_record import build
 
 
 @pytest.fixture

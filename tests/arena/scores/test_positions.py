@@ -22,8 +22,8 @@ from arena.scores.rules.money.luck import luck
 from arena.scores.rules.money.profit_split import split_profit
 from markets.ladders import MarketFamily
 from markets.millionths import ONE
-from tests.arena.full_record import RAIN, SNOW, SUN, WIND, build
 from tests.builders import usd
+from tests.records.full_record import RAIN, SNOW, SUN, WIND, build
 
 
 @pytest.fixture(scope="module", params=range(1, 6), ids=lambda weeks: f"{weeks} weeks")

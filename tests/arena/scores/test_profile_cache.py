@@ -15,7 +15,7 @@ from arena.scores.profiles.detailed_profile import PROFILE_SLICES, agent_slices
 from arena.scores.refresh import refresh_cache
 from arena.scores.slices import compute_slices
 from tests.builders import NOW
-from tests.dashboard.seasons import play
+from tests.records.seasons import play
 
 
 @pytest.fixture(scope="module")

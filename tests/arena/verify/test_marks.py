@@ -12,7 +12,8 @@ from arena.record.schema.database import reading
 from arena.verify import Difference, verify
 from markets.model import Listing, MarketId
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import (
+from tests.builders import a_bet, a_quote
+from tests.records.full_record import (
     MARKETS,
     RAIN,
     SNOW,
@@ -26,7 +27,6 @@ from tests.arena.full_record import (
     the_book,
     week,
 )
-from tests.builders import a_bet, a_quote
 
 RULES = replace_cap(REALISTIC)
 LATER = week(1)

@@ -19,9 +19,19 @@ from portfolio.execute import execute
 from portfolio.ledger import post
 from portfolio.model import Bet, Entry, Fill, Sale
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import MARKETS, RAIN, SUN, Season, a_cohort, decides, replace_cap, the_book, week
 from tests.arena.verify.test_verify import differences, tamper
 from tests.builders import NOW, a_bet, a_market, a_resolution, a_sale, usd
+from tests.records.full_record import (
+    MARKETS,
+    RAIN,
+    SUN,
+    Season,
+    a_cohort,
+    decides,
+    replace_cap,
+    the_book,
+    week,
+)
 
 Row = dict[str, Any]
 COLUMNS = [name for name in Entry.__slots__ if name != "hash"]

@@ -22,7 +22,8 @@ from arena.verify import Difference, verify
 from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.rules import REALISTIC
-from tests.arena.full_record import (
+from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
+from tests.records.full_record import (
     LEASE,
     MARKETS,
     RAIN,
@@ -37,7 +38,6 @@ from tests.arena.full_record import (
     the_book,
     week,
 )
-from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
 
 RULES = replace_cap(REALISTIC)
 YES: LotKey = (SUN, "YES")

@@ -19,9 +19,9 @@ from arena.record.schema.dialects import instant_text
 from arena.verify import find, verify
 from arena.verify.content import verified_content
 from markets.hashes import digest
-from tests.arena.full_record import SUN, build, week
 from tests.arena.verify.test_verify import differences, tamper
 from tests.builders import NOW
+from tests.records.full_record import SUN, build, week
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'

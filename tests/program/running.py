@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.season.forked import TIMEOUT, Forks, forks
-from tests.season.program import ROOT, command, environment
+from tests.program.command_line import ROOT, command, environment
+from tests.program.forked import TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena verify` says of a record without fault."""

@@ -25,7 +25,7 @@ import agents
 import arena
 import markets
 import portfolio
-from tests.season.program import environment
+from tests.program.command_line import environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -127,7 +127,7 @@ class Forks:
 @contextmanager
 def forks() -> Iterator[Forks]:
     """What starts processes; none of them outlives the block."""
-    words = [sys.executable, "-m", "tests.season.forked"]
+    words = [sys.executable, "-m", "tests.program.forked"]
     pipe = subprocess.PIPE
     parent = subprocess.Popen(words, env=environment(), stdin=pipe, stdout=pipe, text=True)
     found = Forks(parent)
