@@ -44,8 +44,8 @@ def test_one_leads_who_beats_the_market_and_all_others() -> None:
     found = lead(gains, [duel("ann", "bob", 0.025, 0.04), duel("cho", "ann", -0.04, 0.001)])
     assert (found.state, found.leader, found.not_beaten) == ("leads", "ann", ())
     assert found.sentence == (
-        "ann leads and beats the market by 0.0300 Brier points (95% CI 0.0100 to 0.0500, 60 events); its lead "
-        "over each of the 2 other agents is significant."
+        "ann leads and beats the market by 0.0300 Brier points (95% CI 0.0100 to 0.0500, 60 events); its "
+        "lead over each of the 2 other agents is significant."
     )
 
 
