@@ -8,7 +8,7 @@ typical length.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -45,7 +45,7 @@ SAMPLE_RULES = (
 
 def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int) -> View:
     """A round with so many markets on offer. Nothing is held yet, and no source has an article."""
-    return _sample_round(_sample_listings(shown), 0, rules, bankroll, rounds)
+    return _sample_round(shown, 0, rules, bankroll, rounds)
 
 
 def late_sample_round(
@@ -55,14 +55,14 @@ def late_sample_round(
 
     With a guard, each market has as many articles as it lets through, and as long ones.
     """
-    view = _sample_round(_sample_listings(shown + more), more, rules, bankroll, rounds)
+    view = _sample_round(shown, more, rules, bankroll, rounds)
     every = () if guard is None else (_sample_article(guard.characters),) * guard.per_market
     evidence = {listing.market.id: every for listing in view.snapshot} if every else {}
     return replace(view, round=rounds, evidence=evidence)
 
 
-def _sample_round(listings: Sequence[Listing], more: int, rules: Rules, bankroll: int, rounds: int) -> View:
-    shown = len(listings) - more
+def _sample_round(shown: int, more: int, rules: Rules, bankroll: int, rounds: int) -> View:
+    listings = [_sample_listing(number) for number in range(1, shown + more + 1)]
     snapshot = Snapshot(SAMPLE_TIME, tuple(listings[:shown]), tuple(listings[shown:]))
     lots: dict[LotKey, Lot] = {(held.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for held in snapshot.held}
     account = Holdings(cash=bankroll, lots=lots)
@@ -76,10 +76,6 @@ def _sample_round(listings: Sequence[Listing], more: int, rules: Rules, bankroll
     )
 
 
-def _sample_listings(count: int) -> list[Listing]:
-    return [_sample_listing(number) for number in range(1, count + 1)]
-
-
 def _sample_article(characters: int) -> Article:
     text = (SAMPLE_RULES * (characters // len(SAMPLE_RULES) + 1))[:characters]
     return Article(
@@ -89,8 +85,8 @@ def _sample_article(characters: int) -> Article:
 
 def _sample_listing(number: int) -> Listing:
     market = Market(
-        id=MarketId(f"invented:{number}"),
-        event_id=f"invented:{number}",
+        id=MarketId(f"sample:{number}"),
+        event_id=f"sample:{number}",
         question=SAMPLE_QUESTION.format(number),
         rules=(SAMPLE_RULES * (SAMPLE_RULES_LENGTH // len(SAMPLE_RULES) + 1))[:SAMPLE_RULES_LENGTH],
         category="Politics",
@@ -233,21 +229,17 @@ class _StandInModel:
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
         answer = _answer(prompt, self.view)
-        use = self._least(prompt, answer) if self.bound == "low" else self._most(prompt)
+        if self.bound == "low":
+            sent = sum(_tokens(message.content) for message in prompt.messages)
+            received = min(_tokens(answer), self.settings.max_tokens)
+        else:
+            sent, received = most_tokens(prompt), self.settings.max_tokens
+        use = Usage(1, sent, received, cost(price_for(self.settings, sent), sent, received))
         (self.repeats if again else self.firsts).append(use)
         if self.bound == "high" and not again:
             cut = "x" * min(self.settings.max_tokens * BYTES_A_TOKEN, MOST_TEXT)
             return Call(prompt, cut, finish="length", cost=use.cost)
         return Call(prompt, answer, finish="stop", cost=use.cost)
-
-    def _least(self, prompt: Prompt, answer: str) -> Usage:
-        sent = sum(_tokens(message.content) for message in prompt.messages)
-        got = min(_tokens(answer), self.settings.max_tokens)
-        return Usage(1, sent, got, cost(price_for(self.settings, sent), sent, got))
-
-    def _most(self, prompt: Prompt) -> Usage:
-        sent, got = most_tokens(prompt), self.settings.max_tokens
-        return Usage(1, sent, got, cost(price_for(self.settings, sent), sent, got))
 
 
 def _answer(prompt: Prompt, view: View) -> str:

@@ -95,7 +95,8 @@ async def _keep_when_available(keep: Callable[[], None]) -> None:
         try:
             keep()
         except NotKept as fault:
-            if not _is_unavailable(fault.fault):
+            # Whether the database can't be reached or written to just now, which may pass.
+            if not (isinstance(fault.fault, ArenaError) and fault.fault.code in UNAVAILABLE_CODES):
                 raise
             await _pause_or_keep_now(pause, keep)
         else:
@@ -110,11 +111,6 @@ async def _pause_or_keep_now(pause: float, keep: Callable[[], None]) -> None:
     except asyncio.CancelledError:
         keep()
         raise
-
-
-def _is_unavailable(fault: Exception) -> bool:
-    """Whether the database can't be reached or written to just now, which may pass."""
-    return isinstance(fault, ArenaError) and fault.code in UNAVAILABLE_CODES
 
 
 def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:

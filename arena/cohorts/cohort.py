@@ -8,14 +8,6 @@ from arena.record.model.cohort import Cohort, Entrant
 from markets.hashes import digest
 
 
-def round_number_at(cohort: Cohort, at: datetime) -> int | None:
-    """The number of the round that a cohort decides at that time; None when it decides nothing then.
-
-    Rounds count from 1.
-    """
-    return cohort.calendar.number_at(at)
-
-
 def seed_for(*parts: object) -> int:
     """A seed of 31 bits from anything that names it: the same on every machine.
 

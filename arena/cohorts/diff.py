@@ -153,7 +153,11 @@ def changes_in_words(changes: CohortChanges) -> list[str]:
     lines = [f"+ {_named(entrant)}" for entrant in changes.added]
     lines += [f"- {_named(entrant)}" for entrant in changes.removed]
     for name, moved in changes.changed.items():
-        own = [setting_in_words(key, *each) for key, each in moved.items() if not _is_edit(key, *each)]
+        own = [
+            setting_in_words(key, *each)
+            for key, each in moved.items()
+            if not (key.startswith(PROMPT_TEXT_KEY) and all(each))
+        ]
         lines += [f"{name}: {'; '.join(own)}"] if own else []
     lines += ["the line-up stands in another order"] if changes.reordered else []
     lines += [f"prompt {name}: edited" for name in changes.edited]
@@ -166,11 +170,6 @@ def _named(entrant: Entrant) -> str:
     of = entrant.settings.get("of") or ()
     what = entrant.settings.get("model") or ", ".join([of] if isinstance(of, str) else of)
     return f"{entrant.name} ({entrant.kind}{f' {what}' if what and what != entrant.name else ''})"
-
-
-def _is_edit(key: str, was: Any, now: Any) -> bool:
-    """Whether it is another text of a prompt that stays in use: that is said once, not agent by agent."""
-    return key.startswith(PROMPT_TEXT_KEY) and bool(was) and bool(now)
 
 
 def _in_words(key: str, was: Any, now: Any) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
-from arena.cohorts.cohort import deciding_numbers, round_number_at
+from arena.cohorts.cohort import deciding_numbers
 from arena.cohorts.schedule import (
     PLAY_WINDOW,
     TICK,
@@ -84,7 +84,7 @@ class DueSituation:
     """
 
     plan: Plan
-    courses: Sequence[CohortProgress]
+    progress: Sequence[CohortProgress]
     jobs: Mapping[str, JobState]
     live: bool
     catch_up: CatchUp
@@ -93,12 +93,12 @@ class DueSituation:
     @cached_property
     def open(self) -> list[CohortProgress]:
         """Cohorts that still have something to come."""
-        return [course for course in self.courses if course.stored.ended_at is None]
+        return [one for one in self.progress if one.stored.ended_at is None]
 
     @cached_property
     def since(self) -> datetime:
         """When the open cohort was looked at that was not looked at for the longest time."""
-        looked = (course.looked or course.stored.cohort.starts_at for course in self.open)
+        looked = (one.snapshot_at or one.stored.cohort.starts_at for one in self.open)
         return min(looked, default=self.now)
 
     @property
@@ -110,7 +110,7 @@ class DueSituation:
     def calendars(self) -> dict[str, Calendar]:
         """When each cohort decides that is open, or was when the others were looked at."""
         found = dict[str, Calendar]()
-        for stored in (course.stored for course in self.courses):
+        for stored in (one.stored for one in self.progress):
             if stored.ended_at is None or stored.ended_at >= self.since:
                 calendar = stored.cohort.calendar.until(stored.ended_at)
                 found[f"cohort {stored.cohort.number}"] = calendar
@@ -127,8 +127,8 @@ def due_work(situation: DueSituation) -> DueWork:
     """What is due now, the oldest first; at the same time starts first, then cohorts by number."""
     starts, missed = starts_due(situation)
     due = [Due(at, "start") for at in starts]
-    for course in situation.open:
-        found, passed = cohort_due(course, situation)
+    for one in situation.open:
+        found, passed = cohort_due(one, situation)
         due += [] if found is None else [found]
         missed += passed
     due.sort(key=lambda one: (one.at, one.stored.cohort.number if one.stored else 0))
@@ -148,9 +148,9 @@ def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRoun
     at which one was started by hand is taken.
     """
     plan, now = situation.plan, situation.now
-    cohorts = [course.stored.cohort for course in situation.courses]
+    cohorts = [one.stored.cohort for one in situation.progress]
     begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
-    looked = [course.looked for course in situation.courses if course.looked is not None]
+    looked = [one.snapshot_at for one in situation.progress if one.snapshot_at is not None]
     last = max([*begun, *([] if situation.live else looked)], default=None)
     taken = {cohort.starts_at for cohort in cohorts}
     times = list(schedule_times(plan.starts, plan.first if last is None else last + TICK, now))
@@ -161,16 +161,16 @@ def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRoun
     return chosen[:1], [MissedRound(at) for at in times if at not in chosen]
 
 
-def cohort_due(course: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+def cohort_due(one: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
     """The first thing that is due for a cohort, and which of its rounds are passed over."""
-    left = next((round for round in course.rounds if not round.done), None)
-    coming, missed = _coming(course, situation)
+    left = next((round for round in one.rounds if not round.done), None)
+    coming, missed = _coming(one, situation)
     if left is not None:
-        again = _retry(left, course.stored, situation)
+        again = _retry(left, one.stored, situation)
         waits = again.after is not None and again.after > situation.now
         return (coming if waits and coming is not None else again), missed
-    if course.looked is not None and not course.marked:
-        coming = Due(course.looked, "track", course.stored)
+    if one.snapshot_at is not None and not one.marked:
+        coming = Due(one.snapshot_at, "track", one.stored)
     return (None if coming is None else _after_pause(coming, situation)), missed
 
 
@@ -199,10 +199,10 @@ def blocked_cohorts(due: Sequence[Due], at: datetime) -> frozenset[int]:
 
 def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation) -> int | None:
     """The number of the round that a cohort decides at a time, if it is one of those that decide then."""
-    number = round_number_at(stored.cohort, at)
+    number = stored.cohort.calendar.number_at(at)
     if number is None:
         return None
-    everyone = (course.stored for course in situation.courses)
+    everyone = (one.stored for one in situation.progress)
     return (
         number
         if stored.cohort.number in deciding_numbers(everyone, at, situation.plan.keep_deciding)
@@ -221,9 +221,9 @@ def _caught_up(times: Sequence[datetime], situation: DueSituation) -> list[datet
             return [at for at in times if situation.now - at <= PLAY_WINDOW]
 
 
-def _coming(course: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+def _coming(one: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
     """The first time since the last look at which a cohort decides or is tracked, up to now."""
-    stored, since = course.stored, course.looked
+    stored, since = one.stored, one.snapshot_at
     first = stored.cohort.starts_at
     times = [at for at in situation.past if first <= at and (since is None or at > since)]
     numbers = {at: round_to_decide(stored, at, situation) for at in times}
@@ -249,9 +249,9 @@ def _retry(left: BegunRound, stored: StoredCohort, situation: DueSituation) -> D
     """
     over_at = left.taken_at + PLAY_WINDOW
     go_on, close = (Due(left.at, step, stored, left.number) for step in ROUND_STEPS)
-    if not (left.silent or left.failed):
+    if not (left.pending or left.failed):
         return _after_pause(go_on, situation)
-    paused, unasked = stored.paused_at is not None, left.silent and stored.cohort.stamp != "live"
+    paused, unasked = stored.paused_at is not None, left.pending and stored.cohort.stamp != "live"
     if stored.stopped_at is not None or (situation.now > over_at and (paused or not unasked)):
         return _after_pause(close, situation, over_at)
     if paused:

@@ -79,7 +79,13 @@ class HealthServer:
             return _no_status_response(error.code, error.message)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear that all is not well
             return _no_status_response("broken", f"the record can't be read: {type(error).__name__}")
-        return _health_response(status) if path == "/health" else _metrics_response(status)
+        if path == "/health":
+            body = json.dumps(health_data(status)).encode()
+            return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
+        try:
+            return HttpResponse(200, metrics_text(status), METRICS)
+        except ModuleNotFoundError:
+            return HttpResponse(501, NO_METRICS.encode())
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request and its answer, in bounded time."""
@@ -157,21 +163,9 @@ def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
     return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", hint)
 
 
-def _health_response(status: Status) -> HttpResponse:
-    body = json.dumps(health_data(status)).encode()
-    return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
-
-
 def _no_status_response(code: str, message: str) -> HttpResponse:
     reason = {"health": "trouble", "code": code, "text": message}
     return HttpResponse(503, json.dumps({"health": "trouble", "reasons": [reason]}).encode() + b"\n", JSON)
-
-
-def _metrics_response(status: Status) -> HttpResponse:
-    try:
-        return HttpResponse(200, metrics_text(status), METRICS)
-    except ModuleNotFoundError:
-        return HttpResponse(501, NO_METRICS.encode())
 
 
 def _response_bytes(page: HttpResponse, with_body: bool) -> bytes:

@@ -60,8 +60,8 @@ def note_rounds(record: Record, at: datetime) -> None:
     newest = max((one.at for one in ends), default=None)
     found = [incident for one in ends for incident in round_incidents(one, at, one.at == newest)]
     add_incidents(record.engine, found)
-    silent = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
-    end_incidents(record.engine, "all_agents_failed", at, but=silent)
+    failing = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
+    end_incidents(record.engine, "all_agents_failed", at, but=failing)
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
@@ -70,7 +70,13 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
     if fault is None or trouble is not None:
         note_venue(record, venue, at, trouble)
     else:
-        add_incidents(record.engine, [aborted_rounds(due, at, _as_trouble(fault))])
+        # Without words that may be anyone's.
+        told = (
+            ArenaError(fault.code, error_text(fault))
+            if isinstance(fault, ArenaError)
+            else ArenaError("broken", type(fault).__name__)
+        )
+        add_incidents(record.engine, [aborted_rounds(due, at, told)])
     note_rounds(record, at)
 
 
@@ -93,13 +99,6 @@ def venue_trouble(fault: BaseException | None) -> CodedError | None:
     cause = None if fault is None else fault.__cause__
     found = next((x for x in (cause, fault) if isinstance(x, VenueError)), None)
     return found or (fault if isinstance(fault, VenueUnavailable) else None)
-
-
-def _as_trouble(fault: BaseException) -> CodedError:
-    """Anything that went wrong, without words that may be anyone's."""
-    if isinstance(fault, ArenaError):
-        return ArenaError(fault.code, error_text(fault))
-    return ArenaError("broken", type(fault).__name__)
 
 
 def note_missed(record: Record, rounds: Iterable[PassedRound], at: datetime) -> None:

@@ -166,13 +166,6 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 """The jobs by name; each says in a few words what it did."""
 
 
-def open_venues(context: JobContext) -> list[tuple[VenueSource, Venue]]:
-    """The venues of all open cohorts, each once."""
-    cohorts = [stored.cohort for stored in open_cohorts(context.record)]
-    found = {canonical([cohort.venue, cohort.venue_settings]): cohort for cohort in cohorts}
-    return [(VenueSource(x.venue, x.stamp), context.world.venue(x)) for x in found.values()]
-
-
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
     """Whether a cohort was not yet looked at, and marked, at that time or later."""
     looked = record.read(read_newest_time, stored.id)
@@ -184,11 +177,13 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
 async def _at_every_venue(
     context: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
-    """Look at every venue, and say in the end which of them had no answer. What they set aside is kept."""
+    """Look at every venue, and say in the end which of them had no answer. What they quarantined is kept."""
     found, faults = 0, list[tuple[str, BaseException]]()
-    for source, venue in open_venues(context):
+    cohorts = [stored.cohort for stored in open_cohorts(context.record)]
+    for cohort in {canonical([one.venue, one.venue_settings]): one for one in cohorts}.values():
+        source = VenueSource(cohort.venue, cohort.stamp)
         try:
-            found += await look(source, venue)
+            found += await look(source, context.world.venue(cohort))
         except ArenaError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
@@ -216,15 +211,13 @@ class StepOutcome:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def do_job(name: str, at: datetime, context: JobContext) -> StepOutcome:
-    """A job at its scheduled time."""
-    return StepOutcome(await JOB_FUNCTIONS[name](context, at))
-
-
 async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     """What is due of the cohorts."""
     if due.stored is None:
-        return _start_step(due.at, config, context)
+        plan = plan_of(config, context.world.now(), context.record.first_scheduled_start())
+        begin_due_cohort(due.at, plan, context.record)
+        number = context.record.cohorts()[-1].cohort.number
+        return StepOutcome(f"cohort {number} has started", data={"cohort": number})
     try:
         return await _play_step(due, due.stored, context)
     except ArenaError as error:
@@ -234,35 +227,24 @@ async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
 
 
 def end_cohorts(
-    courses: Sequence[CohortProgress], known: dict[int, LastLook], keep: int, record: Record
+    progress: Sequence[CohortProgress], known: dict[int, LastLook], keep: int, record: Record
 ) -> list[int]:
     """End the cohorts that are over, at the time of their last look; their numbers.
 
     `known` are looks after which a cohort was not over: only a later one, or a stop, can make it so.
     """
-    everyone, ended = [course.stored for course in courses], list[int]()
-    for stored, looked in ((course.stored, course.looked) for course in courses if _may_be_over(course)):
+    everyone, ended = [one.stored for one in progress], list[int]()
+    for one in progress:
+        stored, looked = one.stored, one.snapshot_at
+        may_be_over = stored.ended_at is None and one.marked and all(round.done for round in one.rounds)
         seen = looked, stored.stopped_at
-        if looked is None or known.get(stored.id) == seen:
+        if looked is None or not may_be_over or known.get(stored.id) == seen:
             continue
         among = newest_numbers(everyone, looked, keep)
         if end_cohort_if_over(stored, looked, stored.cohort.number in among, record):
             ended.append(stored.cohort.number)
         known[stored.id] = seen
     return ended
-
-
-def _may_be_over(course: CohortProgress) -> bool:
-    return course.stored.ended_at is None and course.marked and all(round.done for round in course.rounds)
-
-
-def _start_step(at: datetime, config: Config, context: JobContext) -> StepOutcome:
-    """Start the cohort of a time."""
-    begin_due_cohort(
-        at, plan_of(config, context.world.now(), context.record.first_scheduled_start()), context.record
-    )
-    number = context.record.cohorts()[-1].cohort.number
-    return StepOutcome(f"cohort {number} has started", data={"cohort": number})
 
 
 async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> StepOutcome:

@@ -13,19 +13,19 @@ from arena.record.write.operations import LeaseLost, release_lease, renew_lease,
 
 LEADER_LEASE = "scheduler"
 LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
-"""How long the duty is held for, how often it is renewed, and how often one who stands by looks."""
+"""How long the lease is held for, how often it is renewed, and how often one who stands by looks."""
 
 
 async def wait_to_lead(
     record: Record,
     holder: str,
     stop: asyncio.Event,
-    waits: Callable[[], None],
-    troubled: Callable[[ArenaError], None],
+    on_standby: Callable[[], None],
+    on_error: Callable[[ArenaError], None],
 ) -> int | None:
-    """Wait for the duty, and take it; its token, or None when told to stop before.
+    """Wait for the lease, and take it; its token, or None when told to stop before.
 
-    `waits` is told once, and `troubled` when the record can't be used, which is waited out.
+    `on_standby` is told once, and `on_error` when the record can't be used, which is waited out.
     """
     told, well = False, True
     while not stop.is_set():
@@ -33,20 +33,20 @@ async def wait_to_lead(
             token, well = record.write_unfenced(take_lease, LEADER_LEASE, holder, LEASE, is_gone), True
         except ArenaError as error:
             if well:
-                troubled(error)
+                on_error(error)
             well = False
         else:
             if token is not None:
                 return token
             if not told:
-                waits()
+                on_standby()
             told = True
         await sleep_unless_stopped(LOOK, stop)
     return None
 
 
 async def work_as_leader(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
-    """Work for as long as the duty is held, which is let go of in the end. False if it was lost."""
+    """Work for as long as the lease is held, which is let go of in the end. False if it was lost."""
     working = asyncio.ensure_future(work(record.fenced(LEADER_LEASE, token)))
     beating = asyncio.create_task(keep_lease(record, token))
     try:
@@ -61,12 +61,12 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
         for task in (working, beating):
             task.cancel()
         await asyncio.gather(working, beating, return_exceptions=True)
-        with suppress(ArenaError):  # a record that is away: the duty runs out by itself
+        with suppress(ArenaError):  # a record that is away: the lease runs out by itself
             record.write_unfenced(release_lease, LEADER_LEASE, token)
 
 
 async def keep_lease(record: Record, token: int) -> None:
-    """Renew the duty until it is lost: another has it, or the record could not be reached for too long."""
+    """Renew the lease until it is lost: another has it, or the record could not be reached for too long."""
     renewed, never = timer(), asyncio.Event()
     while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)

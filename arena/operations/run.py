@@ -24,7 +24,15 @@ from arena.operations.due import (
     due_work,
 )
 from arena.operations.incidents import monitoring, note_job, note_missed, note_played
-from arena.operations.jobs import JobContext, LastLook, StepOutcome, Stopped, do_job, do_step, end_cohorts
+from arena.operations.jobs import (
+    JOB_FUNCTIONS,
+    JobContext,
+    LastLook,
+    StepOutcome,
+    Stopped,
+    do_step,
+    end_cohorts,
+)
 from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
@@ -99,9 +107,9 @@ async def run(run: Run) -> None:
 async def _take(run: Run, me: str) -> int | None:
     words = "another arena run is at work on this record"
     if not run.once:
-        waits = partial(_emit, run, "standby", f"{words}; standing by")
-        troubled = partial(_emit_trouble, run, "the record")
-        return await wait_to_lead(run.record, me, run.stop.asked, waits, troubled)
+        on_standby = partial(_emit, run, "standby", f"{words}; standing by")
+        on_error = partial(_emit_trouble, run, "the record")
+        return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
         raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)
@@ -146,7 +154,7 @@ async def _step_until_over(lead_run: LeaderRun) -> None:
                 return
         except LeaseLost:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it mended
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it well again
             _emit_trouble(run, "the record", error)
             if run.once:
                 return
@@ -162,7 +170,9 @@ async def run_step(lead_run: LeaderRun) -> bool:
     _show(run, todo, states, now)
     ready = [task for task in waiting if timer() >= run.busy_until.get(task.name, 0.0)]
     if ready:
-        await _do(min(ready, key=_task_order), todo, states, lead_run)
+        # A catalogue is the witness of its instant, so all other looks at it come before.
+        first = min(ready, key=lambda task: (task.name == "catalogue", task.at, task.place))
+        await _do(first, todo, states, lead_run)
         return True
     if run.once:
         return False
@@ -175,13 +185,13 @@ async def run_step(lead_run: LeaderRun) -> bool:
 def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
     """All that decides on what is due of the cohorts. Those that are over end first."""
     run, record = lead_run.run, lead_run.context.record
-    config, courses = run.config, record.read(read_progress, record.line_ups)
-    if ended := end_cohorts(courses, run.last_looks, config.cohorts.keep_deciding, record):
-        courses = record.read(read_progress, record.line_ups)
+    config, progress = run.config, record.read(read_progress, record.line_ups)
+    if ended := end_cohorts(progress, run.last_looks, config.cohorts.keep_deciding, record):
+        progress = record.read(read_progress, record.line_ups)
     for number in ended:
         _emit(run, "ended", f"cohort {number} has ended", cohort=number)
     plan, live = plan_of(config, now, record.first_scheduled_start()), stamp_of(config) == "live"
-    return DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
+    return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now)
 
 
 def due_tasks(
@@ -194,11 +204,6 @@ def due_tasks(
         if (at := job_due_at(job, states.get(job.name), now)) is not None:
             found.append(DueTask(job.name, at, place))
     return found
-
-
-def _task_order(task: DueTask) -> tuple[bool, datetime, int]:
-    """The oldest first. A catalogue is the witness of its instant, so all other looks at it come before."""
-    return task.name == "catalogue", task.at, task.place
 
 
 async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, lead_run: LeaderRun) -> bool:
@@ -264,9 +269,8 @@ def _note_or_tell(run: Run, note: Callable[[], None]) -> None:
 async def _done(task: DueTask, todo: DueWork, lead_run: LeaderRun) -> StepOutcome:
     if task.due is not None:
         return await do_step(task.due, lead_run.run.config, lead_run.context)
-    return await do_job(
-        task.name, task.at, replace(lead_run.context, blocked=blocked_cohorts(todo.due, task.at))
-    )
+    context = replace(lead_run.context, blocked=blocked_cohorts(todo.due, task.at))
+    return StepOutcome(await JOB_FUNCTIONS[task.name](context, task.at))
 
 
 def _keep_state(state: JobState, lead_run: LeaderRun) -> None:

@@ -136,6 +136,8 @@ REPLY_WORDS = {
     "bad_url": "is no address of a service",
 }
 """What went wrong, by its code."""
+STATUS_CODES = {429: "rate_limited", 2: "arrived", 3: "redirected", 5: "server_error"}
+"""What a status or its class means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,9 @@ async def send(webhook: Webhook, said: Mapping[str, Any], seconds: float = TIMEO
             client,
             client.stream("POST", webhook.url, content=body) as answer,
         ):
-            return WebhookReply(_code(answer.status_code), answer.status_code, retry_after(answer.headers))
+            status = answer.status_code
+            code = STATUS_CODES.get(status) or STATUS_CODES.get(status // 100, "refused")
+            return WebhookReply(code, status, retry_after(answer.headers))
     except (TimeoutError, httpx.TimeoutException):
         return WebhookReply("timeout")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
@@ -182,14 +186,6 @@ async def send(webhook: Webhook, said: Mapping[str, Any], seconds: float = TIMEO
 def _trusted() -> ssl.SSLContext:
     """Whose word counts for who the other side is: to read that takes longer than a message."""
     return httpx.create_ssl_context()
-
-
-def _code(status: int) -> str:
-    """What a status means."""
-    if status == httpx.codes.TOO_MANY_REQUESTS:
-        return "rate_limited"
-    classes = {2: "arrived", 3: "redirected", 5: "server_error"}
-    return classes.get(status // 100, "refused")
 
 
 async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:

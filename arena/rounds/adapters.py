@@ -78,11 +78,8 @@ class OpenModels:
     def ask(self, settings: ModelSettings) -> Ask:
         """The function that asks the model of these settings."""
         if settings.model.startswith(DEMO):
+            if self.demo_url is None:
+                self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
             name = "openai/" + settings.model.removeprefix(DEMO)
-            settings = settings.model_copy(update={"model": name, "base_url": self._demo()})
+            settings = settings.model_copy(update={"model": name, "base_url": self.demo_url})
         return make_ask(settings, timer, os.environ)
-
-    def _demo(self) -> str:
-        if self.demo_url is None:
-            self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
-        return self.demo_url

@@ -50,7 +50,10 @@ async def _ask_source(
     cohort: Cohort, markets: Sequence[Market], at: datetime, world: World
 ) -> tuple[SearchResults, list[QuarantinedRecord]]:
     """What the source has on each market, and where it failed. What it told another cohort does as well."""
-    answers, failed, in_a_row = _earlier_answers(cohort, at, world), list[QuarantinedRecord](), 0
+    for other in [key for key in world.searches if key[2] != at]:
+        del world.searches[other]
+    answers = world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
+    failed, in_a_row = list[QuarantinedRecord](), 0
     for market in markets:
         if market.id in answers or in_a_row == MOST_FAILURES:
             continue
@@ -66,13 +69,6 @@ async def _ask_source(
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", words))
             in_a_row += 1
     return answers, failed
-
-
-def _earlier_answers(cohort: Cohort, at: datetime, world: World) -> SearchResults:
-    """What the same source said before at the same decision time; what it said earlier is forgotten."""
-    for other in [key for key in world.searches if key[2] != at]:
-        del world.searches[other]
-    return world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
 
 
 def _checked_articles(answer: object) -> list[FoundArticle]:

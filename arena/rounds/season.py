@@ -10,7 +10,6 @@ from arena.cohorts.cohort import (
     deciding_numbers,
     newest_numbers,
     next_round_number,
-    round_number_at,
 )
 from arena.cohorts.schedule import PLAY_WINDOW, WEEK, Plan
 from arena.errors import ArenaError
@@ -102,7 +101,10 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         late = is_late(stored.cohort, at, world.now())
         missed = late and record.read(read_taken_at, stored.id, at) is None
         plays = stored.cohort.number in deciding and not missed
-        number = due_round_number(stored, at, record) if plays else None
+        number = stored.cohort.calendar.number_at(at) if plays else None
+        if number is not None and record.read(read_taken_at, stored.id, at) is not None:
+            begun_rounds = {round.number for round in record.read(read_rounds, stored.id)}
+            number = number if number in begun_rounds else None  # else it was only tracked then
         try:
             if number is None:
                 await track_cohort(stored, at, world, record)
@@ -116,14 +118,6 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         first = trouble[0]
         raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
     return reports
-
-
-def due_round_number(stored: StoredCohort, at: datetime, record: Record) -> int | None:
-    """The number of the round that a cohort decides at that time; None when it was only tracked then."""
-    number = round_number_at(stored.cohort, at)
-    if number is None or record.read(read_taken_at, stored.id, at) is None:
-        return number
-    return number if any(round.number == number for round in record.read(read_rounds, stored.id)) else None
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
@@ -215,7 +209,7 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
 def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
     newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
-    decides = plan.starts.number_at(at) is not None or any(round_number_at(x.cohort, at) for x in cohorts)
+    decides = plan.starts.number_at(at) is not None or any(x.cohort.calendar.number_at(at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:
         near = plan.next_after(at)

@@ -45,8 +45,8 @@ async def sync_venue(
 ) -> VenueSync:
     """Read a venue's catalogue, and how markets ended that were played or have lost their price.
 
-    `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was set
-    aside until then is kept; ends that can't be read are told of.
+    `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
+    quarantined until then is kept; ends that can't be read are told of.
     """
     synced = record.write(
         add_catalogue, source, await _catalogue(venue, record, at, quarantined), at, quarantined, stored

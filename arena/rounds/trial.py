@@ -1,6 +1,6 @@
 """One agent's turn as it would be: on a snapshot of the record or a fresh one, and written nowhere."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -82,13 +82,18 @@ def recorded_setting(
     """
     cohorts = read_cohorts(connection)
     own = [stored for stored in cohorts if name in stored.entrant_ids]
-    if not own:
-        _must_be_planned(config, name, cohorts)
+    planned = [agent.name for agent in config.agents]
+    if not own and name not in planned:
+        names = dict.fromkeys([*planned, *(other for stored in cohorts for other in stored.entrant_ids)])
+        raise ArenaError("no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names)}")
     rounds = read_rounds_by_cohort(connection)
     places = [(stored, round) for stored in own or cohorts for round in rounds.get(stored.id, ())]
     then = [(stored, round) for stored, round in places if at in (None, round.at)]
     if places and not then and at is not None:
-        raise _no_round(at, {round.at for _, round in places})
+        times = sorted({round.at for _, round in places})[-MOST_TIMES_NAMED:]
+        last = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in times)
+        words = f"nothing was decided at {at:{MINUTE_FORMAT}}"
+        raise ArenaError("no_round", words, f"the last rounds were at {last}")
     if not then:
         return None
     if own:
@@ -155,20 +160,6 @@ def _snapshot_of(connection: Connection, stored: StoredCohort, round: StoredRoun
     return taken[1]
 
 
-def _must_be_planned(config: Config, name: str, cohorts: Sequence[StoredCohort]) -> None:
-    planned = [agent.name for agent in config.agents]
-    if name not in planned:
-        names = dict.fromkeys([*planned, *(other for stored in cohorts for other in stored.entrant_ids)])
-        raise ArenaError("no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names)}")
-
-
-def _no_round(at: datetime, times: Set[datetime]) -> ArenaError:
-    last = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in sorted(times)[-MOST_TIMES_NAMED:])
-    return ArenaError(
-        "no_round", f"nothing was decided at {at:{MINUTE_FORMAT}}", f"the last rounds were at {last}"
-    )
-
-
 EMPTY_ANSWER = '{"forecasts": [], "bets": [], "sales": []}'
 """What stands for an answer where no call is made: it can be read, so that the next question comes."""
 
@@ -186,7 +177,7 @@ class TrialQuestion:
 class Trial:
     """A setting, and what came of it. `turn` is None where a model would decide and was not asked.
 
-    `mark` is what the account was worth; `missing` are agents that this one is made from, and that
+    `mark` is the account at these prices; `missing` are agents that this one is made from, and that
     have stated nothing in this round.
     """
 

@@ -30,14 +30,14 @@ OPEN_COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 class BegunRound:
     """A round that has begun, when its prices were really looked at, and whether it is done.
 
-    Of one that isn't, `silent` counts the turns that are missing, and `failed` those that have failed.
+    Of one that isn't, `pending` counts the turns that are missing, and `failed` those that have failed.
     """
 
     number: int
     at: datetime
     taken_at: datetime
     done: bool
-    silent: int = 0
+    pending: int = 0
     failed: int = 0
 
 
@@ -47,7 +47,7 @@ class CohortProgress:
 
     stored: StoredCohort
     rounds: tuple[BegunRound, ...] = ()
-    looked: datetime | None = None
+    snapshot_at: datetime | None = None
     marked: bool = True
 
 
@@ -82,9 +82,9 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
     size = {stored.id: len(stored.entrant_ids) for stored in known}
     for row in connection.execute(BEGUN_ROUNDS, ids).all():
-        silent, failed = (0, 0) if row.done else _missing_turns(connection, row.id, size[row.cohort_id])
+        pending, failed = (0, 0) if row.done else _missing_turns(connection, row.id, size[row.cohort_id])
         rounds[row.cohort_id].append(
-            BegunRound(row.number, row.at, row.taken_at, bool(row.done), silent, failed)
+            BegunRound(row.number, row.at, row.taken_at, bool(row.done), pending, failed)
         )
     return [
         CohortProgress(stored, tuple(rounds[stored.id]), *looked.get(stored.id, (None, True)))

@@ -15,7 +15,6 @@ from arena.cohorts.cohort import (
     newest_numbers,
     next_round_number,
     play_waves,
-    round_number_at,
     seed_for,
 )
 from arena.record.model.cohort import Cohort, Entrant
@@ -40,17 +39,17 @@ def an_entrant(name: str, *of: str) -> Entrant:
 
 def test_rounds_count_from_one_and_end() -> None:
     times = [SUNDAY - WEEK, SUNDAY, SUNDAY + WEEK, SUNDAY + 4 * WEEK, SUNDAY + 5 * WEEK]
-    assert [round_number_at(a_cohort(), at) for at in times] == [None, 1, 2, 5, None]
+    assert [a_cohort().calendar.number_at(at) for at in times] == [None, 1, 2, 5, None]
 
 
 def test_between_decision_times_nothing_is_decided() -> None:
-    assert round_number_at(a_cohort(), SUNDAY + timedelta(hours=1)) is None
+    assert a_cohort().calendar.number_at(SUNDAY + timedelta(hours=1)) is None
 
 
 @given(st.integers(1, 50))
 def test_the_number_at_a_decision_time_is_its_own(number: int) -> None:
     cohort = a_cohort(rounds=50)
-    assert round_number_at(cohort, cohort.decides_at(number)) == number
+    assert cohort.calendar.number_at(cohort.decides_at(number)) == number
 
 
 def test_entrants_wait_for_those_they_are_made_from() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from arena.calls.budget_warnings import MONTH, round_counts
-from arena.cohorts.cohort import deciding_numbers, round_number_at
+from arena.cohorts.cohort import deciding_numbers
 from arena.cohorts.schedule import WEEK
 from arena.config.sections import CohortsSection
 from arena.record.queries.cohorts import StoredCohort
@@ -32,7 +32,11 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     while at <= end:
         newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
         for cohort in cohorts:
-            if cohort.starts_at <= at and round_number_at(cohort, at) is not None and cohort.number in newest:
+            if (
+                cohort.starts_at <= at
+                and cohort.calendar.number_at(at) is not None
+                and cohort.number in newest
+            ):
                 found[cohort.number].append(at)
         at += HOUR
     return found

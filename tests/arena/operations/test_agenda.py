@@ -39,15 +39,15 @@ def course(
 
 
 def played(
-    number: int, done: bool = True, silent: int = 0, failed: int = 0, taken: timedelta = DAY * 0
+    number: int, done: bool = True, pending: int = 0, failed: int = 0, taken: timedelta = DAY * 0
 ) -> BegunRound:
     at = NOW + (number - 1) * WEEK
-    return BegunRound(number, at, at + taken, done, silent, failed)
+    return BegunRound(number, at, at + taken, done, pending, failed)
 
 
 def at_work(
     now: datetime,
-    *courses: CohortProgress,
+    *progress: CohortProgress,
     catch_up: CatchUp = "latest",
     count: int | None = 1,
     keep: int = 5,
@@ -58,7 +58,7 @@ def at_work(
         raise AssertionError("nobody starts in this test")
 
     plan = Plan(NOW, WEEK, 5, count, keep, freeze)
-    return DueSituation(plan, courses, {job.name: job for job in jobs}, real, catch_up, now)
+    return DueSituation(plan, progress, {job.name: job for job in jobs}, real, catch_up, now)
 
 
 def steps(found: DueWork) -> list[tuple[str, str, int]]:
@@ -174,7 +174,7 @@ def test_a_venue_that_is_down_is_asked_again_after_a_pause() -> None:
 
 
 def test_turns_that_are_missing_are_played_at_once_and_live_ones_not_on_old_prices() -> None:
-    broken = played(1, done=False, silent=2)
+    broken = played(1, done=False, pending=2)
     soon, late = NOW + HOUR, NOW + 7 * HOUR
     assert steps(due_work(at_work(soon, course(cohort(), broken)))) == [("cohort 1", "play", 0)]
     assert steps(due_work(at_work(late, course(cohort(), broken)))) == [("cohort 1", "close", 0)]
@@ -204,7 +204,7 @@ def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> 
     at = NOW + WEEK
     for state in (course(cohort(), played(1), paused=NOW), course(cohort(), played(1), stopped=NOW)):
         assert steps(due_work(at_work(at, state))) == [("cohort 1", "track", 7)]
-    broken, soon = played(1, done=False, silent=1), NOW + HOUR
+    broken, soon = played(1, done=False, pending=1), NOW + HOUR
     halted = due_work(at_work(soon, course(cohort(), broken, stopped=soon)))
     assert steps(halted) == [("cohort 1", "close", 0)]
     rests = due_work(at_work(soon, course(cohort(), broken, paused=soon)))
