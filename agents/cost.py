@@ -26,7 +26,7 @@ def price_of(model: str, tokens_in: int = 0) -> TokenPrice | None:
     more for all of a call in which more than so many thousand tokens are sent. Where thinking has a price of
     its own, the larger one is taken for all that comes back.
     """
-    table = _table()
+    table = price_table()
     provider, _, rest = model.partition("/")
     entry = table.get(model)
     if entry is None and rest and table.get(rest, {}).get("litellm_provider") == provider:
@@ -80,13 +80,19 @@ def _form_size(bets: bool) -> int:
     return len(json.dumps(answer_schema(bets)).encode())
 
 
-@cache
-def _table() -> dict[str, Any]:
+def library_folder() -> Path:
+    """Where litellm is installed: its import takes seconds, its files don't."""
     spec = importlib.util.find_spec("litellm")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
         raise FileNotFoundError("litellm is not installed, and its table of prices comes with it")
-    entries: dict[str, Any] = json.loads(Path(folders[0], TABLE).read_text(encoding="utf-8"))
+    return Path(folders[0])
+
+
+@cache
+def price_table() -> dict[str, Any]:
+    """litellm's own table: an entry for each model that it knows."""
+    entries: dict[str, Any] = json.loads((library_folder() / TABLE).read_text(encoding="utf-8"))
     return entries
 
 

@@ -127,6 +127,15 @@ def _understood(model: str) -> frozenset[str]:
     return frozenset(_litellm().get_supported_openai_params(model=model) or ())
 
 
+def resolve_provider(model: str, base_url: str | None) -> str | None:
+    """The provider that litellm asks for a model; None where it finds none."""
+    library = _litellm()
+    try:
+        return str(library.get_llm_provider(model, api_base=base_url)[1])
+    except library.BadRequestError:
+        return None
+
+
 def _key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
     """The key to send; None to leave it to the provider's usual variable; an error if it is missing."""
     if settings.api_key_env is None:

@@ -10,6 +10,7 @@ schema lets through, and judges what it means.
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ _OBJECT = r'\{\s*["}]'
 _START = re.compile(_OBJECT)
 _MARK = re.compile(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<object>{_OBJECT})", re.IGNORECASE)
 _END = re.compile(_CLOSE, re.IGNORECASE)
+_BRACKET = re.compile(r"^[ \t\ufeff]*(?:```\w*\s*)?([\[{])", re.MULTILINE)
 _AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?\{")
 
 
@@ -43,6 +45,10 @@ class RepeatedKey:
     key: str
 
 
+_Placed = tuple[int, dict[str, Any] | RepeatedKey]
+"""Where an object starts, and the object."""
+
+
 def find_object(text: str) -> dict[str, Any]:
     """The one object in the text: fences, prose and thinking around it are dropped.
 
@@ -51,12 +57,10 @@ def find_object(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
-    objects = _objects(text) if _AT_ONCE.match(text) else _after_thoughts(text)
-    if not objects:
-        raise NotOneObject("the answer holds no JSON object")
-    if len(objects) > 1:
-        raise NotOneObject(f"the answer holds {len(objects):,} JSON objects, and exactly one is wanted")
-    answer = objects[0]
+    begin, objects = (0, _objects(text)) if _AT_ONCE.match(text) else _after_thoughts(text)
+    if len(objects) != 1:
+        raise _not_one(text, begin, objects)
+    _, answer = objects[0]
     if isinstance(answer, RepeatedKey):
         raise NotOneObject(f'the key "{one_line(answer.key, 80)}" is there twice')
     return answer
@@ -75,39 +79,60 @@ def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
     return value
 
 
-def _objects(text: str) -> list[dict[str, Any] | RepeatedKey]:
+def _not_one(text: str, begin: int, objects: Sequence[_Placed]) -> NotOneObject:
+    """Why there is not one object: the outermost bracket that opens a line tells what was meant."""
+    end = objects[0][0] if objects else len(text)
+    if bracket := _BRACKET.search(text, begin, end):
+        if bracket[1] == "[" and objects:
+            return NotOneObject('the answer is a list, and one object is wanted: {"forecasts": [...]}')
+        if bracket[1] == "{":
+            try:
+                _decoded(text, bracket.start(1))
+            except NotOneObject as error:
+                return error
+    if objects:
+        return NotOneObject(f"the answer holds {len(objects):,} JSON objects, and exactly one is wanted")
+    return NotOneObject("the answer holds no JSON object")
+
+
+def _objects(text: str) -> list[_Placed]:
     """Every object that starts outside of another; a brace that no JSON follows is prose."""
-    objects: list[dict[str, Any] | RepeatedKey] = []
+    objects: list[_Placed] = []
     start = _START.search(text)
     while start:
         value, end = _decoded(text, start.start())
-        objects.append(value)
+        objects.append((start.start(), value))
         start = _START.search(text, end)
     return objects
 
 
-def _after_thoughts(text: str) -> list[dict[str, Any] | RepeatedKey]:
-    """Every object outside of the thoughts. A thought may lack its beginning, never its end.
+def _after_thoughts(text: str) -> tuple[int, list[_Placed]]:
+    """Where the last thought ends, and every object after it.
 
-    What looks like a mark of thinking inside an object is part of its text.
+    A thought may lack its beginning, never its end. What looks like a mark of thinking inside an object is
+    part of its text.
     """
-    objects: list[dict[str, Any] | RepeatedKey] = []
+    objects: list[_Placed] = []
     broken: NotOneObject | None = None
-    at = 0
+    begin = at = 0
     while mark := _MARK.search(text, at):
         if mark["object"]:
             try:
                 value, at = _decoded(text, mark.start())
-                objects.append(value)
+                objects.append((mark.start(), value))
             except NotOneObject as error:  # only a thought may be broken
                 objects, broken, at = [], error, _last_end(text, mark.start(), error)
+                begin = at
         elif mark["close"]:
-            objects, at = [], mark.end()
+            objects, begin = [], mark.end()
+            at = begin
         else:
             at = _first_end(text, mark.end())
+            if not objects:
+                begin = at
     if broken and not objects:
         raise broken
-    return objects
+    return begin, objects
 
 
 def _first_end(text: str, at: int) -> int:
@@ -129,10 +154,23 @@ def _decoded(text: str, at: int) -> tuple[dict[str, Any] | RepeatedKey, int]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+        place = f"line {error.lineno:,}, column {error.colno:,}"
+        raise NotOneObject(f"the JSON is broken at {place}: {_slip(text, error)}") from error
     except RecursionError as error:
         raise NotOneObject("the JSON is nested too deep") from error
     return value, end
+
+
+def _slip(text: str, error: json.JSONDecodeError) -> str:
+    """What is wrong at a place, where it is a slip that models often make."""
+    rest = text[error.pos : error.pos + 2]
+    if rest in ("//", "/*") or rest.startswith("#"):
+        return "JSON has no comments"
+    if rest.startswith("'"):
+        return "JSON has double quotes, not single ones"
+    if rest.startswith(("]", "}")) and text[: error.pos].rstrip().endswith(","):
+        return f"a comma before {rest[0]}"
+    return error.msg
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:

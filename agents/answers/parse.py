@@ -93,7 +93,8 @@ def _list(answer: Mapping[str, Any], name: str) -> list[Any]:
     if items is None and name != "forecasts":
         return []
     if not isinstance(items, list):
-        raise NotOneObject(f'the object needs a list "{name}"')
+        meant = ", and an object stands there" if isinstance(items, dict | RepeatedKey) else ""
+        raise NotOneObject(f'the object needs a list "{name}"{meant}')
     if len(items) > MOST_ITEMS:
         raise NotOneObject(f'the list "{name}" has {len(items):,} items, and {MOST_ITEMS:,} are allowed')
     return items

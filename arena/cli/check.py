@@ -6,7 +6,7 @@
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,8 +47,30 @@ def cost_of(config: "Config", number: int) -> dict[str, Any]:
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
         "agents": [_agent(one, times) for one in found],
         "total": _total(found, times),
-        "warnings": [_warning(warning) for warning in budget_warnings(found, times, config.budget)],
+        "warnings": [
+            *_unknown_models(config),
+            *(_warning(warning) for warning in budget_warnings(found, times, config.budget)),
+        ],
     }
+
+
+def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
+    """Models that may be misspelt: litellm doesn't know them, but one of nearly that name."""
+    from agents.model import model_settings
+    from agents.providers import near_model
+
+    for agent in config.agents:
+        model = model_settings(agent.settings)
+        if model is None or model.base_url is not None or model.price is not None:
+            continue
+        if near := near_model(model.model):
+            yield {
+                "code": "unknown_model",
+                "scope": "model",
+                "agent": agent.name,
+                "message": f"the model of {agent.name} is unknown to litellm: {model.model}",
+                "mend": f"Did you mean {near}? If it is new, `price` says what it costs",
+            }
 
 
 def _agent(one: "Estimate", times: "RoundCounts") -> dict[str, Any]:
@@ -116,7 +138,7 @@ def print_cost(found: dict[str, Any]) -> None:
 def print_warnings(found: dict[str, Any]) -> None:
     """Where a budget would stop the line-up, and what to change."""
     for warning in found["warnings"]:
-        sure = "" if warning["code"] == "may_stop" else "! "
+        sure = "" if warning["code"] in ("may_stop", "unknown_model") else "! "
         print(f"\n{sure}{warning['message'][0].upper()}{warning['message'][1:]}.\n→ {warning['mend']}")
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agents.model import ModelSettings, model_settings
+from agents.providers import no_provider, provider_of
 from arena.config.document import Document
-from arena.config.errors import ConfigError, ConfigErrors
+from arena.config.errors import ConfigError, ConfigErrors, quoted_value
 from arena.config.model import AgentConfig
 
 KEYS = {
@@ -39,8 +40,8 @@ VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:
     """The variables of which one must hold a key, as far as is known; none for models that need none.
 
-    >>> key_variables(ModelSettings(model="xai/some-model"))
-    ('XAI_API_KEY',)
+    >>> key_variables(ModelSettings(model="xai/some-model")), key_variables(ModelSettings(model="gpt-4o"))
+    (('XAI_API_KEY',), ('OPENAI_API_KEY',))
     >>> key_variables(ModelSettings(model="openai/mine", base_url="http://127.0.0.1:8000/v1"))
     ()
     """
@@ -48,13 +49,17 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
         return (settings.api_key_env,)
     if settings.base_url is not None:
         return ()
-    return KEYS.get(settings.model.split("/", 1)[0], ()) if "/" in settings.model else ()
+    return KEYS.get(provider_of(settings.model) or "", ())
 
 
 def check_keys(document: Document, agents: Mapping[int, AgentConfig], environ: Mapping[str, str]) -> None:
-    """Note every agent whose provider's key is in no variable."""
+    """Note every agent whose model has no provider, or whose provider's key is in no variable."""
     for place, agent in agents.items():
         if (settings := model_settings(agent.settings)) is None:
+            continue
+        if provider_of(settings.model, settings.base_url) is None:
+            words = no_provider(settings.model, settings.base_url)
+            document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
             continue
         variables = key_variables(settings)
         own = settings.api_key_env is not None

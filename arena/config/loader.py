@@ -139,6 +139,7 @@ def _check_fill(document: Document, fill: str | None) -> None:
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """A budget can only be kept where prices are known."""
     from agents.cost import price_for
+    from agents.providers import near_model
 
     for place, agent in agents.items():
         settings = model_settings(agent.settings)
@@ -146,6 +147,8 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
             words = f"no price is known for {settings.model}, so the budget can't be kept. Add {meant}"
             words += " to this agent, with 0 for both where it is free"
+            if near := near_model(settings.model):
+                words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
 
 

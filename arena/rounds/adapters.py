@@ -14,12 +14,12 @@ from agents import registry
 from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Ask, Given, ModelSettings
+from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
 from markets.registry import load
 from markets.venue import Report, Truth, Venue, ignore_report
 
-DEMO = "demo/"
 DEMO_URL = "ARENA_DEMO_PROVIDER"
 """Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
 

@@ -24,10 +24,10 @@ def says(probability: str) -> str:
     [
         ('{"forecasts":' + "[" * 100_000, "nested too deep"),
         ('Here: {"forecasts":' + "[" * 100_000, "nested too deep"),
-        ("{" * 500_000, "no JSON object"),
+        ("{" * 500_000, "the JSON is broken"),
         ('{"a":' * 100_000, "nested too deep"),
         ("{}" * 400_000, "400,000 JSON objects"),
-        ("{" + " " * 900_000, "no JSON object"),
+        ("{" + " " * 900_000, "the JSON is broken"),
         ("<think " * 100_000, "no JSON object"),
         ("</think>" * 100_000, "no JSON object"),
         ("<think></think>" * 60_000, "no JSON object"),

@@ -87,6 +87,14 @@ def test_check_needs_the_keys_of_the_models_from_the_environment_or_the_env_file
     assert "canary" not in found.stdout + found.stderr
 
 
+def test_check_suggests_a_name_for_a_model_that_is_unknown(tmp_path: Path) -> None:
+    write(tmp_path, SMALL + "  - model: openai/gpt-4oo-mini\n")
+    found = arena("check", cwd=tmp_path, env={"OPENAI_API_KEY": "canary"})
+    assert found.returncode == 0
+    assert "is unknown to litellm: openai/gpt-4oo-mini." in found.stdout
+    assert "Did you mean openai/gpt-4o-mini?" in found.stdout
+
+
 def test_the_database_option_goes_before_the_config(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     url = "postgresql+psycopg://me:canary@db.example/arena"

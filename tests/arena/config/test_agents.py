@@ -222,6 +222,14 @@ def test_a_model_whose_key_is_in_no_variable_is_told_which_one_to_set(tmp_path: 
     assert load(path).agents[1].model == "anthropic/some"
 
 
+def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> None:
+    text = with_agents("{model: anthropc/some}", "{model: mine, base_url: 'http://127.0.0.1:8000/v1'}")
+    typo, bare = mistakes(tmp_path, text, environ={})
+    assert (typo.key, typo.meant) == ("agents[0].model", "PROVIDER/MODEL")
+    assert typo.message == "there is no provider anthropc. Did you mean anthropic?"
+    assert bare.message == "a server at a base_url needs its protocol before the name: openai/mine"
+
+
 def test_a_key_may_be_in_a_file_beside_the_config(tmp_path: Path) -> None:
     path = write(tmp_path, with_agents("{model: gemini/some}"))
     write(tmp_path, "# keys\nexport GEMINI_API_KEY='k'\n", ".env")
@@ -239,6 +247,7 @@ def test_a_key_may_be_in_a_file_beside_the_config(tmp_path: Path) -> None:
         ("model: openai/a, api_key_env: MINE", ("MINE",)),
         ("model: demo/sharp", ()),
         ("model: ollama/a", ()),
+        ("model: gpt-4o", ("OPENAI_API_KEY",)),
         ("model: plain-name", ()),
     ],
 )

@@ -1,0 +1,77 @@
+"""Which provider a model's name leads to, as litellm resolves it.
+
+Most names are resolved from files that come with litellm; the library itself, whose import takes seconds,
+is asked only about a name that these don't settle.
+"""
+
+import json
+import re
+from difflib import get_close_matches
+from functools import cache
+
+from agents.cost import library_folder, price_table
+
+DEMO = "demo/"
+"""Before the names of the demo's models, which the package serves itself."""
+_ENUM = re.compile(r"class LlmProviders\(.*?(?=\n\S)", re.DOTALL)
+_VALUE = re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
+
+
+@cache
+def provider_names() -> frozenset[str]:
+    """The names that may stand before the slash of a model's name."""
+    folder = library_folder()
+    enum = _ENUM.search((folder / "types" / "utils.py").read_text(encoding="utf-8"))
+    compatible = json.loads((folder / "llms" / "openai_like" / "providers.json").read_text(encoding="utf-8"))
+    return frozenset([*_VALUE.findall(enum[0] if enum else ""), *compatible])
+
+
+def provider_of(model: str, base_url: str | None = None) -> str | None:
+    """The provider that is asked for a model; None where litellm finds none.
+
+    >>> provider_of("groq/a-new-model"), provider_of("gpt-4o"), provider_of("claude-sonnet-4-5")
+    ('groq', 'openai', 'anthropic')
+    """
+    prefix, slash, _ = model.partition("/")
+    if model.startswith(DEMO) or (slash and prefix in provider_names()):
+        return prefix
+    listed = price_table().get(model, {}).get("litellm_provider")
+    if listed in ("openai", "anthropic") and not model.startswith("ft:"):
+        return str(listed)
+    from agents.llm import resolve_provider
+
+    return resolve_provider(model, base_url)
+
+
+def no_provider(model: str, base_url: str | None = None) -> str:
+    """What is wrong with the name of a model for which there is no provider, and what may be meant.
+
+    >>> no_provider("anthropc/claude-x")
+    'there is no provider anthropc. Did you mean anthropic?'
+    """
+    prefix, slash, _ = model.partition("/")
+    if base_url is not None:
+        return f"a server at a base_url needs its protocol before the name: openai/{model}"
+    if slash:
+        near = get_close_matches(prefix, sorted(provider_names()), n=1)
+        hint = f"Did you mean {near[0]}?" if near else "docs.litellm.ai/docs/providers has them all"
+        return f"there is no provider {prefix}. {hint}"
+    likely = price_table().get(model, {}).get("litellm_provider")
+    full = f"{likely}/{model}" if likely in provider_names() else near_model(model)
+    hint = f"Did you mean {full}?" if full else "Write it as PROVIDER/MODEL"
+    return f"no provider is known for {model}. {hint}"
+
+
+def near_model(model: str) -> str | None:
+    """The known model whose name is nearest to one that litellm's table does not hold; None if it does.
+
+    >>> near_model("anthropic/claude-sonet-4-5"), near_model("anthropic/claude-sonnet-4-5")
+    ('anthropic/claude-sonnet-4-5', None)
+    """
+    provider, slash, name = model.partition("/") if "/" in model else ("", "", model)
+    known = {key.removeprefix(f"{provider}/") for key, entry in price_table().items()
+             if entry.get("litellm_provider") == provider or not provider}  # fmt: skip
+    if name in known:
+        return None
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.85)
+    return f"{provider}{slash}{near[0]}" if near else None
