@@ -11,14 +11,11 @@ python -m benchmarks.sync
 import asyncio
 import gc
 import json
-import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,151 +28,14 @@ from arena.verify import verify
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.model import Listing
 from markets.venues.polymarket import Settings, venue
+from tests.venue_server.many import START, elsewhere, polymarket
+from tests.venue_server.polymarket import A_PAGE
 
-MARKETS, A_PAGE = 10_000, 100
-AT = datetime(2026, 1, 4, tzinfo=UTC)
+MARKETS, SIZE = 10_000, 3_000
+AT = START + timedelta(hours=1)
 RUNS = 7
 Rows = dict[str, tuple[list[str], list[tuple[Any, ...]]]]
-WORDS = (
-    "the",
-    "market",
-    "resolves",
-    "to",
-    "yes",
-    "if",
-    "this",
-    "is",
-    "so",
-    "before",
-    "the",
-    "end",
-    "of",
-    "it",
-)
-FIGURES = (
-    "volumeNum",
-    "liquidityNum",
-    "volume24hr",
-    "volume1wk",
-    "volume1mo",
-    "volume1yr",
-    "spread",
-    "competitive",
-)
-TRUE = (
-    "active",
-    "acceptingOrders",
-    "enableOrderBook",
-    "feesEnabled",
-    "approved",
-    "ready",
-    "funded",
-    "automaticallyActive",
-)
-FALSE = (
-    "closed",
-    "archived",
-    "new",
-    "featured",
-    "restricted",
-    "cyom",
-    "negRisk",
-    "clearBookOnStart",
-    "pagerDutyNotificationEnabled",
-)
 TABLES = ("market", "market_version", "quote", "sync", "sighting")
-
-
-def a_record(number: int) -> dict[str, Any]:
-    """A market as Gamma sends it: what we read, and much that we don't."""
-    rng = random.Random(f"gamma/{number}")
-    name, bid = str(100_000 + number), rng.randint(2, 95)
-    fees = {"rate": 0.04, "exponent": 1, "takerOnly": True, "rebateRate": 0.25}
-    event = {
-        "id": str(number // 3),
-        "ticker": f"event-{number // 3}",
-        "slug": f"event-{number // 3}",
-        "title": f"What comes of {number // 3}?",
-        "description": " ".join(rng.choices(WORDS, k=40)),
-        "startDate": "2025-12-01T13:29:55.211Z",
-        "endDate": "2026-07-31T12:00:00Z",
-        "active": True,
-        "closed": False,
-        "liquidity": rng.randint(0, 10**9) / 10**6,
-        "volume": rng.randint(0, 10**12) / 10**6,
-        "enableNegRisk": False,
-        "negRiskAugmented": False,
-        "commentCount": rng.randint(0, 500),
-    }
-    record = {
-        "id": name,
-        "question": f"Will the {rng.choice(WORDS)} of case {number} {' '.join(rng.choices(WORDS, k=6))}?",
-        "conditionId": f"0x{number:064x}",
-        "slug": f"case-{number}",
-        "resolutionSource": "",
-        "endDate": "2026-07-31T12:00:00Z",
-        "startDate": f"2025-12-{rng.randint(1, 28):02}T16:09:33.80427Z",
-        "createdAt": "2025-12-01T13:29:55.211Z",
-        "updatedAt": "2026-01-03T23:29:55.211133Z",
-        "image": f"https://example.org/images/{number}.png",
-        "icon": f"https://example.org/images/{number}.png",
-        "description": " ".join(rng.choices(WORDS, k=200)),
-        "outcomes": '["Yes", "No"]',
-        "outcomePrices": json.dumps([str((bid + 1) / 100), str((99 - bid) / 100)]),
-        "clobTokenIds": json.dumps([f"9{number:076}", f"8{number:076}"]),
-        "volume": str(rng.randint(0, 10**12) / 10**6),
-        "liquidity": str(rng.randint(0, 10**9) / 10**6),
-        "orderPriceMinTickSize": 0.01,
-        "orderMinSize": 5,
-        "bestBid": bid / 100,
-        "bestAsk": (bid + 2) / 100,
-        "lastTradePrice": (bid + 1) / 100,
-        "feeSchedule": fees,
-        "tags": [{"id": "100639", "slug": slug, "label": slug} for slug in ("politics", "world")],
-        "events": [event],
-    }
-    record |= {name: rng.randint(0, 10**9) / 10**6 for name in FIGURES}
-    return record | dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
-
-
-def pages() -> list[bytes]:
-    """The catalogue as it is sent, page by page."""
-    bodies = []
-    for start in range(0, MARKETS, A_PAGE):
-        page: dict[str, Any] = {"markets": [a_record(n) for n in range(start, start + A_PAGE)]}
-        if start + A_PAGE < MARKETS:
-            page["next_cursor"] = str(start + A_PAGE)
-        bodies.append(json.dumps(page).encode())
-    return bodies
-
-
-def serve(folder: str) -> None:
-    """Serve the pages in a folder until standard input ends."""
-    from tests.serving import Reply
-    from tests.venue_server.server import Asked, venue_server
-
-    sent = [path.read_bytes() for path in sorted(Path(folder).glob("*.json"))]
-
-    def page(asked: Asked) -> Reply:
-        return Reply(sent[int(asked.params.get("after_cursor", "0")) // A_PAGE])
-
-    with venue_server() as server:
-        server.route("/markets/keyset", page)
-        print(server.url, flush=True)
-        sys.stdin.read()
-
-
-@contextmanager
-def served(folder: Path, sent: list[bytes]) -> Iterator[str]:
-    """The address of a server with these pages, in a process of its own."""
-    for number, page in enumerate(sent):
-        (folder / f"{number:05}.json").write_bytes(page)
-    command = [sys.executable, "-c", f"from benchmarks.sync import serve; serve({str(folder)!r})"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def catalogue(url: str, at: datetime) -> list[Listing]:
@@ -198,7 +58,7 @@ def synced(record: Record, url: str, at: datetime) -> SyncResult:
 
 def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:
     """The same bytes parsed, and the rows that the record keeps of them upserted as they are."""
-    records = [loads(page)["markets"] for page in sent]
+    records = [loads(page) for page in sent]
     assert sum(map(len, records)) == MARKETS
     base.execute("BEGIN IMMEDIATE")
     for table, (columns, lines) in rows.items():
@@ -246,8 +106,10 @@ def cpu(work: Callable[[], object]) -> float:
 
 
 def measured(folder: Path) -> tuple[list[Measurement], list[str]]:
-    sent, runs = pages(), []
-    with served(folder, sent) as url:
+    records = polymarket(MARKETS, size=SIZE)
+    sent = [json.dumps(records[start : start + A_PAGE]).encode() for start in range(0, MARKETS, A_PAGE)]
+    runs = []
+    with elsewhere(MARKETS, size=SIZE) as url:
         for number in range(RUNS):
             place = folder / str(number)
             place.mkdir()

@@ -23,21 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START = datetime(2026, 1, 4, 12, tzinfo=UTC)
 """By then all markets are open; the first close a day later."""
 SUBJECTS = ("politics", "sports", "crypto", "economy", "weather", "tech", "culture", "mentions")
-WORDS = (
-    "rain",
-    "snow",
-    "wind",
-    "will",
-    "the",
-    "by",
-    "more",
-    "than",
-    "record",
-    "before",
-    "after",
-    "storm",
-    "no",
-)
+WORDS = "rain snow wind will the by more than record before after storm no".split()
 
 
 def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
@@ -123,14 +109,8 @@ def serve(server: VenueServer, records: list[Raw]) -> str:
 @contextmanager
 def elsewhere(count: int, seed: int = 1, size: int = 1_500) -> Iterator[str]:
     """Where Polymarket is served by another process, so that this one's CPU time is the client's alone."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.venue_server.many",
-        str(count),
-        f"--seed={seed}",
-        f"--size={size}",
-    ]
+    words = [str(count), f"--seed={seed}", f"--size={size}"]
+    command = [sys.executable, "-m", "tests.venue_server.many", *words]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
