@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START = datetime(2026, 1, 4, 12, tzinfo=UTC)
 """By then all markets are open; the first close a day later."""
 SUBJECTS = ("politics", "sports", "crypto", "economy", "weather", "tech", "culture", "mentions")
-WORDS = "rain snow wind will the by more than record before after storm no".split()
+WORDS = ("rain", "snow", "wind", "will", "the", "by", "more", "than", "record", "before", "after", "no")
 
 
 def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:

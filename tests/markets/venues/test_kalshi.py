@@ -1,6 +1,6 @@
 """Kalshi over real HTTP, from records made by hand in its shape."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,17 +23,11 @@ from tests.venue_server.kalshi import (
     an_end,
     an_event,
 )
-from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status, venue_server
+from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status
 from tests.venue_server.visit import Answer, kalshi
 
 RAIN = MarketId("kalshi:RAIN-26-A")
 OTHER = MarketId("kalshi:RAIN-26-B")
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 def catalogue(server: VenueServer, wire: KalshiWire, at: datetime = NOW, **settings: Any) -> Answer[Any]:

@@ -16,7 +16,7 @@ from markets.venue import VenueError
 from tests.venue_server.broken import broken, changed, check, sane, well_told
 from tests.venue_server.kalshi import ROOT, KalshiWire
 from tests.venue_server.manifold import ManifoldWire
-from tests.venue_server.server import VenueServer, reply, venue_server
+from tests.venue_server.server import VenueServer, reply
 from tests.venue_server.visit import Answer, Line
 
 TIMES = 120
@@ -34,12 +34,6 @@ def to_kalshi(server: VenueServer) -> Iterator[Line]:
 def to_manifold(server: VenueServer) -> Iterator[Line]:
     with Line(server.url) as line:
         yield line
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 def load(shared_data: Path, *parts: str) -> Any:

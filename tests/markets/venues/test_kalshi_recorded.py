@@ -3,7 +3,6 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from markets.model import Level, MarketId
 from tests.builders import quote_of, usd
 from tests.venue_server.kalshi import KalshiWire
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer, kalshi
 
 AUGUST = datetime(2026, 8, 4, 12, tzinfo=UTC)
@@ -61,12 +60,6 @@ NO = {
     }.items()
     for what in others
 }
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

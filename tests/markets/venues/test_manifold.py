@@ -1,6 +1,5 @@
 """Manifold over real HTTP, from records made by hand in its shape."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -14,17 +13,11 @@ from portfolio.rules import NAMED, REPLAY, SEED
 from tests.builders import NOW, a_bet, a_snapshot, an_account, usd
 from tests.venue_server import manifold as wires
 from tests.venue_server.manifold import ManifoldWire, Raw, a_market, an_end, ms
-from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status, venue_server
+from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status
 from tests.venue_server.visit import Answer, manifold
 
 RAIN = MarketId("manifold:rain")
 SNOW = MarketId("manifold:snow")
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 def catalogue(server: VenueServer, *markets: Any, **settings: Any) -> Answer[Any]:

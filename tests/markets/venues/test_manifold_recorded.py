@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from markets.model import MarketId
 from tests.builders import quote_of, usd
 from tests.venue_server.manifold import ManifoldWire
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer, manifold
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -30,12 +29,6 @@ PRICES = {
     "iRCyDvun0hH3FmLpbmW9": ("0.184843", 110),
     "0U4FuSgSBuhp7BGb5JZ8": ("0.235849", 80),
 }
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Polymarket's markets and prices over real HTTP, from records made by hand in its shape."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -34,18 +33,11 @@ from tests.venue_server.server import (
     Asked,
     VenueServer,
     status,
-    venue_server,
 )
 from tests.venue_server.visit import Answer
 
 RAIN = MarketId("polymarket:1001")
 LISTS = f"{GAMMA}/markets/keyset"
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 def catalogue(server: VenueServer, *markets: Any, at: datetime = NOW, **settings: Any) -> Answer[Any]:

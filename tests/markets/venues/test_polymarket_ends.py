@@ -4,7 +4,6 @@ No recording has a market that is disputed, corrected or paid half by Gamma: tho
 from the documented shapes, as are all others of this file.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,17 +22,11 @@ from tests.venue_server.polymarket import (
     condition,
     polymarket,
 )
-from tests.venue_server.server import HTML, RESET, VenueServer, status, venue_server
+from tests.venue_server.server import HTML, RESET, VenueServer, status
 from tests.venue_server.visit import Answer
 
 RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
 CLOSED_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 def ended(server: VenueServer, *markets: Any, ends: list[Any] | None = None) -> Answer[Any]:

@@ -15,18 +15,12 @@ from tests.builders import usd
 from tests.venue_server import recorded
 from tests.venue_server.broken import broken, changed, check, sane, well_told
 from tests.venue_server.polymarket import GAMMA, PolymarketWire, Wires
-from tests.venue_server.server import VenueServer, reply, venue_server
+from tests.venue_server.server import VenueServer, reply
 from tests.venue_server.visit import Answer
 
 TIMES = 150
 AUGUST = datetime(2026, 8, 18, 19, tzinfo=UTC)
 JULY = datetime(2026, 7, 25, 3, tzinfo=UTC)
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture

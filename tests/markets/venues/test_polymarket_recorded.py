@@ -1,7 +1,6 @@
 """What Polymarket really answered once, over real HTTP, against a table read off the files by eye."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from markets.venues.wire.polymarket_resolutions import book_payout
 from tests.builders import quote_of, usd
 from tests.venue_server import recorded
 from tests.venue_server.polymarket import PolymarketWire, polymarket
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer
 
 JULY, AUGUST = datetime(2026, 7, 25, 6, tzinfo=UTC), datetime(2026, 8, 18, 19, tzinfo=UTC)
@@ -89,12 +88,6 @@ def wire(shared_data: Path) -> PolymarketWire:
     return PolymarketWire(
         recorded.markets(shared_data), recorded.books(shared_data), recorded.ends(shared_data)
     )
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture
