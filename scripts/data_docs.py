@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from arena.exports.catalogue import data_page
+from arena.exports.dictionary import data_page
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "data.md"
 

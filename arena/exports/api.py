@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from arena.exports.table import FactTable, Row, one_snapshot, rows_of
-from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
+from arena.exports.fact_tables import FACT
+from arena.exports.table import Row, one_snapshot, rows_of
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection, open_read_only
 from arena.rounds.what_if import Change, WhatIfReport, what_if
@@ -91,15 +91,15 @@ class Season:
 
     def forecasts(self, cohort: int | None = None) -> Iterator[RecordedForecast]:
         """Every stated forecast."""
-        return (RecordedForecast(*row) for row in self._rows(FORECASTS, cohort))
+        return (RecordedForecast(*row) for row in self._rows("forecasts", cohort))
 
     def turns(self, cohort: int | None = None) -> Iterator[RecordedTurn]:
         """Every turn."""
-        return (RecordedTurn(*row) for row in self._rows(TURNS, cohort))
+        return (RecordedTurn(*row) for row in self._rows("turns", cohort))
 
     def fills(self, cohort: int | None = None) -> Iterator[RecordedFill]:
         """Every fill."""
-        return (RecordedFill(*row) for row in self._rows(FILLS, cohort))
+        return (RecordedFill(*row) for row in self._rows("fills", cohort))
 
     def score(self, cohort: int | None = None) -> Leaderboard:
         """The leaderboard: its sentence, and in `rows` the lines of `arena leaderboard`."""
@@ -114,12 +114,9 @@ class Season:
         """
         return what_if(self.connection, change or Change(), cohort, agent)
 
-    def _rows(self, each: FactTable, cohort: int | None) -> Iterator[Row]:
-        self._known(cohort)
-        return rows_of(self.connection, each, None if cohort is None else [cohort])
-
-    def _known(self, cohort: int | None) -> None:
+    def _rows(self, table: str, cohort: int | None) -> Iterator[Row]:
         select_cohorts(read_cohorts(self.connection), cohort)
+        return rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""What is worked out from the facts, so that a reader need not: positions, scores, the leaderboard.
+"""What is computed from the facts, so that a reader need not: positions, scores, the leaderboard.
 
 By the code of the arena's own commands, so the figures are theirs. They are not put back by an import.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
@@ -11,15 +10,8 @@ from typing import Any, get_type_hints
 import numpy as np
 from sqlalchemy import Connection
 
-from arena.exports.table import (
-    PLACE_ORDER,
-    ExportColumn,
-    ExportTable,
-    Kind,
-    Row,
-    in_cohorts,
-    of_turn,
-)
+from arena.exports.fact_tables import PLACE_ORDER, in_cohorts, of_turn
+from arena.exports.table import ExportColumn, ExportTable, Kind, Row
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -36,6 +28,7 @@ from arena.record.schema.typed import select
 from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow, read_scores, skill_order
 from arena.scores.positions import positions
 from arena.scores.rules import brier
+from arena.scores.rules._columns import none_for_nan
 from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
@@ -45,7 +38,7 @@ UNKNOWN = "nothing can be said yet"
 
 @dataclass(frozen=True, slots=True)
 class ComputedTable:
-    """A table that is worked out for some cohorts."""
+    """A table that is computed for some cohorts."""
 
     sheet: ExportTable
     rows: Callable[[Connection, Sequence[StoredCohort]], Iterator[Row]]
@@ -79,21 +72,12 @@ def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> It
     for stored in cohorts:
         marked = read_marked_cohort(connection, stored.id)
         age = stored.cohort.rules.quote_age
-        for found in positions(marked, age) if marked else ():
-            lot, money = found.lot, found.lot.money
-            key = (stored.cohort.number, found.agent, found.market_id, found.side, marked and marked.at)
+        for held in positions(marked, age) if marked else ():
+            lot, money = held.lot, held.lot.money
+            key = (stored.cohort.number, held.agent, held.market_id, held.side, marked and marked.at)
+            shares = (lot.bought, lot.sold, lot.settled, lot.shares)
             sums = (money.paid, money.received, money.cost, money.value, money.realised)
-            yield (
-                *key,
-                lot.bought,
-                lot.sold,
-                lot.settled,
-                lot.shares,
-                *sums,
-                found.price,
-                found.age,
-                found.stale,
-            )
+            yield (*key, *shares, *sums, held.price, held.age, held.stale)
 
 
 SCORE_COLUMNS = (
@@ -123,30 +107,30 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
     """Every forecast in each of its readings with its score, one cohort at a time."""
     for stored in cohorts:
         number = stored.cohort.number
-        yield from _stated(read_forecast_columns(connection, number))
+        yield from _stated_rows(read_forecast_columns(connection, number))
         bets = read_bet_columns(connection, number)
         bought = select(FillRow.position).select_from(of_turn(FillRow)).where(FillRow.action == "buy")
         order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FillRow.position)
         fills = list(connection.scalars(order))
-        yield from _read("implied", bets, bets.implied, fills)
-        yield from _read("anchored", bets, bets.anchored, fills)
+        yield from _bet_rows("implied", bets, bets.implied, fills)
+        yield from _bet_rows("anchored", bets, bets.anchored, fills)
 
 
-def _stated(rows: ForecastColumns) -> Iterator[Row]:
+def _stated_rows(rows: ForecastColumns) -> Iterator[Row]:
     own, market = (brier.each(chances / ONE, rows.outcome) for chances in (rows.forecast, rows.mid))
     events, said = (rows.events[event] for event in rows.event), rows.stated.astype(np.int64)
     columns = zip(_places(rows), events, said, rows.forecast, rows.mid, own, market, strict=True)
     for (*key, outcome), event, flag, chance, mid, score, price_score in columns:
         belief = ("stated", None, None, int(flag), int(chance) / ONE, int(mid), None)
-        yield (*key, event, *belief, outcome, _known(score), _known(price_score))
+        yield (*key, event, *belief, outcome, none_for_nan(score), none_for_nan(price_score))
 
 
-def _read(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+def _bet_rows(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
     scores = brier.each(forecast, rows.outcome)
     columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
     for (*key, outcome), fill, yes, chance, price, score in columns:
         belief = (reading, fill, "YES" if yes else "NO", None, float(chance), None, float(price))
-        yield (*key, None, *belief, outcome, _known(score), None)
+        yield (*key, None, *belief, outcome, none_for_nan(score), None)
 
 
 def _places(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
@@ -155,10 +139,6 @@ def _places(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
         rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True
     ):
         yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
-
-
-def _known(score: float) -> float | None:
-    return None if math.isnan(score) else float(score)
 
 
 LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
@@ -189,18 +169,15 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
 }
 
 
-LEADERBOARD_KINDS: dict[Any, Kind] = {str: "text", int: "whole"}
+CERTAIN: dict[Any, Kind] = {str: "text", int: "whole"}
 """The others are numbers, which may be unknown."""
-
-
-def _leaderboard_column(name: str, of: Any) -> ExportColumn:
-    kind = LEADERBOARD_KINDS.get(of, "number")
-    return ExportColumn(name, kind, *LEADERBOARD_MEANINGS[name], "" if of in LEADERBOARD_KINDS else UNKNOWN)
-
-
 LEADERBOARD_COLUMNS = (
     ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together"),
-    *(_leaderboard_column(name, get_type_hints(LeaderboardRow)[name]) for name in LEADERBOARD_MEANINGS),
+    *(
+        ExportColumn(name, CERTAIN.get(of, "number"), *meaning, "" if of in CERTAIN else UNKNOWN)
+        for name, meaning in LEADERBOARD_MEANINGS.items()
+        for of in [get_type_hints(LeaderboardRow)[name]]
+    ),
 )
 
 

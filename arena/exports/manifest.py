@@ -1,6 +1,4 @@
-"""What an export says of itself: its form, every file with its size and hash, and the hash of the season.
-
-An export opened with distrust: what is in it, whether it is what its manifest says, and nothing else.
+"""What an export says of itself, and an export opened: whether it is what its manifest says, nothing else.
 
 No path is taken from a file: only the names that a manifest may hold are opened, and no more bytes are
 unpacked than it says there are.
@@ -13,16 +11,20 @@ import re
 import shutil
 import stat
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from arena.errors import ArenaError
-from arena.exports.catalogue import FACTS
+from arena.exports.fact_tables import FACTS
 from arena.exports.forms import form_of
 from arena.exports.forms.cells import HINT, bad_file
 
@@ -30,20 +32,27 @@ NAME = "manifest.json"
 KIND = "paper-arena export"
 VERSION = 1
 MOST_BYTES = 1_000_000
+NAME_EXPORT = "name what arena export has written: a folder or a .zip"
 FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)")
-HASH = re.compile(r"[0-9a-f]{64}")
+Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+def _file_name(name: str) -> str:
+    if not FILE_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no file of an export: such a path is never opened")
+    return name
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
     """A file of an export: how many rows and bytes it has, and the SHA-256 of these."""
 
-    rows: int
-    bytes: int
-    sha256: str
+    rows: Count
+    bytes: Count
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class ExportManifest:
     """An export in figures. `whole` is with every cohort, `prompts` with what models were asked and answered.
 
@@ -59,17 +68,14 @@ class ExportManifest:
     prompts: bool
     state_hash: str
     cohorts: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, ExportFile] = field(default_factory=dict)
+    files: Mapping[Annotated[str, AfterValidator(_file_name)], ExportFile] = field(default_factory=dict)
 
     def text(self) -> str:
         """The manifest as it is written: the last line seals all others."""
-        said = {"kind": KIND, "version": VERSION} | asdict(self)
-        return json.dumps(said | {"seal": _seal(said)}, indent=2, ensure_ascii=False) + "\n"
-
-
-def _seal(said: Mapping[str, Any]) -> str:
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+        content = {"kind": KIND, "version": VERSION} | asdict(self)
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        seal = hashlib.sha256(text.encode()).hexdigest()
+        return json.dumps(content | {"seal": seal}, indent=2, ensure_ascii=False) + "\n"
 
 
 def is_export(folder: Path) -> bool:
@@ -98,45 +104,25 @@ def _begins(file: IO[bytes]) -> bool:
 
 def read_manifest(data: bytes) -> ExportManifest:
     """The manifest behind its bytes; an error where it is none of ours, is newer, or was changed."""
-    said = _parsed(data)
-    if not isinstance(said, dict) or said.get("kind") != KIND:
-        raise _bad("is not that of an export of this program")
-    if said.get("version") != VERSION:
-        message = f"{NAME} is of version {said.get('version')!r}; this program knows version {VERSION}"
-        raise ArenaError("newer_export", message, "update paper-arena, then try again")
-    seal = {name: value for name, value in said.items() if name not in ("kind", "version", "seal")}
     try:
-        found = _manifest(seal)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise _bad(f"is not complete: {error}") from error
-    if found.text().encode() != data:
-        raise _bad("was changed after it was written: its seal doesn't fit")
-    return found
-
-
-def _parsed(data: bytes) -> Any:
-    try:
-        return json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _bad(f"can't be read: {error}") from error
-
-
-def _manifest(said: Mapping[str, Any]) -> ExportManifest:
-    files = {name: ExportFile(**file) for name, file in said["files"].items()}
-    found = ExportManifest(**{**said, "files": files})
-    texts = (found.form, found.made_at, found.code_version, found.schema, found.state_hash)
-    if not all(isinstance(text, str) for text in (*texts, *found.cohorts.values())):
-        raise TypeError("a text is none")
-    for name, file in files.items():
-        if not FILE_NAME.fullmatch(name):
-            raise _bad(f"names {name!r}, which is no file of an export: such a path is never opened")
-        if not _counts(file.rows, file.bytes) or not HASH.fullmatch(file.sha256):
-            raise _bad(f"has no rows, bytes and hash of {name}")
-    return found
-
-
-def _counts(*values: object) -> bool:
-    return all(type(value) is int and value >= 0 for value in values)
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise _bad("is not that of an export of this program")
+    if content.get("version") != VERSION:
+        message = f"{NAME} is of version {content.get('version')!r}; this program knows version {VERSION}"
+        raise ArenaError("newer_export", message, "update paper-arena, then try again")
+    sealed = {name: value for name, value in content.items() if name not in ("kind", "version", "seal")}
+    try:
+        manifest = TypeAdapter(ExportManifest).validate_python(sealed)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        why = first["msg"].removeprefix("Value error, ")
+        raise _bad(f"is not right at {'.'.join(map(str, first['loc']))}: {why}") from error
+    if manifest.text().encode() != data:
+        raise _bad("was changed after it was written: its seal doesn't fit")
+    return manifest
 
 
 def _bad(why: str) -> ArenaError:
@@ -148,78 +134,85 @@ def total_bytes(manifest: ExportManifest) -> int:
     return sum(file.bytes for file in manifest.files.values())
 
 
+@contextmanager
+def folder_next_to(place: Path, hint: str) -> Iterator[Path]:
+    """A folder of our own next to a place, gone afterwards; what the disk refuses is told in words."""
+    try:
+        with tempfile.TemporaryDirectory(dir=place.absolute().parent, prefix=f".{place.name}.") as folder:
+            yield Path(folder)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            room = "free some space, or name a place on another disk; nothing was left behind"
+            raise ArenaError("disk_full", f"there is no room left to write {place}", room) from error
+        raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", hint) from error
+
+
 CHUNK = 1 << 20
-KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
 """What Python's library says of a ZIP that is damaged or encrypted."""
 
 
 @contextmanager
 def open_export(place: Path, spare: Path) -> Iterator[tuple[Path, ExportManifest]]:
-    """The folder of an export, and its manifest, both found right; a ZIP is unpacked into a spare folder."""
+    """The folder of an export, and its manifest, both checked; a ZIP is unpacked into a spare folder."""
     if place.is_dir():
-        manifest = _in_folder(place)
-        yield _proved(place, manifest), manifest
+        folder, manifest = place, _check_folder(place)
     elif zipfile.is_zipfile(place):
-        with _zip(place) as archive:
-            manifest = _in_zip(archive)
+        with _open_zip(place) as archive:
+            folder, manifest = spare, _check_zip(archive)
             _unpack(archive, manifest, spare)
-        yield _proved(spare, manifest), manifest
     else:
-        found = "is neither a folder nor a ZIP" if place.exists() else "is not there"
-        message = f"{place} {found}"
-        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+        why = "is neither a folder nor a ZIP" if place.exists() else "is not there"
+        raise ArenaError("no_export", f"{place} {why}", NAME_EXPORT)
+    _check_files(folder, manifest)
+    yield folder, manifest
 
 
-def _in_folder(folder: Path) -> ExportManifest:
+def _check_folder(folder: Path) -> ExportManifest:
     path = folder / NAME
     if not path.is_file() or path.is_symlink():
-        message = f"{folder} has no {NAME}, so it is no export"
-        raise ArenaError("no_export", message, "name what arena export has written: a folder or a .zip")
+        raise ArenaError("no_export", f"{folder} has no {NAME}, so it is no export", NAME_EXPORT)
     with path.open("rb") as file:
-        manifest = read_manifest(_at_most(file))
-    _all_there({item.name for item in folder.iterdir()}, manifest)
+        manifest = _check_manifest(file, {item.name for item in folder.iterdir()})
     for name in manifest.files:
         if not stat.S_ISREG((folder / name).lstat().st_mode):
             raise bad_file(name, "it is no plain file; links are not followed")
-    return _may_be_imported(manifest)
+    return manifest
 
 
-def _in_zip(archive: zipfile.ZipFile) -> ExportManifest:
+def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
     names = [item.filename for item in archive.infolist()]
     if NAME not in names:
         raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is no export", HINT)
     with archive.open(NAME) as file:
-        manifest = read_manifest(_at_most(file))
-    _all_there(set(names), manifest)
+        manifest = _check_manifest(file, set(names))
     for item in archive.infolist():
         if names.count(item.filename) > 1:
             raise bad_file(item.filename, "it is there twice")
         kind = stat.S_IFMT(item.external_attr >> 16)
         if item.is_dir() or kind not in (0, stat.S_IFREG):
             raise bad_file(item.filename, "it is no plain file; links are not followed")
-        if item.compress_type not in KNOWN:
+        if item.compress_type not in METHODS:
             raise bad_file(item.filename, "it is packed in a way that arena export doesn't use")
-    return _may_be_imported(manifest)
+    return manifest
 
 
-def _at_most(file: IO[bytes]) -> bytes:
+def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
+    """The manifest, if these are the files that it names, and together they can be imported."""
     data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is none")
-    return data
-
-
-def _all_there(names: Set[str], manifest: ExportManifest) -> None:
-    """That the files are those of the manifest."""
-    there = names - {NAME}
+    manifest, there = read_manifest(data), names - {NAME}
     for name in sorted(manifest.files.keys() - there):
         raise bad_file(name, f"it is missing; {NAME} has it")
     for name in sorted(there - manifest.files.keys()):
         raise bad_file(name, f"it is one too many: {NAME} doesn't have it")
+    _refuse_part(manifest)
+    return manifest
 
 
-def _may_be_imported(manifest: ExportManifest) -> ExportManifest:
+def _refuse_part(manifest: ExportManifest) -> None:
     """A part of a record is no record: its hashes could not be checked."""
     hint = "make a whole one: arena export without --cohort and without --no-prompts"
     if not manifest.whole:
@@ -233,11 +226,10 @@ def _may_be_imported(manifest: ExportManifest) -> ExportManifest:
     for each in FACTS:
         if f"{each.sheet.name}{ending}" not in manifest.files:
             raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't have it, and every export does")
-    return manifest
 
 
 @contextmanager
-def _zip(place: Path) -> Iterator[zipfile.ZipFile]:
+def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(place) as archive:
             yield archive
@@ -265,15 +257,14 @@ def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) ->
                 raise bad_file(name, f"it is not {about.bytes:,} bytes, as {NAME} says")
 
 
-def _proved(folder: Path, manifest: ExportManifest) -> Path:
-    """The folder, with every file of the size and the hash that the manifest says."""
+def _check_files(folder: Path, manifest: ExportManifest) -> None:
+    """That every file has the size and the hash that the manifest says."""
     for name, about in manifest.files.items():
         path = folder / name
         size = path.stat().st_size
         if size != about.bytes:
             raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {about.bytes:,}")
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != about.sha256:
-            raise bad_file(name, f"it was changed: its SHA-256 is {found}, and {NAME} says {about.sha256}")
-    return folder
+            hash = hashlib.file_digest(file, "sha256").hexdigest()
+        if hash != about.sha256:
+            raise bad_file(name, f"it was changed: its SHA-256 is {hash}, and {NAME} says {about.sha256}")

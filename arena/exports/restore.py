@@ -6,7 +6,6 @@ The rows of an export put back where they were: the same tables, the same checks
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from sqlalchemy import Connection, func, inspect, tuple_
 from sqlalchemy.exc import DBAPIError
 
 from arena.errors import ArenaError
-from arena.exports.catalogue import FACTS, PUT_BACK
+from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import FileForm, form_of
 from arena.exports.forms.cells import HINT, bad_file
-from arena.exports.manifest import ExportManifest, open_export
+from arena.exports.manifest import ExportManifest, folder_next_to, open_export
 from arena.exports.table import FactTable, ParentKey, Row
 from arena.record.hashes import state_hash
 from arena.record.schema.database import (
@@ -36,6 +35,10 @@ from arena.record.schema.typed import select
 from arena.verify import find
 
 BATCH = 500
+RESTS = {each.rest for each in FACTS}
+PUT_BACK = [each for each in FACTS if each.sheet.name not in RESTS]
+"""Those that are read one after another; what has the rest of their rows is read with them."""
+UNWRITABLE = "name a file in a folder that is there, with room, and in which you may write"
 Named = dict[str, object]
 """A row by its columns' names."""
 
@@ -51,7 +54,8 @@ def load(
     for each in PUT_BACK:
         name = f"{each.sheet.name}{form.ending}"
         table, start = _TableLoader(connection, each, name), 1
-        for batch in _batches(_rows(folder, form, each)):
+        rows = _rows(folder, form, each)
+        while batch := list(islice(rows, BATCH)):
             table.put(batch, start)
             start += len(batch)
             moved(len(batch))
@@ -60,13 +64,12 @@ def load(
 
 
 def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
-    """The rows of a table, with those of the table beside it that has the rest of them."""
+    """The rows of a table, with the columns that another table has of them."""
     rows = _read(folder, form, each)
     if not each.rest:
         yield from rows
         return
-    (rest,) = (other for other in FACTS if other.sheet.name == each.rest)
-    others, name = _read(folder, form, rest), f"{rest.sheet.name}{form.ending}"
+    others, name = _read(folder, form, FACT[each.rest]), f"{each.rest}{form.ending}"
     for number, row in enumerate(rows, 1):
         other = next(others, None)
         if other is None or any(other[key] != row[key] for key in each.sheet.key):
@@ -82,11 +85,6 @@ def _read(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
         yield dict(zip(names, row, strict=True))
 
 
-def _batches(rows: Iterator[Named]) -> Iterator[list[Named]]:
-    while batch := list(islice(rows, BATCH)):
-        yield batch
-
-
 def _key(each: FactTable, row: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {row[name]}" for name in each.sheet.key)
 
@@ -96,18 +94,16 @@ class _TableLoader:
 
     def __init__(self, connection: Connection, each: FactTable, file: str):
         self.connection, self.each, self.file = connection, each, file
-        fields = [*each.fields]
-        if each.rest:
-            fields += [f for other in FACTS if other.sheet.name == each.rest for f in other.fields]
+        fields = (*each.fields, *(FACT[each.rest].fields if each.rest else ()))
         own = {f.column.name: f.source.name for f in fields if f.source.table is each.table}
         self.own = list(own)
         self.names = (*own.values(), *(parent.column for parent in each.parents))
 
     def put(self, rows: Sequence[Named], start: int) -> None:
-        """These rows, the first of which has this number in its file."""
+        """Put in these rows, the first of which has this number in its file."""
         ids = [self._ids(parent, rows, start) for parent in self.each.parents]
         own = ([row[name] for name in self.own] for row in rows)
-        lines = [(*values, *found) for values, *found in zip(own, *ids, strict=True)]
+        lines = [(*values, *parents) for values, *parents in zip(own, *ids, strict=True)]
         refused = self._insert(lines)
         if refused is None:
             return
@@ -133,18 +129,14 @@ class _TableLoader:
         """The id of what each row belongs to; None where it belongs to nothing."""
         wanted = [tuple(row[key] for key in parent.keys) for row in rows]
         names = list(dict.fromkeys(name for name in wanted if None not in name))
-        found = dict(self._found(parent, names)) if names else {}
-        for number, name in enumerate(wanted, start):
-            if None not in name and name not in found:
-                said = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
-                what = parent.column.removesuffix("_id")
-                raise bad_file(self.file, f"row {number} belongs to a {what} that is not there: {said}")
-        return [found.get(name) for name in wanted]
-
-    def _found(self, parent: ParentKey, names: Sequence[Row]) -> Iterator[tuple[Row, int]]:
         query = parent.ids.where(tuple_(*parent.named).in_(names))
-        for id, *name in self.connection.execute(query):
-            yield tuple(name), id
+        ids = {tuple(name): id for id, *name in self.connection.execute(query)} if names else {}
+        for number, name in enumerate(wanted, start):
+            if None not in name and name not in ids:
+                key = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
+                what = parent.column.removesuffix("_id")
+                raise bad_file(self.file, f"row {number} belongs to a {what} that is not there: {key}")
+        return [ids.get(name) for name in wanted]
 
 
 Progress = Callable[[int, int], None]
@@ -156,15 +148,15 @@ def restore(place: Path, database: str, moved: Progress = lambda _done, _of: Non
     file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
-            return _restored(place, Path(folder), database, moved)
+            return _restore_into(place, Path(folder), database, moved)
     _must_be_free(file, database)
-    with _beside(file) as beside:
-        (spare := beside / "unpacked").mkdir()
+    with folder_next_to(file, UNWRITABLE) as folder:
+        (spare := folder / "unpacked").mkdir()
         if file.exists() and file.stat().st_size:
-            return _restored(place, spare, database, moved)
-        made = beside / file.name
-        manifest = _restored(place, spare, str(made), moved)
-        _put(made, file)
+            return _restore_into(place, spare, database, moved)
+        made = folder / file.name
+        manifest = _restore_into(place, spare, str(made), moved)
+        _move(made, file)
         return manifest
 
 
@@ -179,17 +171,7 @@ def _must_be_free(file: Path, database: str) -> None:
         raise _not_empty(str(file), "holds something that is no record") from error
 
 
-@contextmanager
-def _beside(file: Path) -> Iterator[Path]:
-    try:
-        with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=f".{file.name}.") as folder:
-            yield Path(folder)
-    except OSError as error:
-        hint = "name a file in a folder that is there, with room, and in which you may write"
-        raise ArenaError("not_writable", f"{file} can't be written: {error.strerror}", hint) from error
-
-
-def _put(made: Path, file: Path) -> None:
+def _move(made: Path, file: Path) -> None:
     """The new record to its place, if nobody else has put one there meanwhile."""
     if file.exists() and file.stat().st_size:
         raise _not_empty(str(file), "was made by another process meanwhile")
@@ -198,7 +180,7 @@ def _put(made: Path, file: Path) -> None:
     made.rename(file)
 
 
-def _restored(place: Path, spare: Path, database: str, moved: Progress) -> ExportManifest:
+def _restore_into(place: Path, spare: Path, database: str, moved: Progress) -> ExportManifest:
     with open_export(place, spare) as (folder, manifest):
         engine = connect(database)
         try:
@@ -245,9 +227,9 @@ def _not_empty(name: str, why: str) -> ArenaError:
 
 def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     """That what is in the record is what was exported, and agrees with itself."""
-    found = state_hash(connection)
-    if found != manifest.state_hash:
-        message = f"the record would have the state hash {found}, and the export says {manifest.state_hash}"
+    hash = state_hash(connection)
+    if hash != manifest.state_hash:
+        message = f"the record would have the state hash {hash}, and the export says {manifest.state_hash}"
         raise ArenaError("other_hash", message, HINT)
     for first in find(connection, most=1).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"

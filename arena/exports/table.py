@@ -1,47 +1,20 @@
-"""What an export is made of: tables for people and programs, in which every column says what it means.
+"""What an export is made of: tables for people and programs, in which every column says what it means."""
 
-A long look at a record: all of it at one instant, row by row, whatever is written meanwhile.
-
-How rows are named without ids: by the numbers of cohort and round, agents' names, markets' ids.
-"""
-
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Engine,
-    FromClause,
-    Integer,
-    Table,
-    Text,
-    func,
-)
+from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, FromClause, Integer, Table, Text, func
 from sqlalchemy import Column as Stored
 
-from arena.record.schema.cohort import (
-    CohortRow,
-    EntrantRow,
-    GatheringRow,
-    RoundRow,
-    SnapshotItemRow,
-    SnapshotRow,
-)
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.fields import TableRow, meaning_of
-from arena.record.schema.turn import FillRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, column_of, select
-from arena.record.schema.world import MarketVersionRow, QuoteRow, SyncRow
+from arena.record.schema.typed import AnySelect, column_of, select
 
 Kind = Literal["text", "whole", "number", "time"]
 Row = tuple[Any, ...]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +58,14 @@ def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> Ex
 
 
 def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportField, ...]:
-    """These columns of a table, without names all that hold no id, some under other names."""
+    """These columns of a table, without names all that hold no id, some under other names.
+
+    Ids are numbers of rows, which mean nothing outside of their database.
+    """
     columns = row.__table__.c
-    chosen = names or [each.name for each in columns if not _is_id(each)]
+    ids = {each.name for each in columns if each.name == "id" or each.foreign_keys}
+    chosen = names or [each.name for each in columns if each.name not in ids or kind_of(each) != "whole"]
     return tuple(field(columns[name], name=renamed.get(name, name)) for name in chosen)
-
-
-def _is_id(column: Stored[Any]) -> bool:
-    """Whether a column holds numbers of rows, which mean nothing outside of their database."""
-    return kind_of(column) == "whole" and (column.name == "id" or bool(column.foreign_keys))
 
 
 def kind_of(source: Stored[Any]) -> Kind:
@@ -101,6 +73,10 @@ def kind_of(source: Stored[Any]) -> Kind:
     if isinstance(source.type, UtcTime):
         return "time"
     return "whole" if isinstance(source.type, BigInteger | Integer) else "text"
+
+
+OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
+"""Which rows belong to some cohorts, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +90,6 @@ class ParentKey:
     keys: tuple[str, ...]
     named: tuple[Stored[Any], ...]
     ids: AnySelect
-
-
-OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
-"""Which rows belong to some cohorts, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,44 +112,22 @@ class FactTable:
     rest: str = ""
 
     def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
-        """All rows, or those of some cohorts, in an order that is the same on every database."""
-        found = select(*(each.source for each in self.fields)).select_from(self.path)
+        """All rows, or those of some cohorts, in an order that is the same on every database.
+
+        Texts are in the order of their bytes, whatever language a server sorts in.
+        """
+        query = select(*(each.source for each in self.fields)).select_from(self.path)
         if cohorts is not None and self.some is not None:
-            found = found.where(self.some(cohorts))
-        return found.order_by(*(_by_bytes(column, dialect) for column in self.order))
-
-
-def _by_bytes(column: Stored[Any], dialect: str) -> ColumnElement[Any]:
-    """Texts in the order of their bytes, whatever language a server sorts in; times are no texts there."""
-    is_text = dialect == "postgresql" and isinstance(column.type, Text)
-    return column.collate("C") if is_text else column
-
-
-def fact_table(
-    name: str,
-    row: type[TableRow],
-    fields: Sequence[ExportField],
-    key: Sequence[str],
-    *,
-    order: Sequence[Any],
-    meaning: str = "",
-    **more: Any,
-) -> FactTable:
-    """A table of facts with the columns of these fields; what it means is said where it is declared."""
-    columns = tuple(each.column for each in fields)
-    sheet = ExportTable(name, meaning or rows_meaning(row), columns, tuple(key))
-    path = more.pop("path", row.__table__)
-    return FactTable(sheet, row.__table__, tuple(fields), path, tuple(map(column_of, order)), **more)
-
-
-def rows_meaning(row: type[TableRow]) -> str:
-    """What the rows of a table are: the first paragraph of what it says of itself."""
-    return " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
+            query = query.where(self.some(cohorts))
+        by_bytes = dialect == "postgresql"
+        return query.order_by(
+            *(c.collate("C") if by_bytes and isinstance(c.type, Text) else c for c in self.order)
+        )
 
 
 @contextmanager
 def one_snapshot(engine: Engine) -> Iterator[Connection]:
-    """All of the record as it is now, however long it is read."""
+    """All of the record as it is now, however long it is read and whatever is written meanwhile."""
     if engine.dialect.name == "sqlite":
         with reading(engine) as connection:
             yield connection
@@ -197,95 +147,3 @@ def count_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | N
     """How many rows that are."""
     query = each.query(connection.dialect.name, cohorts).order_by(None)
     return connection.execute(select(func.count()).select_from(query.subquery())).scalar_one()
-
-
-COHORT_NUMBER = field(CohortRow.number, name="cohort")
-ROUND_NUMBER = field(RoundRow.number, name="round")
-AGENT = field(EntrantRow.name, name="agent")
-
-PLACE: tuple[ExportField, ...] = (COHORT_NUMBER, ROUND_NUMBER, AGENT)
-"""What a turn is named by."""
-PLACES = ("cohort", "round", "agent")
-PLACE_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
-
-
-def of_cohort(row: type[TableRow]) -> FromClause:
-    """Rows of a cohort, with it."""
-    table = row.__table__
-    return table.join(CohortRow, table.c.cohort_id == CohortRow.id)
-
-
-def of_round(row: type[TableRow]) -> FromClause:
-    """Rows of a round, with it and its cohort."""
-    table = row.__table__
-    joined = table.join(RoundRow, table.c.round_id == RoundRow.id)
-    return joined.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-
-
-def of_entrant(row: type[TableRow]) -> FromClause:
-    """Rows of an entrant, with it and its cohort."""
-    table = row.__table__
-    joined = table.join(EntrantRow, table.c.entrant_id == EntrantRow.id)
-    return joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
-
-
-def of_place(row: type[TableRow]) -> FromClause:
-    """Rows of a round and an entrant, with both and the cohort."""
-    return of_round(row).join(EntrantRow, row.__table__.c.entrant_id == EntrantRow.id)
-
-
-def of_turn(row: type[TableRow]) -> FromClause:
-    """Rows of a turn, with it and all that names it."""
-    return of_place(TurnRow).join(row, row.__table__.c.turn_id == TurnRow.id)
-
-
-def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Rows that are read together with their cohort."""
-    return col(CohortRow.number).in_(numbers)
-
-
-def in_snapshots(column: T, listed: T | None) -> OfCohorts:
-    """Rows whose column is one of those that the snapshots of some cohorts list."""
-    known = select(column_of(listed)).join(SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
-    known = known.join(CohortRow, SnapshotRow.cohort_id == CohortRow.id)
-    return lambda numbers: col(column).in_(known.where(in_cohorts(numbers)))
-
-
-def parent(column: str, id: int, path: type[TableRow] | FromClause, **names: Any) -> ParentKey:
-    """The row behind a column, by the columns of the record that name it: `cohort=CohortRow.number`."""
-    named = tuple(map(column_of, names.values()))
-    return ParentKey(column, tuple(names), named, select(column_of(id), *named).select_from(path))
-
-
-TURN_NAMES: dict[str, Any] = {"cohort": CohortRow.number, "round": RoundRow.number, "agent": EntrantRow.name}
-ITS_COHORT = parent("cohort_id", CohortRow.id, CohortRow, cohort=CohortRow.number)
-ITS_ENTRANT = parent(
-    "entrant_id", EntrantRow.id, of_cohort(EntrantRow), cohort=CohortRow.number, agent=EntrantRow.name
-)
-ITS_ROUND = parent(
-    "round_id", RoundRow.id, of_cohort(RoundRow), cohort=CohortRow.number, round=RoundRow.number
-)
-ITS_SNAPSHOT = parent(
-    "snapshot_id", SnapshotRow.id, of_cohort(SnapshotRow), cohort=CohortRow.number, at=SnapshotRow.at
-)
-ITS_PAGE = parent(
-    "version_id",
-    MarketVersionRow.id,
-    MarketVersionRow,
-    market_id=MarketVersionRow.market_id,
-    page=MarketVersionRow.version,
-)
-ITS_QUOTE = parent(
-    "quote_id",
-    QuoteRow.id,
-    QuoteRow,
-    market_id=QuoteRow.market_id,
-    quote_at=QuoteRow.at,
-    quote_hash=QuoteRow.hash,
-)
-ITS_TURN = parent("turn_id", TurnRow.id, of_place(TurnRow), **TURN_NAMES)
-ITS_FILL = parent("fill_id", FillRow.id, of_turn(FillRow), **TURN_NAMES, fill=FillRow.position)
-ITS_GATHERING = parent(
-    "gathering_id", GatheringRow.id, of_round(GatheringRow), cohort=CohortRow.number, round=RoundRow.number
-)
-ITS_SYNC = parent("sync_id", SyncRow.id, SyncRow, venue=SyncRow.venue, sync=SyncRow.number)

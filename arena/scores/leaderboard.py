@@ -37,8 +37,7 @@ from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, Comparisons, compare_line_ups
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
-from arena.scores.rules._columns import mean
-from arena.scores.rules.comparisons.gain import none_for_nan
+from arena.scores.rules._columns import mean, none_for_nan
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 

@@ -1,10 +1,8 @@
-"""A value as a cell of a CSV file, and back to the last bit.
+"""A value as a cell of a CSV file, and back to the last bit; what is wrong with a file.
 
 A spreadsheet takes a text that begins with certain characters for a formula. Such a text is written with an
 apostrophe before it, and so is one that begins with an apostrophe: to read it, take away one. An empty cell
 is no value; where a column may have none, an empty text is a lone apostrophe.
-
-What is wrong with a file of an export, in words that name file, row and column.
 """
 
 import re
@@ -44,29 +42,15 @@ def from_text_cell(cell: str) -> str:
     return cell.removeprefix("'")
 
 
-def _maybe_text(text: str | None) -> str | None:
-    return "'" if text == "" else None if text is None else text_cell(text)
-
-
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else timestamp_text(at)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-WRITERS: dict[Kind, Callable[[Any], Any]] = {
-    "text": text_cell,
-    "whole": _as_it_is,
-    "number": _as_it_is,
-    "time": _time,
-}
-
-
 def writer(column: ExportColumn) -> Callable[[Any], Any]:
     """How values of a column become cells; None is an empty one."""
-    return _maybe_text if column.empty and column.kind == "text" else WRITERS[column.kind]
+    if column.kind == "time":
+        return lambda at: None if at is None else timestamp_text(at)
+    if column.kind != "text":
+        return lambda value: value
+    if column.empty:
+        return lambda text: "'" if text == "" else text and text_cell(text)
+    return text_cell
 
 
 def whole(text: str) -> int:
@@ -105,17 +89,15 @@ READERS: dict[Kind, Callable[[str], Any]] = {
 def reader(column: ExportColumn) -> Callable[[str], Any]:
     """How cells of a column become values."""
     read, may_be_empty = READERS[column.kind], bool(column.empty)
-    if may_be_empty:
-        return lambda cell: read(cell) if cell else None
-    if column.kind == "text":
+    if column.kind == "text" and not may_be_empty:
         return read
-    return lambda cell: read(_there(cell))
 
+    def read_cell(cell: str) -> Any:
+        if not (cell or may_be_empty):
+            raise BadCell("is empty, and must not be")
+        return read(cell) if cell else None
 
-def _there(cell: str) -> str:
-    if not cell:
-        raise BadCell("is empty, and must not be")
-    return cell
+    return read_cell
 
 
 HINT = "get the export again from where it came from; nothing was changed here"

@@ -30,27 +30,22 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     names = [column.name for column in columns]
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            row = _object(path.name, number, line)
+            try:
+                row = json.loads(line, object_pairs_hook=_unique_keys)
+            except (ValueError, RecursionError) as error:
+                raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise bad_row(path.name, number, "all", row, "is not an object")
             if list(row) != names:
                 raise bad_row(path.name, number, "all", list(row), f"must be {', '.join(names)}")
             yield tuple(_value(path.name, number, column, row[column.name]) for column in columns)
 
 
-def _object(file: str, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise bad_file(file, f"row {number} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise bad_row(file, number, "all", found, "is not an object")
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a column is there twice")
-    return found
+    return values
 
 
 def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:
@@ -84,13 +79,9 @@ def _number(value: Any) -> float:
     return value
 
 
-def _time(value: Any) -> datetime:
-    return instant(_text(value))
-
-
 READERS: dict[Kind, Callable[[Any], Any]] = {
     "text": _text,
     "whole": _whole,
     "number": _number,
-    "time": _time,
+    "time": lambda value: instant(_text(value)),
 }

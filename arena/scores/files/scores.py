@@ -10,7 +10,7 @@ import numpy as np
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier, log
-from arena.scores.rules._columns import is_scored
+from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
@@ -237,11 +237,6 @@ def _skill(gain: Gain | None, own: ForecastTable) -> dict[str, Any]:
         "events_effective": gain.effective,
         "reason": gain.reason,
     }
-
-
-def none_for_nan(value: float) -> float | None:
-    """A number, or None for NaN."""
-    return None if np.isnan(value) else value
 
 
 def _best_first(row: ForecasterScores) -> tuple[float | str, ...]:

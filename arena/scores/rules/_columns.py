@@ -115,6 +115,11 @@ def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
     return place, counts
 
 
+def none_for_nan(value: float) -> float | None:
+    """A number, or None for NaN, which JSON does not have."""
+    return None if math.isnan(value) else float(value)
+
+
 Places = NDArray[np.intp]
 
 

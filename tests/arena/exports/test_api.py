@@ -12,7 +12,7 @@ import pytest
 import arena
 from arena.errors import ArenaError
 from arena.exports.api import RecordedFill, RecordedForecast, RecordedTurn
-from arena.exports.turn_tables import FILLS, FORECASTS, TURNS
+from arena.exports.fact_tables import FACT
 from tests.records.full_record import build
 
 ROOT = Path(__file__).parents[3]
@@ -38,7 +38,11 @@ def test_the_examples_of_the_page_work(
 
 
 def test_rows_have_the_columns_of_an_export() -> None:
-    for row, each in ((RecordedForecast, FORECASTS), (RecordedTurn, TURNS), (RecordedFill, FILLS)):
+    for row, each in (
+        (RecordedForecast, FACT["forecasts"]),
+        (RecordedTurn, FACT["turns"]),
+        (RecordedFill, FACT["fills"]),
+    ):
         assert [field.name for field in fields(row)] == [column.name for column in each.sheet.columns]
 
 

@@ -14,8 +14,11 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.exports import FORMS
-from arena.exports.catalogue import FACTS, SHEETS, data_page
+from arena.exports.computed_tables import COMPUTED
+from arena.exports.dictionary import data_page
+from arena.exports.fact_tables import FACTS
 from arena.exports.manifest import NAME, read_manifest
+from arena.exports.table import ExportTable
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
@@ -53,15 +56,20 @@ def test_every_column_of_every_fact_is_exported_and_nothing_of_who_is_at_work() 
     assert {each.table.name for each in FACTS}.isdisjoint(AT_WORK)
 
 
+def sheets() -> list[ExportTable]:
+    """Every table of an export."""
+    return [each.sheet for each in (*FACTS, *COMPUTED)]
+
+
 def test_every_column_says_what_it_means_and_in_which_unit() -> None:
-    columns = [(sheet.name, column) for sheet in SHEETS for column in sheet.columns]
+    columns = [(sheet.name, column) for sheet in sheets() for column in sheet.columns]
     assert len(columns) > 200
     assert [(name, column.name) for name, column in columns if not column.meaning] == []
     counted = ("cohort", "round", "position", "page", "version", "entry", "fill", "level", "sync", "prune")
     numbers = [(n, c) for n, c in columns if c.kind == "whole" and c.name not in counted]
     unmeasured = {c.name for _, c in numbers if not c.unit}
     assert unmeasured == {"sample", "attempt", "seed"}
-    for sheet in SHEETS:
+    for sheet in sheets():
         assert set(sheet.key) <= {column.name for column in sheet.columns}
 
 
@@ -77,7 +85,7 @@ def test_a_column_may_be_empty_where_the_record_may_be() -> None:
 
 def test_the_dictionary_has_every_table_and_every_column_and_goes_with_every_export(season: Path) -> None:
     text = data_page()
-    for sheet in SHEETS:
+    for sheet in sheets():
         _, _, about = text.partition(f"\n## {sheet.name}\n")
         for column in sheet.columns:
             assert f"| `{column.name}` | {column.kind} |" in about.partition("\n## ")[0]

@@ -226,7 +226,7 @@ def test_a_manifest_that_names_a_path_is_refused_before_it_is_opened(
     season: Path, new: Path, path: str
 ) -> None:
     manifest_says(season, '"fills.csv"', f'"{path}"')
-    refused(season, new, "which is no file of an export: such a path is never opened")
+    refused(season, new, "is no file of an export: such a path is never opened")
 
 
 def test_links_are_not_followed(season: Path, new: Path) -> None:

@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules._columns import Flags, Floats, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, Ints, effective_events, sum_by_event
-from arena.scores.rules.comparisons.gain import none_for_nan, reason_of
+from arena.scores.rules.comparisons.gain import reason_of
 from arena.scores.rules.comparisons.holm import holm_adjusted
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
 

@@ -14,10 +14,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 
+from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums, effective_events, sum_by_event
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
@@ -79,11 +79,6 @@ def reason_of(count: float, enough: float = ENOUGH_EVENTS) -> str | None:
     if count >= enough:
         return None
     return TOO_FEW if count else NOTHING
-
-
-def none_for_nan(value: float) -> float | None:
-    """A number, or None for NaN."""
-    return None if isnan(value) else value
 
 
 def _gain(agent: str, rows: int, sums: EventSums, p: float, span: interval.Interval) -> Gain:

@@ -19,11 +19,11 @@ from math import nan, sqrt
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.events import EventSums, effective_events
-from arena.scores.rules.comparisons.gain import none_for_nan, reason_of, sums_of
+from arena.scores.rules.comparisons.gain import reason_of, sums_of
 from arena.scores.rules.comparisons.interval import HALVINGS
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 

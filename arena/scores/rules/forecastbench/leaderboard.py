@@ -12,13 +12,12 @@
 - Source: seed 004 section 3.4 and its notes on overall scores; columns as on the benchmark's leaderboard.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, market_brier, score, two_way
 from arena.scores.rules.forecastbench.bootstrap import REPLICATES, Replicates, replicates
@@ -127,9 +126,9 @@ def _row(name: str, i: int, found: _Columns) -> ForecastBenchScores:
         high=_figures(spread.high[:, i]),
         peer=_figures(found.peer[:, i]),
         skill=_figures(found.skill[:, i]),
-        first=_known(spread.first[i]),
-        top=_known(spread.top[i]),
-        p={reference: _known(shares[i]) for reference, shares in spread.p.items()},
+        first=none_for_nan(spread.first[i]),
+        top=none_for_nan(spread.top[i]),
+        p={reference: none_for_nan(shares[i]) for reference, shares in spread.p.items()},
     )
 
 
@@ -167,8 +166,4 @@ def _spread(drawn: Replicates | None, names: Sequence[str], references: Sequence
 
 
 def _figures(three: Floats) -> ScoreByType:
-    return ScoreByType(*map(_known, three))
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+    return ScoreByType(*map(none_for_nan, three))

@@ -16,14 +16,13 @@
   taken for independent: the wild event bootstrap of `comparing` doesn't.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import stdtrit
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS
 from arena.scores.rules.forecastbench.leaderboard import QuestionCounts, ScoreByType, both
 from arena.scores.rules.forecastbench.panel import Panel
@@ -65,8 +64,8 @@ def paper_leaderboard(
             forecaster=name,
             n=QuestionCounts(*sizes, sum(sizes)),
             brier=ScoreByType(*means[:, i].tolist()),
-            low=_known(means[2, i] - half[i]),
-            high=_known(means[2, i] + half[i]),
+            low=none_for_nan(means[2, i] - half[i]),
+            high=none_for_nan(means[2, i] + half[i]),
             p=None if i == best else float(p[i]),
             better=None if i == best else float(below[i]),
         )
@@ -114,7 +113,3 @@ def _means(values: Floats, chance: Generator, rows: int) -> Floats:
     times = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
     means: Floats = times @ values.T / size
     return means
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -23,7 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arena.scores.rules import brier
-from arena.scores.rules._columns import Floats, check_lengths, check_probabilities, is_scored, number_labels
+from arena.scores.rules._columns import (
+    Floats,
+    check_lengths,
+    check_probabilities,
+    is_scored,
+    none_for_nan,
+    number_labels,
+)
 
 AWAY, AT = 0.01, 0.005
 
@@ -61,13 +68,13 @@ def blind_effect(
     return BlindEffect(
         rows=o.size,
         resolved=int(np.count_nonzero(is_scored(o))) if o.size else 0,
-        pull=_known(_pull(b, f, m, weight)),
-        copied=_known(_copied(b, f, m, weight)),
-        blind_skill=_known(them - own),
-        final_skill=_known(them - last),
-        gain=_known(own - last),
-        blind_price=_known(_correlation(b, m, weight)),
-        final_price=_known(_correlation(f, m, weight)),
+        pull=none_for_nan(_pull(b, f, m, weight)),
+        copied=none_for_nan(_copied(b, f, m, weight)),
+        blind_skill=none_for_nan(them - own),
+        final_skill=none_for_nan(them - last),
+        gain=none_for_nan(own - last),
+        blind_price=none_for_nan(_correlation(b, m, weight)),
+        final_price=none_for_nan(_correlation(f, m, weight)),
     )
 
 
@@ -93,7 +100,3 @@ def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
 
 def _sum(column: Floats) -> float:
     return math.fsum(column.tolist())
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
