@@ -65,8 +65,7 @@ def show(
     from arena.record.dry_run import open_or_empty
     from arena.record.schema.database import reading
     from arena.scores.agent_summary import agent_details, agent_summaries
-    from arena.scores.profiles.agent_profile import compute_agent_profile
-    from arena.scores.profiles.detailed_profile import agent_slices
+    from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 
     chosen = options(context, config, database)
     planned = chosen.known()
@@ -76,7 +75,7 @@ def show(
     ):
         kinds = planned.extensions("kinds") if planned else ()
         found = agent_details(connection, name, kinds)
-        scores = agents_summary.profile_data(compute_agent_profile(connection, name)) if found else None
+        scores = agents_summary.profile_data(read_agent_profile(connection, name)) if found else None
         parts = (
             agents_summary.parts_data(by.value, agent_slices(connection, name, by.value))
             if by and found

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.columns import ForecastColumns, evidence_rows, take_rows
-from arena.record.model.columns import rows_of_agent as rows_of
+from arena.record.model.columns import ForecastColumns, evidence_rows, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.model.trades import MarketEnd
-from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.record.queries.forecasts import read_forecast_columns
-from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import gains
-from arena.scores.positions import AccountTrades, event_ties, merge_trades, read_account_trades
+from arena.scores.positions import AccountTrades, event_ties, merge_trades
 from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
+from arena.scores.profiles.inputs import CacheInputs, read_inputs
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.money.drawdown import Drawdown, drawdown
 from arena.scores.rules.money.edge import ProvenEdge, edge_elsewhere, proven_edge
@@ -26,7 +23,6 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.rules.statements.coherence import CoherenceScore
 from markets.ladders import MarketFamily
-from markets.ladders import families as group_families
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +56,22 @@ class AgentProfile:
     at_stake: tuple[EventExposure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileInputs:
-    """What a profile is computed from: an agent's forecasts and accounts, and the families of all markets."""
-
-    agent: str
-    rows: ForecastColumns
-    accounts: Sequence[AccountTrades]
-    families: Sequence[MarketFamily]
-    blind: BlindEffect
+def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
+    """An agent's profile as of now."""
+    return build_profile(read_inputs(connection, agent), agent, blind_of(connection, agent))
 
 
-def compute_agent_profile(
-    connection: Connection, agent: str, cohort: int | None = None, seed: int = 0
-) -> AgentProfile:
-    """An agent's profile as of now; the same seed gives the same digits."""
-    chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
-    inputs = ProfileInputs(
-        agent=agent,
-        rows=rows_of(read_forecast_columns(connection, cohort), agent),
-        accounts=[one for stored in chosen for one in read_account_trades(connection, stored, agent)],
-        families=group_families(read_newest_pages(connection)),
-        blind=blind_of(connection, agent, cohort),
+def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
+    """The same from what was read already; the same seed gives the same digits."""
+    rows, accounts, families = (
+        rows_of_agent(inputs.stated, agent),
+        inputs.traded.get(agent, ()),
+        inputs.families,
     )
-    return build_profile(inputs, seed)
-
-
-def build_profile(inputs: ProfileInputs, seed: int = 0) -> AgentProfile:
-    """The same from what was read already."""
-    agent, rows, accounts, families = inputs.agent, inputs.rows, inputs.accounts, inputs.families
     counted = evidence_rows(rows)
+    lots = [lot for account in accounts for lot in account.lots]
+    held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
+    equity = sum(account.values[-1] for account in accounts)
     coherence = coherence_of(rows, agent, families)
     return AgentProfile(
         agent=agent,
@@ -99,19 +81,9 @@ def build_profile(inputs: ProfileInputs, seed: int = 0) -> AgentProfile:
         ),
         coherence=coherence,
         bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),
-        blind=inputs.blind,
+        blind=blind,
         money=_profit_origin(accounts, counted, families, seed) if accounts else None,
-        at_stake=_at_stake(accounts, families),
-    )
-
-
-def _at_stake(
-    accounts: Sequence[AccountTrades], families: Sequence[MarketFamily]
-) -> tuple[EventExposure, ...]:
-    lots = [lot for account in accounts for lot in account.lots]
-    held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
-    return tuple(
-        event_exposure(lots, event_ties(families, held), sum(account.values[-1] for account in accounts))
+        at_stake=tuple(event_exposure(lots, event_ties(families, held), equity)),
     )
 
 
@@ -119,7 +91,14 @@ def _profit_origin(
     accounts: Sequence[AccountTrades], rows: ForecastColumns, families: Sequence[MarketFamily], seed: int
 ) -> ProfitOrigin:
     trades, ends = merge_trades(accounts)
-    claims = _claims(rows)
+    stated = take_rows(rows, rows.stated)
+    claims: dict[str, np.ndarray] = {
+        "belief": probability(stated.forecast),
+        "mid": probability(stated.mid),
+        "outcome": stated.outcome,
+        "event": np.array([stated.events[place] for place in stated.event], dtype=np.str_),
+        "market": stated.market,
+    }
     falls = [fall for account in accounts if (fall := drawdown(account.values)) is not None]
     return ProfitOrigin(
         split=split_profit(trades, ends, edge_elsewhere(**claims)),
@@ -127,14 +106,3 @@ def _profit_origin(
         proven=proven_edge(**claims),
         drawdown=max(falls, key=lambda fall: fall.share, default=None),
     )
-
-
-def _claims(rows: ForecastColumns) -> dict[str, np.ndarray]:
-    stated = take_rows(rows, rows.stated)
-    return {
-        "belief": probability(stated.forecast),
-        "mid": probability(stated.mid),
-        "outcome": stated.outcome,
-        "event": np.array([stated.events[place] for place in stated.event], dtype=np.str_),
-        "market": stated.market,
-    }

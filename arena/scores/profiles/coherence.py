@@ -67,16 +67,11 @@ def _family_statements(
     places = {market: place for place, market in enumerate(mine.markets)}
     family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
     for number, one in enumerate(families):
-        known = [(places[market], step) for step, market in enumerate(one.market_ids) if market in places]
-        for place, step in known:
-            family[place], rung[place] = number, step
+        for step, market in enumerate(one.market_ids):
+            if market in places:
+                family[places[market]], rung[places[market]] = number, step
     rows = take_rows(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
-    return _label_statements(rows, family[rows.market], rung[rows.market], families)
-
-
-def _label_statements(
-    rows: ForecastColumns, family: Ints, rung: Ints, families: Sequence[MarketFamily]
-) -> _FamilyStatements:
+    family, rung = family[rows.market], rung[rows.market]
     shapes = np.array([*(one.shape for one in families), "none"], np.str_)
     sizes = np.array([*(len(one.market_ids) for one in families), 0])
     labels = [

@@ -5,25 +5,25 @@ Of every profile a few figures are cached apart, for the leaderboard shows them 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
     BetColumns,
-    Floats,
     ForecastColumns,
     evidence_rows,
     rows_of_agent,
     take_rows,
 )
 from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
-from arena.scores.profiles.agent_profile import AgentProfile, ProfileInputs, build_profile
+from arena.scores.profiles.agent_profile import AgentProfile, build_profile, compute_agent_profile
 from arena.scores.profiles.inputs import CacheInputs
+from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability import calibration_slices as calibrating
@@ -101,21 +101,28 @@ PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
 """The profile of an agent by its name."""
 
 
+def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
+    """An agent's profile: the cached one while it is current and nothing was marked since, else as of now."""
+    cached, newest = PROFILE.read(connection, agent), read_newest_time(connection)
+    if cached is not None and cached.is_current and (newest is None or cached.made_at >= newest):
+        return cached.value.profile
+    return compute_agent_profile(connection, agent)
+
+
 def compute_profile(
     inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
 ) -> DetailedProfile:
     """An agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
     rows, bets = rows_of_agent(inputs.stated, agent), rows_of_agent(inputs.bets, agent)
-    accounts = inputs.traded.get(agent, ())
     counted = evidence_rows(rows)
     stated = probability(rows.forecast[rows.stated])
     best, worst = _notable_forecasts(
         take_rows(counted, counted.stated & (counted.outcome >= 0)), bets, inputs
     )
     return DetailedProfile(
-        profile=build_profile(ProfileInputs(agent, rows, accounts, inputs.families, blind), seed),
-        anchored=_diagram(bets, bets.anchored, seed + 1),
-        implied=_diagram(bets, bets.implied, seed + 2),
+        profile=build_profile(inputs, agent, blind, seed),
+        anchored=diagram(bets.anchored, bets.outcome, np.random.default_rng([seed + 1, 1]), bets.market),
+        implied=diagram(bets.implied, bets.outcome, np.random.default_rng([seed + 2, 1]), bets.market),
         histogram=tuple(np.histogram(stated, bins=BINS, range=(0, 1))[0].tolist()),
         slices={by: tuple(one for one in parts[by] if one.gain.agent == agent) for by in PROFILE_SLICES},
         calibrated={by: tuple(slice_calibrations(counted, by, seed)) for by in PROFILE_SLICES},
@@ -127,12 +134,11 @@ def compute_profile(
 def profile_figures(profile: AgentProfile) -> ProfileFigures:
     """The few figures of a profile that stand on the leaderboard."""
     drawn, money = profile.calibration, profile.money
-    known = not isnan(drawn.parts.miscalibration)
     return ProfileFigures(
         agent=profile.agent,
         luck=None if money is None else money.luck,
-        miscalibration=drawn.parts.miscalibration if known else None,
-        miscalibration_p=drawn.null.p_value if known else None,
+        miscalibration=none_for_nan(drawn.parts.miscalibration),
+        miscalibration_p=none_for_nan(drawn.null.p_value),
     )
 
 
@@ -142,10 +148,6 @@ def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Ca
     labels = np.array(names, dtype=np.str_)[place]
     slices = calibrating.by(labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS)
     return sorted(slices, key=lambda one: list(names).index(one.label))
-
-
-def _diagram(bets: BetColumns, reading: Floats, seed: int) -> ReliabilityDiagram:
-    return diagram(reading, bets.outcome, np.random.default_rng([seed, 1]), bets.market)
 
 
 def _notable_forecasts(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
 from arena.record.queries.progress import read_learnt_times
 from arena.record.queries.trades import read_newest_pages
@@ -42,10 +42,14 @@ class CacheInputs:
         return tuple(dict.fromkeys(account.agent for account in self.accounts))
 
 
-def read_inputs(connection: Connection) -> CacheInputs:
-    """All of it."""
+def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs:
+    """All of it; with an agent only its own trades."""
     cohorts = tuple(read_cohorts(connection))
     pages = read_newest_pages(connection)
+    traded: dict[str, list[AccountTrades]] = defaultdict(list)
+    for cohort in cohorts_of_agent(cohorts, agent):
+        for account in read_account_trades(connection, cohort, agent):
+            traded[account.agent].append(account)
     return CacheInputs(
         cohorts=cohorts,
         stated=read_forecast_columns(connection),
@@ -54,16 +58,6 @@ def read_inputs(connection: Connection) -> CacheInputs:
         twins=tuple(twin_families(read_line_ups(connection))),
         pages={page.id: page for page in pages},
         families=tuple(families(pages)),
-        traded=_read_trades(connection, cohorts),
+        traded={name: tuple(accounts) for name, accounts in traded.items()},
         learnt=read_learnt_times(connection),
     )
-
-
-def _read_trades(
-    connection: Connection, cohorts: tuple[StoredCohort, ...]
-) -> dict[str, tuple[AccountTrades, ...]]:
-    by_agent: dict[str, list[AccountTrades]] = defaultdict(list)
-    for cohort in cohorts:
-        for account in read_account_trades(connection, cohort):
-            by_agent[account.agent].append(account)
-    return {agent: tuple(accounts) for agent, accounts in by_agent.items()}

@@ -72,12 +72,9 @@ def compute_moves(inputs: CacheInputs, now: datetime) -> RankMoves:
 def _as_of(inputs: CacheInputs, since: datetime) -> ForecastColumns:
     """The rows with no more ends than were known then."""
     rows = inputs.stated
-    known = np.array([_was_known(inputs.learnt, market, since) for market in rows.markets], dtype=np.bool_)
-    return replace(rows, outcome=np.where(known[rows.market], rows.outcome, OPEN))
-
-
-def _was_known(learnt: Mapping[str, datetime], market: str, since: datetime) -> bool:
-    return market in learnt and learnt[market] <= since
+    learnt = inputs.learnt
+    ended = [market in learnt and learnt[market] <= since for market in rows.markets]
+    return replace(rows, outcome=np.where(np.array(ended, np.bool_)[rows.market], rows.outcome, OPEN))
 
 
 def _about(inputs: CacheInputs) -> dict[str, Market]:

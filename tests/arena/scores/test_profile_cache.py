@@ -1,17 +1,21 @@
-"""An agent in parts: the same kept as worked out, and the same as the leaderboard's and the portrait's."""
+"""An agent in parts: the same cached as computed, and the same as the leaderboard's and the profile's."""
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.profiles.agent_profile import compute_agent_profile
-from arena.scores.profiles.detailed_profile import PROFILE_SLICES, agent_slices
+from arena.scores.profiles.detailed_profile import PROFILE, PROFILE_SLICES, agent_slices, read_agent_profile
 from arena.scores.refresh import refresh_cache
 from arena.scores.slices import compute_slices
 from tests.builders import NOW
@@ -47,12 +51,31 @@ def test_parts_have_all_that_is_resolved_between_them(record: Record) -> None:
         assert parts.brier == pytest.approx(whole_brier, abs=1e-12)
 
 
-def test_what_was_worked_out_ahead_is_what_is_worked_out_now(record: Record, tmp_path: Path) -> None:
+def test_what_is_cached_is_what_is_computed_now(record: Record, tmp_path: Path) -> None:
     with reading(record.engine) as connection:
         now = {by: agent_slices(connection, "oracle", by) for by in PROFILE_SLICES}
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
         assert {by: agent_slices(connection, "oracle", by) for by in PROFILE_SLICES} == now
+
+
+def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(record: Record) -> None:
+    newest = record.read(read_newest_time)
+    assert newest is not None
+    refresh_cache(record, newest - timedelta(hours=1))
+    fresh = record.read(read_agent_profile, "oracle")
+    row = record.read(read_rollup, PROFILE.name_of("oracle"))
+    assert row is not None
+    row = replace(row, made_at=newest - timedelta(hours=1))
+    assert str(fresh) == str(record.read(compute_agent_profile, "oracle"))
+    bare = row.body | {"profile": row.body["profile"] | {"gain": None}}
+    record.write(put_rollups, [replace(row, body=bare)])
+    assert record.read(read_agent_profile, "oracle").gain == fresh.gain
+    record.write(put_rollups, [replace(row, body=bare, made_at=newest)])
+    assert record.read(read_agent_profile, "oracle").gain is None
+    record.write(put_rollups, [replace(row, body=bare, made_at=newest, basis="stale")])
+    assert record.read(read_agent_profile, "oracle").gain == fresh.gain
+    record.write(put_rollups, [row])
 
 
 def test_the_command_says_it_as_a_table_and_as_json(record: Record) -> None:
