@@ -39,29 +39,6 @@ class CalibrationSlice:
     null: NullCalibration
 
 
-def price_bands(price: ArrayLike) -> list[str]:
-    """The band of each price from 0 to 1.
-
-    >>> price_bands([0.0, 0.1, 1 - 0.8, 1.0])
-    ['0% to 10%', '10% to 20%', '20% to 30%', '90% to 100%']
-    """
-    places = np.searchsorted(EDGES[1:-1], check_probabilities(price).round(9), side="right")
-    return [PRICE_BANDS[place] for place in places]
-
-
-def horizons(days: ArrayLike) -> list[str]:
-    """The horizon of each row, from the days to its market's close.
-
-    >>> horizons([0.5, 1, 30, 365])
-    ['under a day', '1 to 7 days', '4 to 13 weeks', 'longer']
-    """
-    left = np.atleast_1d(np.asarray(days, dtype=np.float64))
-    wrong = np.flatnonzero(~(left >= 0))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: {left[wrong[0]]} is no number of days until a close")
-    return [HORIZONS[place] for place in np.searchsorted(HORIZON_DAYS, left, side="right")]
-
-
 def by(
     label: ArrayLike,
     forecast: ArrayLike,

@@ -7,7 +7,6 @@ import pytest
 
 from arena.scores.rules._columns import distinct_forecasts
 from arena.scores.rules.reliability import calibration_slices, corp, diagram
-from arena.scores.rules.reliability.ece import ece
 from arena.scores.rules.reliability.null_worlds import worlds
 
 
@@ -94,25 +93,6 @@ def test_equal_forecasts_of_one_market_end_alike_in_every_world() -> None:
     assert set(came.round(9).ravel().tolist()) == {0.0, 0.5, 1.0}
 
 
-def test_ece_of_few_calibrated_forecasts_is_well_above_0_and_inside_its_band() -> None:
-    rng = np.random.default_rng(9)
-    f = rng.random(30)
-    found = ece(f, rng.random(30) < f, rng, draws=500)
-    assert found.ece > 0.05
-    assert found.low <= found.ece <= found.high
-    assert found.p_value > 0.05
-
-
-def test_ece_by_hand() -> None:
-    found = ece([0.05, 0.05, 0.95, 0.85], [0, 1, 1, 1], np.random.default_rng(1), draws=10)
-    assert found.ece == pytest.approx((2 * 0.45 + 0.05 + 0.15) / 4)
-
-
-def test_ece_of_nothing_is_nan() -> None:
-    found = ece([0.5], [-1], np.random.default_rng(1))
-    assert all(map(math.isnan, (found.ece, found.low, found.high, found.p_value)))
-
-
 def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
     f, o, m = season(np.random.default_rng(2), 60, 2)
     label = np.where(m % 3 == 0, "sport", "news")
@@ -128,20 +108,3 @@ def test_what_is_drawn_for_a_label_does_not_depend_on_the_others() -> None:
     both = calibration_slices.by(label, f, o, seed=1, draws=50)
     assert calibration_slices.by(label[20:], f[20:], o[20:], seed=1, draws=50) == both[1:]
     assert calibration_slices.by(label, f, o, seed=2, draws=50) != both
-
-
-def test_prices_and_horizons_fall_in_half_open_bands() -> None:
-    assert calibration_slices.price_bands([0.0999, 0.1, 0.9, 1.0]) == [
-        "0% to 10%",
-        "10% to 20%",
-        "90% to 100%",
-        "90% to 100%",
-    ]
-    assert calibration_slices.horizons([0, 7, 28, 91]) == [
-        "under a day",
-        "1 to 4 weeks",
-        "4 to 13 weeks",
-        "longer",
-    ]
-    with pytest.raises(ValueError, match=r"row 0: -1\.0 is no number of days"):
-        calibration_slices.horizons([-1])
