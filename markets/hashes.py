@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any
 
 import orjson
@@ -49,39 +49,33 @@ def sha256(value: str) -> str:
 
 def quote_hash(quote: Quote) -> str:
     """The hash of a quote's content without its time: a price that stays is one price."""
-    return _sha256(
-        {
-            "ask": quote.ask,
-            "asks": plain_value(quote.asks) if quote.asks else (),
-            "bid": quote.bid,
-            "bids": plain_value(quote.bids) if quote.bids else (),
-            "last": quote.last,
-            "market_id": quote.market_id,
-            "mid": quote.mid,
-            "volume": quote.volume,
-        }
-    )
+    content = {
+        "ask": quote.ask,
+        "asks": plain_value(quote.asks) if quote.asks else (),
+        "bid": quote.bid,
+        "bids": plain_value(quote.bids) if quote.bids else (),
+        "last": quote.last,
+        "market_id": quote.market_id,
+        "mid": quote.mid,
+        "volume": quote.volume,
+    }
+    return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
 
 def market_hash(market: Market) -> str:
     """The hash of all that a market's page said."""
-    return _sha256(
-        {
-            "category": market.category,
-            "closes_at": timestamp_text(market.closes_at),
-            "event_id": market.event_id,
-            "fee_rate": market.fee_rate,
-            "id": market.id,
-            "min_shares": market.min_shares,
-            "opens_at": timestamp_text(market.opens_at),
-            "question": market.question,
-            "rules": market.rules,
-            "tick": market.tick,
-        }
-    )
-
-
-def _sha256(content: Mapping[str, object]) -> str:
+    content = {
+        "category": market.category,
+        "closes_at": timestamp_text(market.closes_at),
+        "event_id": market.event_id,
+        "fee_rate": market.fee_rate,
+        "id": market.id,
+        "min_shares": market.min_shares,
+        "opens_at": timestamp_text(market.opens_at),
+        "question": market.question,
+        "rules": market.rules,
+        "tick": market.tick,
+    }
     return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
 
@@ -116,10 +110,11 @@ def _converter(kind: Any) -> Callable[[Any], Any]:
     if issubclass(kind, Mapping):
         return _members
     if is_dataclass(kind):
-        return partial(_fields, tuple(field.name for field in fields(kind)))
+        names = tuple(field.name for field in fields(kind))
+        return lambda value: {name: plain_value(getattr(value, name)) for name in names}
     if issubclass(kind, BaseModel):
-        return _model
-    return _unchanged
+        return lambda value: _members(value.model_dump())
+    return lambda value: value
 
 
 def _items(value: Iterable[Any]) -> list[Any]:
@@ -128,17 +123,3 @@ def _items(value: Iterable[Any]) -> list[Any]:
 
 def _members(value: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(key): item if type(item) in SIMPLE else plain_value(item) for key, item in value.items()}
-
-
-def _fields(names: Iterable[str], value: Any) -> dict[str, Any]:
-    return {
-        name: item if type(item := getattr(value, name)) in SIMPLE else plain_value(item) for name in names
-    }
-
-
-def _model(value: BaseModel) -> dict[str, Any]:
-    return _members(value.model_dump())
-
-
-def _unchanged(value: Any) -> Any:
-    return value

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from markets.bundle import Bundle, Recording, read
 from markets.millionths import ONE
-from markets.model import Listing, Market, MarketId, Resolution
+from markets.model import Listing, MarketId, Resolution
 from markets.venue import Report, VenueError, ignore_report
 
 stamp = "replay"
@@ -74,10 +74,9 @@ class RecordedVenue:
         page = record.page(at)
         if page is None or page.opens_at > at:
             return None
-        return Listing(self._bettable(page), record.quote(at))
-
-    def _bettable(self, page: Market) -> Market:
-        return replace(page, min_shares=NO_BET) if page.id in self._unbettable else page
+        if market in self._unbettable:
+            page = replace(page, min_shares=NO_BET)
+        return Listing(page, record.quote(at))
 
     def _on_offer(self, listing: Listing, at: datetime) -> bool:
         market, quote = listing.market, listing.quote

@@ -10,18 +10,18 @@ from pydantic import AliasChoices, Field
 
 from markets.model import Quote
 from markets.venue import VenueError
-from markets.venues.wire.fields import (
-    RecordSorter,
-    RejectedRecord,
-    Second,
-    WireRecord,
-    label,
-    read,
-    shown_value,
-)
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, Second, WireRecord, label, read
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.kalshi_records import quote
-from markets.venues.wire.paging import ListPage, all_records, ask_in_parts, gather_all, page_list
+from markets.venues.wire.paging import (
+    ListPage,
+    all_records,
+    ask_in_parts,
+    gather_all,
+    get_or_none,
+    next_cursor,
+    page_list,
+)
 
 EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
 Raw = dict[str, object]
@@ -35,21 +35,9 @@ async def open_events(http: HttpClient, sorter: RecordSorter, most: int) -> list
         page = await http.get(
             "/events", status="open", with_nested_markets="true", limit=EVENTS_A_PAGE, cursor=cursor
         )
-        return page_list(page, "events"), _next_cursor(page, sorter)
+        return page_list(page, "events"), next_cursor(page, "cursor", sorter, "/events")
 
     return await all_records(ask, "event_ticker", sorter, most)
-
-
-def _next_cursor(page: object, sorter: RecordSorter) -> str | None:
-    """What to ask the next page with; empty on the last."""
-    after = page.get("cursor") if isinstance(page, dict) else None
-    if after is None or isinstance(after, str):
-        return after or None
-    sorter.tell(
-        RejectedRecord("page", "bad_cursor", f"its cursor is {shown_value(after)}: what follows is lost"),
-        "/events",
-    )
-    return None
 
 
 async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
@@ -73,7 +61,7 @@ async def records_one_by_one(
 
 
 async def _one_record(http: HttpClient, path: str, key: str) -> object:
-    answer = await _get_or_none(http, path)
+    answer = await get_or_none(http, path)
     return answer.get(key) if isinstance(answer, dict) else None
 
 
@@ -107,7 +95,7 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
     """The books of these markets. Where the page of many books leaves one out, it is asked for alone."""
     batches = [tickers[n : n + BOOKS_A_PAGE] for n in range(0, len(tickers), BOOKS_A_PAGE)]
     # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
-    pages = await gather_all(_get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches)
+    pages = await gather_all(get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches)
     sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
     raws = _by_ticker([raw for some in sent if isinstance(some, list) for raw in some], tickers)
     alone = [ticker for ticker in tickers if ticker not in raws]
@@ -120,16 +108,6 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
         else:
             raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
     return raws
-
-
-async def _get_or_none(http: HttpClient, path: str, tickers: Sequence[str] | None = None) -> object:
-    """An answer; None where this venue doesn't give one, though it can be reached."""
-    try:
-        return await http.get(path, tickers=tickers)
-    except VenueError as error:
-        if error.code in ("refused", "missing"):
-            return None
-        raise
 
 
 def _by_ticker(raws: Sequence[object], asked: Sequence[str]) -> Raw:

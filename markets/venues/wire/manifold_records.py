@@ -27,21 +27,10 @@ from markets.venues.wire.fields import (
     shown_value,
 )
 
-OTHER_TYPES = frozenset(
-    (
-        "BOUNTIED_QUESTION",
-        "DATE",
-        "FREE_RESPONSE",
-        "MULTIPLE_CHOICE",
-        "MULTI_NUMERIC",
-        "NUMBER",
-        "NUMERIC",
-        "POLL",
-        "PSEUDO_NUMERIC",
-        "QUADRATIC_FUNDING",
-        "STONK",
-    )
-)
+OTHER_TYPES = {
+    "BOUNTIED_QUESTION", "DATE", "FREE_RESPONSE", "MULTIPLE_CHOICE", "MULTI_NUMERIC", "NUMBER", "NUMERIC",
+    "POLL", "PSEUDO_NUMERIC", "QUADRATIC_FUNDING", "STONK",
+}  # fmt: skip
 """What is no yes/no question; some of these have a probability all the same, and end with YES or MKT."""
 PLAY_MONEY = "MANA"
 _PAYS = {"YES": ONE, "NO": 0, "CANCEL": None}

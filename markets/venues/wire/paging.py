@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from typing import TypeVar
 
 from markets.venue import VenueError
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, raw_json
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, raw_json, shown_value
+from markets.venues.wire.http import HttpClient, Parameter
 
 T = TypeVar("T")
 ListPage = tuple[list[object], str | None]
 """The records of a page, and what to ask the next one with; None on the last."""
-SPOILT_CODES = frozenset({"missing", "refused", "not_json", "too_large", "bad_page"})
+NOT_THERE = frozenset({"missing", "refused"})
+"""How a venue that can be reached says that it won't answer this."""
+SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
 """How a venue answers a question that one of its names spoils for all."""
 
 
@@ -56,6 +59,26 @@ def page_list(page: object, key: str | None = None) -> list[object]:
         hint = "check the venue's url in the config; the venue may have changed its service"
         raise VenueError("bad_page", f"a page is not {what}", hint)
     return records
+
+
+def next_cursor(page: object, key: str, sorter: RecordSorter, path: str) -> str | None:
+    """What to ask the next page with: empty, or not there at all, on the last."""
+    after = page.get(key) if isinstance(page, dict) else None
+    if after is None or isinstance(after, str):
+        return after or None
+    words = f"its cursor is {shown_value(after)}: what follows is lost"
+    sorter.tell(RejectedRecord("page", "bad_cursor", words), path)
+    return None
+
+
+async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:
+    """An answer; None where this venue doesn't give one, though it can be reached."""
+    try:
+        return await http.get(path, **params)
+    except VenueError as error:
+        if error.code in NOT_THERE:
+            return None
+        raise
 
 
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:

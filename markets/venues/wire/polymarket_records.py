@@ -262,7 +262,7 @@ def market(page: PolymarketPage, rate: int) -> Market:
         event_id=f"{PREFIX}{page.events.event if page.events else f'alone-{page.id}'}",
         question=page.question,
         rules=page.description or page.question,
-        category=category(page),
+        category=category(page.tags) or page.category.lower() or "other",  # old pages have one in words
         opens_at=page.start_date or _created_at(page),
         closes_at=page.end_date or NEVER,
         tick=tick or 10_000,
@@ -278,11 +278,7 @@ def _created_at(page: PolymarketPage) -> datetime:
         raise RejectedRecord("market", "no_open_time", "it doesn't say since when it is open") from None
 
 
-def category(page: PolymarketPage) -> str:
-    """The category by its tags; old pages have one in words of their own."""
-    return _by_tags(page.tags) or page.category.lower() or "other"
-
-
 @lru_cache(maxsize=4096)
-def _by_tags(tags: tuple[str, ...]) -> str | None:
+def category(tags: tuple[str, ...]) -> str | None:
+    """The category by these tags; None where they name none of ours."""
     return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

@@ -7,21 +7,22 @@ from functools import partial
 from typing import Literal
 
 from markets.venue import VenueError
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, shown_value
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label
 from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.paging import (
+    NOT_THERE,
     SPOILT_CODES,
     ListPage,
     ask_in_parts,
     gather_all,
+    get_or_none,
     new_records,
+    next_cursor,
     page_list,
 )
 
 A_PAGE, BOOKS_A_PAGE = 100, 100
 LISTS, OLD_LISTS = "/markets/keyset", "/markets"
-NOT_THERE = frozenset({"missing", "refused"})
-"""How a venue that can be reached says that it won't answer this."""
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
@@ -36,7 +37,7 @@ def open_markets(gamma: HttpClient, sorter: RecordSorter, most: int) -> AsyncIte
         if not by_place:
             try:
                 page = await gamma.get(LISTS, closed="false", after_cursor=after, **_usual_parameters())
-                return page_list(page, "markets"), _next_cursor(page, sorter)
+                return page_list(page, "markets"), next_cursor(page, "next_cursor", sorter, LISTS)
             except VenueError as error:
                 if after is not None or error.code not in NOT_THERE:
                     raise
@@ -51,18 +52,6 @@ def open_markets(gamma: HttpClient, sorter: RecordSorter, most: int) -> AsyncIte
 
 def _usual_parameters() -> dict[str, Parameter]:
     return {"limit": A_PAGE, "include_tag": "true"}
-
-
-def _next_cursor(page: object, sorter: RecordSorter) -> str | None:
-    """What to ask the next page with; the last page has no word of it."""
-    after = page.get("next_cursor") if isinstance(page, dict) else None
-    if after is None or isinstance(after, str):
-        return after or None
-    sorter.tell(
-        RejectedRecord("page", "bad_cursor", f"its cursor is {shown_value(after)}: what follows is lost"),
-        LISTS,
-    )
-    return None
 
 
 async def records(
@@ -109,7 +98,7 @@ async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
     wanted = frozenset(tokens)
     raws = {name: raw for page in pages for raw in page if (name := label(raw, "asset_id")) in wanted}
     alone = [token for token in tokens if token not in raws]
-    answers = await gather_all(_get_or_none(clob, "/book", token_id=token) for token in alone)
+    answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in alone)
     return raws | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
 
 
@@ -127,14 +116,13 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
     raws_of_book: Raw = {}
     for name, raw in raws.items():
         condition = label(raw, "conditionId")
+        if not _CONDITION.fullmatch(condition):
+            continue
         try:
-            page = (
-                await _get_or_none(clob, f"/markets/{condition}") if _CONDITION.fullmatch(condition) else None
-            )
+            page = await get_or_none(clob, f"/markets/{condition}")
         except VenueError as error:
-            sorter.tell(
-                RejectedRecord("page", error.code, f"{error.message}: results aren't confirmed"), "/markets"
-            )
+            words = f"{error.message}: results aren't confirmed"
+            sorter.tell(RejectedRecord("page", error.code, words), "/markets")
             return raws_of_book
         if page is not None and label(page, "condition_id") == condition:
             raws_of_book[name] = page
@@ -145,13 +133,3 @@ async def history(clob: HttpClient, token: str, start: datetime, end: datetime) 
     """The prices of a token in a stretch of time, one for each hour."""
     asked = {"startTs": int(start.timestamp()), "endTs": int(end.timestamp()), "fidelity": 60}
     return page_list(await clob.get("/prices-history", market=token, **asked), "history")
-
-
-async def _get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:
-    """An answer; None where this venue doesn't give one, though it can be reached."""
-    try:
-        return await http.get(path, **params)
-    except VenueError as error:
-        if error.code in NOT_THERE:
-            return None
-        raise
