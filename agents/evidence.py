@@ -1,15 +1,10 @@
 """Evidence: what a source of articles is asked, and what it answers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from markets.model import Market
-from markets.venue import QuarantinedRecord
-
-Report = Callable[[QuarantinedRecord], None]
-"""Where a source tells what it has set aside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,21 +196,16 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
 def _wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
     """The form of answer as an option: for a server of one's own as it is sent, which spares the client a
     walk through the whole schema with every call."""
-    form = _form(prompt, rung)
-    if form is None:
+    if rung == "prompt":
         return {}
+    form: dict[str, Any] = {"type": "json_object"}
+    if rung == "schema":
+        wanted = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
+        form = {"type": "json_schema", "json_schema": wanted}
     extra_body = settings.extra.get("extra_body", {})
     if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(extra_body, dict):
         return {"response_format": form}
     return {"extra_body": {**extra_body, "response_format": form}}
-
-
-def _form(prompt: Prompt, rung: Rung) -> dict[str, Any] | None:
-    """The form of answer that is asked for, beside what the prompt says of it."""
-    if rung == "schema":
-        wanted = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
-        return {"type": "json_schema", "json_schema": wanted}
-    return {"type": "json_object"} if rung == "json" else None
 
 
 def _call_answered(

@@ -6,7 +6,7 @@ their JSON is put together field by field, as in `markets.hashes`, and so is tha
 tests hold it against `canonical`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from json.encoder import encode_basestring as text
 from operator import attrgetter
@@ -225,45 +225,24 @@ def _balance_fault(entry: Entry, lot: Lot) -> str:
 
 def _kind_fault(entry: Entry, lot: Lot, before: Settlement | None) -> str:
     """How cash, shares and cost move as they don't in an entry of this kind."""
-    fits = _FITS.get(entry.kind)
-    if fits is None or not fits(entry, lot, before):
-        return f"is not a {entry.kind}"
-    return ""
-
-
-def _is_deposit(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares == entry.cost == 0
-
-
-def _is_buy(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
-    return entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
-
-
-def _is_sell(entry: Entry, _lot: Lot, _before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares < 0
-
-
-def _is_reverse(entry: Entry, _lot: Lot, before: Settlement | None) -> bool:
-    undone = None if before is None else (-before.cash, before.shares, before.cost)
-    return (entry.cash, entry.shares, entry.cost) == undone
-
-
-def _is_settle(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
-    return entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
-
-
-def _is_refund(entry: Entry, lot: Lot, before: Settlement | None) -> bool:
-    return _is_settle(entry, lot, before) and entry.realised == 0
-
-
-_FITS: Mapping[str, Callable[[Entry, Lot, Settlement | None], bool]] = {
-    "deposit": _is_deposit,
-    "buy": _is_buy,
-    "sell": _is_sell,
-    "reverse": _is_reverse,
-    "settle": _is_settle,
-    "refund": _is_refund,
-}
+    ends = entry.cash >= 0 and entry.shares < 0 and lot.shares == 0 and before is None
+    match entry.kind:
+        case "deposit":
+            fits = entry.cash >= 0 and entry.shares == entry.cost == 0
+        case "buy":
+            fits = entry.shares > 0 and entry.cost >= 0 and entry.realised == 0 and before is None
+        case "sell":
+            fits = entry.cash >= 0 and entry.shares < 0
+        case "reverse":
+            undone = None if before is None else (-before.cash, before.shares, before.cost)
+            fits = (entry.cash, entry.shares, entry.cost) == undone
+        case "settle":
+            fits = ends
+        case "refund":
+            fits = ends and entry.realised == 0
+        case _:
+            fits = False
+    return "" if fits else f"is not a {entry.kind}"
 
 
 def _ledger_error(entry: Entry, how: str) -> LedgerError:

@@ -1,8 +1,8 @@
 """What holdings are worth at a snapshot, and what each lot has earned.
 
 Value is at the mid for the curve, liquidation at the bid for who must sell. This is the loop, lot by lot;
-`portfolio.marks` values many accounts at once, to the same millionth. Profit is by lot, by market, and in
-all: what went in, what came out, and what is still held.
+`portfolio.marks` values many accounts at once, to the same millionth. Profit is by lot: what
+went in, what came out, and what is still held.
 """
 
 from collections import defaultdict
@@ -211,16 +211,3 @@ def _lot_profit(entries: list[Entry], key: LotKey, values: Mapping[LotKey, int])
         shares=shares,
         money=money,
     )
-
-
-def profit_by_market(lots: Mapping[LotKey, LotProfit]) -> dict[MarketId, Profit]:
-    """The profit of every market, both sides together."""
-    profits = defaultdict[MarketId, Profit](Profit)
-    for (market_id, _), lot in lots.items():
-        profits[market_id] += lot.money
-    return dict(profits)
-
-
-def total_profit(lots: Iterable[LotProfit]) -> Profit:
-    """The profit of all these lots together: that of the account, for all of a ledger's."""
-    return sum((lot.money for lot in lots), Profit())

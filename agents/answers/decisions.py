@@ -207,7 +207,7 @@ def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:
     for status in STATUSES:
         if type(given) is str and given == status:
             return status, []
-    words = f"a verdict is one of {', '.join(STATUSES)}: this turn is taken as played"
+    words = f"a status is one of {', '.join(STATUSES)}: this turn is taken as played"
     return "played", [Rejection("bad_status", words)]
 
 

@@ -78,13 +78,13 @@ def parse_answer(
         frozenset(listing.market.id for listing in snapshot.shown),
     )
     forecasts, bad = _parse_items(
-        lists["forecasts"], "forecast", markets, lambda item: _forecast(item, markets, stage)
+        lists["forecasts"], "forecast", markets, lambda x: forecast_of(x, markets.offered(x), stage)
     )
     forecasts, unclear = _first_of_each(forecasts)
     if stage == "blind" or not bets:
         return Decision(forecasts, rejections=(*bad, *unclear, *_reject_unasked(lists, stage)))
-    wanted, bad_bets = _parse_items(lists["bets"], "bet", markets, lambda item: _bet(item, markets))
-    sales, bad_sales = _parse_items(lists["sales"], "sale", markets, lambda item: _sale(item, markets))
+    wanted, bad_bets = _parse_items(lists["bets"], "bet", markets, lambda x: bet_of(x, markets.offered(x)))
+    sales, bad_sales = _parse_items(lists["sales"], "sale", markets, lambda x: sale_of(x, markets.market(x)))
     return Decision(forecasts, wanted, sales, (*bad, *unclear, *bad_bets, *bad_sales))
 
 
@@ -123,29 +123,22 @@ def _market_named(item: object, markets: _ShownMarkets) -> str:
     return markets.all.get(name.strip().lower(), "") if isinstance(name, str) else ""
 
 
-def _forecast(item: Mapping[str, Any], markets: _ShownMarkets, stage: Stage) -> Forecast:
-    return Forecast(markets.offered(item), parse_probability(item.get("probability")), stage, _reason(item))
+def forecast_of(item: Mapping[str, Any], market: MarketId, stage: Stage = "final") -> Forecast:
+    """What an item says of how likely a market is."""
+    return Forecast(market, parse_probability(item.get("probability")), stage, _reason(item))
 
 
-def _bet(item: Mapping[str, Any], markets: _ShownMarkets) -> Bet:
-    return Bet(
-        markets.offered(item),
-        parse_side(item.get("side")),
-        parse_amount(item.get("amount")),
-        parse_limit(item.get("limit")),
-        _reason(item),
-    )
+def bet_of(item: Mapping[str, Any], market: MarketId) -> Bet:
+    """The bet that an item asks for."""
+    side, amount = parse_side(item.get("side")), parse_amount(item.get("amount"))
+    return Bet(market, side, amount, parse_limit(item.get("limit")), _reason(item))
 
 
-def _sale(item: Mapping[str, Any], markets: _ShownMarkets) -> Sale:
-    part = parse_fraction(item.get("fraction"))
-    return Sale(
-        markets.market(item),
-        parse_side(item.get("side")),
-        fraction=None if part == ONE else part,
-        limit=parse_limit(item.get("limit")),
-        reason=_reason(item),
-    )
+def sale_of(item: Mapping[str, Any], market: MarketId) -> Sale:
+    """The sale that an item asks for."""
+    side, part = parse_side(item.get("side")), parse_fraction(item.get("fraction"))
+    limit = parse_limit(item.get("limit"))
+    return Sale(market, side, fraction=None if part == ONE else part, limit=limit, reason=_reason(item))
 
 
 def _reason(item: Mapping[str, Any]) -> str:

@@ -7,18 +7,15 @@ from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
-from agents.answers import parse
 from agents.answers.json_text import NotOneObject, NumberText, RepeatedKey, bare_object
-from agents.answers.parse import MeaninglessItem
+from agents.answers.parse import MeaninglessItem, bet_of, forecast_of, sale_of
 from agents.model import Forecast, Unreadable
 from agents.text import one_line
-from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
 COLUMNS = ("at", "market", "probability", "side", "amount", "limit", "fraction", "reason")
 NEEDED = ("at", "market")
-MOST_REASON = 500
 MOST_MARKET = 200
 
 Item = Mapping[str, Any]
@@ -156,9 +153,9 @@ def _market(value: object) -> str:
 def _line_content(item: Item, market: MarketId) -> LineContent:
     """What a row says: one thing, with nothing beside it that belongs to another."""
     meanings: dict[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
-        "probability": (_forecast, ()),
-        "amount": (_bet, ("side", "limit")),
-        "fraction": (_sale, ("side", "limit")),
+        "probability": (forecast_of, ()),
+        "amount": (bet_of, ("side", "limit")),
+        "fraction": (sale_of, ("side", "limit")),
     }
     filled = [name for name in meanings if name in item]
     if len(filled) != 1:
@@ -171,23 +168,3 @@ def _line_content(item: Item, market: MarketId) -> LineContent:
     if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
         raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
     return meaning(item, market)
-
-
-def _forecast(item: Item, market: MarketId) -> Forecast:
-    return Forecast(market, parse.parse_probability(item["probability"]), reason=_reason(item))
-
-
-def _bet(item: Item, market: MarketId) -> Bet:
-    side, amount = parse.parse_side(item.get("side")), parse.parse_amount(item["amount"])
-    return Bet(market, side, amount, parse.parse_limit(item.get("limit")), _reason(item))
-
-
-def _sale(item: Item, market: MarketId) -> Sale:
-    side, part = parse.parse_side(item.get("side")), parse.parse_fraction(item["fraction"])
-    limit = parse.parse_limit(item.get("limit"))
-    return Sale(market, side, fraction=None if part == ONE else part, limit=limit, reason=_reason(item))
-
-
-def _reason(item: Item) -> str:
-    reason = item.get("reason")
-    return one_line(reason, MOST_REASON) if isinstance(reason, str) else ""

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import FoundArticle, Report, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.guard import keywords, words
 from markets.model import Market
-from markets.venue import QuarantinedRecord, ignore_report
+from markets.venue import QuarantinedRecord, Report, ignore_report
 
 SUFFIXES = (".md", ".txt")
 KEYS = ("title", "published", "source", "url", "markets")

@@ -9,10 +9,10 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import FoundArticle, Report, ResearchError
+from agents.evidence import FoundArticle, ResearchError
 from agents.guard import cutoff, keywords
 from markets.model import Market
-from markets.venue import VenueError, ignore_report
+from markets.venue import Report, VenueError, ignore_report
 from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
 from markets.venues.wire.http import HttpClient
 

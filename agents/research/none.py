@@ -4,9 +4,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.evidence import FoundArticle, Report
+from agents.evidence import FoundArticle
 from markets.model import Market
-from markets.venue import ignore_report
+from markets.venue import Report, ignore_report
 
 
 class Settings(BaseModel):

@@ -1,4 +1,4 @@
-"""Profit by lot, by market and in all, against figures worked by hand, the ledger's fold, and the mark."""
+"""Profit by lot and in all, against figures worked by hand, the ledger's fold, and the mark."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,15 +15,7 @@ from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Holdings, LotKey, Sale, Side
 from portfolio.money import worth
 from portfolio.rules import SEED
-from portfolio.value import (
-    LotProfit,
-    Profit,
-    average_price,
-    mark,
-    profit_by_lot,
-    profit_by_market,
-    total_profit,
-)
+from portfolio.value import LotProfit, Profit, average_price, mark, profit_by_lot
 from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
@@ -124,21 +116,16 @@ def test_a_correction_leaves_what_the_last_version_alone_would_have() -> None:
     assert life.profit() == Life().then(a_bet(500)).ended("0").profit()
 
 
-def test_the_sides_of_a_market_are_two_lots_and_one_market() -> None:
+def test_the_sides_of_a_market_are_two_lots() -> None:
     life = Life().then(a_bet(400), a_bet(600, "NO"), a_bet(300, market=SUN)).ended("1")
     lots = life.profit("0.50")
     assert list(lots) == [NO, YES, (SUN, "YES")]
     assert (money(lots, NO).realised, money(lots, YES).realised) == (-usd(600), usd(600))
-    markets = profit_by_market(lots)
-    assert list(markets) == [RAIN, SUN]
-    assert (markets[RAIN].paid, markets[RAIN].received, markets[RAIN].total) == (usd(1_000), usd(1_000), 0)
-    assert markets[SUN].unrealised == usd(75)
-    assert total_profit(lots.values()).total == usd(75)
+    assert lots[SUN, "YES"].money.unrealised == usd(75)
 
 
 def test_nothing_was_gained_where_nothing_was_done() -> None:
     assert Life().profit() == {}
-    assert total_profit([]) == Profit()
 
 
 def test_a_lot_that_is_held_must_have_a_value() -> None:
@@ -173,10 +160,9 @@ def test_the_lots_add_up_to_the_account_to_the_last_millionth(
         life.ended(payout, version, market)
     held, seen = life.held, mark(life.held, both_at(price))
     lots = life.profit(price)
-    whole = total_profit(lots.values())
+    whole = sum((lot.money for lot in lots.values()), Profit())
     assert (whole.realised, whole.cost, whole.value) == (held.realised, seen.cost, seen.value)
     assert whole.total == seen.total - BANKROLL
-    assert sum(profit_by_market(lots).values(), Profit()) == whole
     for key, lot in lots.items():
         assert lot.money.paid == lot.money.released + lot.money.cost
         assert lot.money.realised == lot.money.received - lot.money.released
