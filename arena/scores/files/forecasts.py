@@ -12,8 +12,9 @@ from arena.scores.files.csv_columns import (
     Ints,
     number_texts,
     parse_cells,
+    parse_share,
+    read_column,
     read_names,
-    read_shares,
     read_times,
 )
 
@@ -66,29 +67,27 @@ class ForecastTable:
 
 def read_forecasts(name: str, text: str) -> ForecastTable:
     """The table of a CSV text, by the name of its file. Raises `ArenaError` with line, column and a hint."""
-    given = parse_cells(name, text, NEEDED, COLUMNS)
-    question, questions = read_names(given, "question")
-    forecaster, forecasters = read_names(given, "forecaster")
-    has = given.columns.keys()
-    outcome = read_shares(given, "outcome", OUTCOME, blank=True)
-    probability = read_shares(given, "probability", CHANCE)
-    market = (
-        read_shares(given, "market_probability", CHANCE, blank=True) if "market_probability" in has else None
-    )
-    event, events = _events(given, question, questions)
-    category, categories = number_texts(given.columns["category"]) if "category" in has else (None, ())
-    found = read_times(given, [column for column in TIMES if column in has], blank=TIMES[1:])
-    own = {
-        "outcome": outcome,
-        "event": event,
-        "category": category,
-        **{key: found.get(key) for key in TIMES[1:]},
-    }
+    cells = parse_cells(name, text, NEEDED, COLUMNS)
+    question, questions = read_names(cells, "question")
+    forecaster, forecasters = read_names(cells, "forecaster")
+    has = cells.columns.keys()
+    outcome = read_column(cells, "outcome", parse_share, OUTCOME, blank=True)
+    probability = read_column(cells, "probability", parse_share, CHANCE)
+    market, event, events = None, question, questions
+    if "market_probability" in has:
+        market = read_column(cells, "market_probability", parse_share, CHANCE, blank=True)
+    if "event" in has:  # a question without one is an event of its own
+        named = zip(cells.columns["event"], question, strict=True)
+        event, events = number_texts([text or f"question {questions[q]}" for text, q in named])
+    category, categories = number_texts(cells.columns["category"]) if "category" in has else (None, ())
+    times = read_times(cells, TIMES, blank=TIMES[1:])
+    own = {"outcome": outcome, "event": event, "category": category}
+    own |= {key: times.get(key) for key in TIMES[1:]}
     for column, values in own.items():
         if values is not None:
-            one_of_each(given, question, column, values)
-    question_lives(given, found, question, ~np.isnan(outcome))
-    refuse_doubles(given, question, forecaster, found.get("time"))
+            one_of_each(cells, question, column, values)
+    question_lives(cells, times, question, ~np.isnan(outcome))
+    refuse_doubles(cells, question, forecaster, times.get("time"))
     return ForecastTable(
         name=name,
         questions=questions,
@@ -103,19 +102,11 @@ def read_forecasts(name: str, text: str) -> ForecastTable:
         categories=categories,
         category=category,
         market=market,
-        **{column: found.get(column) for column in TIMES},
+        **{column: times.get(column) for column in TIMES},
     )
 
 
-def _events(given: Cells, question: Ints, questions: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
-    """The event of each row; a question without one is an event of its own."""
-    if "event" not in given.columns:
-        return question, questions
-    texts = given.columns["event"]
-    return number_texts([text or f"question {questions[q]}" for text, q in zip(texts, question, strict=True)])
-
-
-def one_of_each(given: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
+def one_of_each(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
     """A question says the same in all its rows."""
     _, first = np.unique(question, return_index=True)
     before = values[first[question]]
@@ -124,55 +115,47 @@ def one_of_each(given: Cells, question: Ints, column: str, values: Floats | Ints
     if torn.size:
         row = int(torn[0])
         other = int(first[question[row]])
-        what = f"{given.shown(column, row)}, but the same question has {given.shown(column, other)} in line "
+        what = f"{cells.shown(column, row)}, but the same question has {cells.shown(column, other)} in line "
         hint = f"give a question one {column} in all its lines"
-        raise given.wrong(column, torn, f"{what}{given.lines[other]}", hint)
+        raise cells.wrong(column, torn, f"{what}{cells.lines[other]}", hint)
 
 
-def question_lives(given: Cells, found: dict[str, Floats], question: Ints, ended: Flags) -> None:
+def question_lives(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
     """Times follow each other, and a question that has ended has all of them."""
-    for column in [column for column in TIMES[1:] if column in found]:
-        missing = np.flatnonzero(np.isnan(found[column]) & ended)
+    for column in [column for column in TIMES[1:] if column in times]:
+        missing = np.flatnonzero(np.isnan(times[column]) & ended)
         if missing.size:
-            raise given.wrong(
+            raise cells.wrong(
                 column, missing, "it is empty, and the question has an outcome", "say when it was"
             )
     for early, late in ORDER:
-        if early in found and late in found:
-            _in_order(given, found, early, late)
-    end = next((column for column in ("scheduled_close", "close") if column in found), None)
-    if end is not None and ("open" in found or "time" in found):
-        _some_life(given, found, question, end)
+        wrong = np.flatnonzero(times[early] > times[late]) if {early, late} <= times.keys() else question[:0]
+        if wrong.size:
+            row = int(wrong[0])
+            column, how, other = (early, "after", late) if early == "time" else (late, "before", early)
+            what = f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
+            raise cells.wrong(column, wrong, what, "correct one of the two, or leave the line out")
+    end = next((column for column in ("scheduled_close", "close") if column in times), None)
+    if end is not None and ("open" in times or "time" in times):
+        _some_life(cells, times, question, end)
 
 
-def _in_order(given: Cells, found: dict[str, Floats], early: str, late: str) -> None:
-    wrong = np.flatnonzero(found[early] > found[late])
-    if wrong.size:
-        row = int(wrong[0])
-        column, how, other = (early, "after", late) if early == "time" else (late, "before", early)
-        what = f"{given.shown(column, row)} is {how} its {other}, {given.shown(other, row)}"
-        raise given.wrong(column, wrong, what, "correct one of the two, or leave the line out")
-
-
-def _some_life(given: Cells, found: dict[str, Floats], question: Ints, end: str) -> None:
+def _some_life(cells: Cells, times: dict[str, Floats], question: Ints, end: str) -> None:
     """A question is to be open for some time, from its opening or else its first forecast on."""
-    begins, column = found.get("open"), "open"
+    begins, column = times.get("open"), "open"
     if begins is None:
         first, column = np.full(int(question.max()) + 1, np.inf), "time"
-        np.minimum.at(first, question, found["time"])
+        np.minimum.at(first, question, times["time"])
         begins = first[question]
-    wrong = np.flatnonzero(begins >= found[end])
+    wrong = np.flatnonzero(begins >= times[end])
     if wrong.size:
-        what = f"{given.shown(end, int(wrong[0]))} leaves the question no time, for it opens "
-        what += (
-            "at that instant"
-            if column == "open"
-            else "with its first forecast unless a column open says when"
-        )
-        raise given.wrong(end, wrong, what, f"correct {end} or {column}")
+        unless = "with its first forecast unless a column open says when"
+        when = "at that instant" if column == "open" else unless
+        what = f"{cells.shown(end, int(wrong[0]))} leaves the question no time, for it opens {when}"
+        raise cells.wrong(end, wrong, what, f"correct {end} or {column}")
 
 
-def refuse_doubles(given: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> None:
+def refuse_doubles(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> None:
     """Nobody forecasts a question twice at the same time."""
     at = np.zeros(question.size) if time is None else time
     order = np.lexsort((at, forecaster, question))
@@ -183,7 +166,7 @@ def refuse_doubles(given: Cells, question: Ints, forecaster: Ints, time: Floats 
     if twice.size:
         pairs = sorted((int(order[place + 1]), int(order[place])) for place in twice)
         row, first = pairs[0]
-        who = given.columns["forecaster"][row][:40]
+        who = cells.columns["forecaster"][row][:40]
         what = f"{who!r} has forecast the same question {'' if time is None else 'at the same time '}in line "
         hint = "take one of them out" + ("; updates need a column time" if time is None else "")
-        raise given.wrong("forecaster", [row for row, _ in pairs], f"{what}{given.lines[first]}", hint)
+        raise cells.wrong("forecaster", [row for row, _ in pairs], f"{what}{cells.lines[first]}", hint)

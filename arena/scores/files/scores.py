@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
-from typing import Any
+from math import isfinite, nan
 
 import numpy as np
 
+from arena.errors import count_text
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier, log
@@ -21,26 +21,22 @@ from arena.scores.rules.metaculus.question import Mode
 def score_notes(table: ForecastTable, few: bool, boundless: bool) -> Iterator[str]:
     """Sentences about a table's scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
-    yield from _not_scored(table, ended)
-    if not ended.any():
-        yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
-        return
-    yield from _of_peers(table, ended)
-    yield from _of_skill(table, ended, few)
-    if boundless:
-        yield "a log score of −∞, null in JSON: somebody gave 0 to what happened"
-
-
-def _not_scored(table: ForecastTable, ended: Flags) -> Iterator[str]:
     still_open = np.isnan(table.outcome)
     if still_open.any():
         yield f"not scored yet: {_count(table, still_open)} without an outcome"
     parts = ~ended & ~still_open
     if parts.any():
         yield f"not scored: {_count(table, parts)} that ended in a fraction or a refund"
+    if not ended.any():
+        yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
+        return
+    yield from _peer_notes(table, ended)
+    yield from _skill_notes(table, ended, few)
+    if boundless:
+        yield "a log score of −∞, null in JSON: somebody gave 0 to what happened"
 
 
-def _of_peers(table: ForecastTable, ended: Flags) -> Iterator[str]:
+def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
     pairs = np.unique(table.question[ended] * len(table.forecasters) + table.forecaster[ended])
     if np.bincount(pairs // len(table.forecasters)).max() < 2:
         yield "no peer and relative scores: no question has two forecasters"
@@ -51,7 +47,7 @@ def _of_peers(table: ForecastTable, ended: Flags) -> Iterator[str]:
         )
 
 
-def _of_skill(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]:
+def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]:
     if table.market is None:
         yield "no skill and no intervals: they need a column market_probability"
         return
@@ -68,12 +64,13 @@ def _of_skill(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]:
 
 
 def _count(table: ForecastTable, rows: Flags) -> str:
-    forecasts, questions = int(rows.sum()), np.unique(table.question[rows]).size
-    said = "1 forecast" if forecasts == 1 else f"{forecasts:,} forecasts"
-    return f"{said} on {'1 question' if questions == 1 else f'{questions:,} questions'}"
+    questions = np.unique(table.question[rows]).size
+    return f"{count_text(int(rows.sum()), 'forecast')} on {count_text(questions, 'question')}"
 
 
-NO_MARKET = "no market_probability"
+ALONE = metaculus.ForecasterMeans("", 0, nan, nan, nan, nan)
+NO_GAIN = Gain("", 0, 0, 0, nan, None, None, None, None, None, "no market_probability")
+"""Of who has none of Metaculus's scores, and of who has no row with a price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +119,11 @@ def score_file(
     The best is first: by the lower end of the skill's interval, where there is one, else by peer score, else
     by Brier score.
     """
-    rows = [row for name, part in _parts(table, by_category) for row in _rows(part, name, mode, seed)]
+    parts: list[tuple[str | None, ForecastTable]] = [(None, table)]
+    if by_category and table.category is not None:
+        own = [np.flatnonzero(table.category == number) for number in range(len(table.categories))]
+        parts = [(name, table.take(rows)) for name, rows in zip(table.categories, own, strict=True)]
+    rows = [row for name, part in parts for row in _rows(part, name, mode, seed)]
     few = all(row.skill_low is None for row in rows)
     return FileScores(
         mode, tuple(rows), tuple(score_notes(table, few, any(row.log == -np.inf for row in rows)))
@@ -134,50 +135,45 @@ def without_infinity(row: ForecasterScores) -> ForecasterScores:
     return row if row.log is None or isfinite(row.log) else replace(row, log=None)
 
 
-def _parts(table: ForecastTable, by_category: bool) -> Iterator[tuple[str | None, ForecastTable]]:
-    if not by_category or table.category is None:
-        yield None, table
-        return
-    for number, name in enumerate(table.categories):
-        yield name, table.take(np.flatnonzero(table.category == number))
-
-
 def _rows(table: ForecastTable, category: str | None, mode: Mode, seed: int) -> list[ForecasterScores]:
     ended = table.take(np.flatnonzero(is_scored(table.outcome)))
-    lines = _lines(ended, mode)
-    gained = _gains(ended, seed)
+    means, gained = _metaculus_means(ended, mode), _gains(ended, seed)
     order = np.argsort(ended.forecaster, kind="stable")
     edges = np.searchsorted(ended.forecaster[order], np.arange(len(table.forecasters) + 1))
     rows = []
     for place in np.unique(table.forecaster).tolist():
         own = ended.take(order[edges[place] : edges[place + 1]])
-        plain = _plain(table.forecasters[place], category, own)
-        rows.append(replace(plain, **_against(lines.get(place)), **_skill(gained.get(place), own)))
+        mean, gain = means.get(place, ALONE), gained.get(place, NO_GAIN)
+        row = ForecasterScores(
+            forecaster=table.forecasters[place],
+            category=category,
+            forecasts=own.outcome.size,
+            questions=np.unique(own.question).size,
+            events=np.unique(own.event).size,
+            brier=none_for_nan(brier.score(own.probability, own.outcome, own.question)),
+            log=none_for_nan(log.score(own.probability, own.outcome, own.question)),
+            baseline=none_for_nan(mean.baseline),
+            peer=none_for_nan(mean.peer),
+            relative=none_for_nan(mean.relative),
+            coverage=none_for_nan(mean.coverage),
+            skill=gain.skill,
+            skill_low=gain.low,
+            skill_high=gain.high,
+            skill_p=gain.p,
+            events_effective=none_for_nan(gain.effective),
+            reason=gain.reason if own.outcome.size else NOTHING,
+        )
+        rows.append(row)
     return sorted(rows, key=_best_first)
 
 
-def _plain(name: str, category: str | None, own: ForecastTable) -> ForecasterScores:
-    """What a forecaster's own rows say."""
-    return ForecasterScores(
-        forecaster=name,
-        category=category,
-        forecasts=own.outcome.size,
-        questions=np.unique(own.question).size,
-        events=np.unique(own.event).size,
-        brier=none_for_nan(brier.score(own.probability, own.outcome, own.question)),
-        log=none_for_nan(log.score(own.probability, own.outcome, own.question)),
-        **dict.fromkeys(("baseline", "peer", "relative", "coverage")),
-        **dict.fromkeys(("skill", "skill_low", "skill_high", "skill_p", "events_effective", "reason")),
-    )
-
-
-def _lines(ended: ForecastTable, mode: Mode) -> dict[int, metaculus.ForecasterMeans]:
+def _metaculus_means(ended: ForecastTable, mode: Mode) -> dict[int, metaculus.ForecasterMeans]:
     """Metaculus's scores by forecaster; without times the latest forecasts stand side by side."""
     times, rows = times_of(ended), ended
     if times is None and ended.time is not None:
         rows = ended.take(latest(ended, ended.time))
-    found = metaculus.score(rows.question, rows.forecaster, rows.probability, rows.outcome, times, mode)
-    return {int(line.forecaster): line for line in found.lines}
+    scores = metaculus.score(rows.question, rows.forecaster, rows.probability, rows.outcome, times, mode)
+    return {int(line.forecaster): line for line in scores.lines}
 
 
 def times_of(table: ForecastTable) -> metaculus.TableTimes | None:
@@ -196,12 +192,6 @@ def latest(table: ForecastTable, time: Floats) -> Ints:
     return np.sort(order[last])
 
 
-def _against(line: metaculus.ForecasterMeans | None) -> dict[str, Any]:
-    if line is None:
-        return {}
-    return {name: none_for_nan(getattr(line, name)) for name in ("baseline", "peer", "relative", "coverage")}
-
-
 def _gains(ended: ForecastTable, seed: int) -> dict[int, Gain]:
     """Everyone against the market, on the rows where its price is known."""
     if ended.market is None:
@@ -212,7 +202,7 @@ def _gains(ended: ForecastTable, seed: int) -> dict[int, Gain]:
     used, event = np.unique(priced.event, return_inverse=True)
     who, agent = np.unique(priced.forecaster, return_inverse=True)
     at = np.zeros(event.size) if priced.time is None else priced.time
-    found = check_season(
+    season = check_season(
         [priced.forecasters[place] for place in who.tolist()],
         [priced.events[place] for place in used.tolist()],
         agent=agent,
@@ -223,20 +213,7 @@ def _gains(ended: ForecastTable, seed: int) -> dict[int, Gain]:
         reference=priced.market,
         outcome=priced.outcome,
     )
-    return dict(zip(who.tolist(), gains(found, seed), strict=True))
-
-
-def _skill(gain: Gain | None, own: ForecastTable) -> dict[str, Any]:
-    if gain is None:
-        return {"reason": NO_MARKET if own.outcome.size else NOTHING}
-    return {
-        "skill": gain.skill,
-        "skill_low": gain.low,
-        "skill_high": gain.high,
-        "skill_p": gain.p,
-        "events_effective": gain.effective,
-        "reason": gain.reason,
-    }
+    return dict(zip(who.tolist(), gains(season, seed), strict=True))
 
 
 def _best_first(row: ForecasterScores) -> tuple[float | str, ...]:

@@ -1,6 +1,5 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,14 +16,15 @@ from arena.scores.files.csv_columns import (
     Floats,
     Ints,
     parse_cells,
+    parse_positive,
+    parse_share,
+    read_column,
     read_names,
-    read_numbers,
-    read_shares,
     read_times,
 )
 from arena.scores.files.forecasts import CHANCE, OUTCOME, one_of_each, question_lives, refuse_doubles
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import Forecasts, given
+from arena.scores.rules.metaculus.forecasts import given
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.totals import Totals, totals
@@ -63,35 +63,34 @@ def read_settings(path: Path) -> TournamentSettings:
     document = read(path)
     if isinstance(document.value.get("form"), int):
         document.value["form"] = str(document.value["form"])
-    found = validate(TournamentSettings, document.value, document, (), ())
-    if found is not None:
-        _check_settings(document, found)
-    if found is None or document.errors:
+    settings = validate(TournamentSettings, document.value, document, (), ())
+    if settings is not None:
+        _check_settings(document, settings)
+    if settings is None or document.errors:
         raise ConfigErrors(document.errors)
-    return found
+    return settings
 
 
-def _check_settings(document: Document, found: TournamentSettings) -> None:
+def _check_settings(document: Document, settings: TournamentSettings) -> None:
     for form, keys in KEYS_BY_FORM.items():
         for key in keys:
-            if form != found.form and key in document.value:
-                words = f"a tournament of the form {found.form} has no {key}. Take it out"
+            if form != settings.form and key in document.value:
+                words = f"a tournament of the form {settings.form} has no {key}. Take it out"
                 document.add((key,), key, f"only with form: {form}", words)
-    if found.minimum_prize > found.pool:
-        words = (
-            f"the smallest prize is {found.minimum_prize:g} and the pool {found.pool:g}. Make the pool larger"
-        )
-        document.add(("minimum_prize",), f"{found.minimum_prize:g}", "at most the pool", words)
-    for name, weight in found.weights.items():
+    if settings.minimum_prize > settings.pool:
+        prize = f"{settings.minimum_prize:g}"
+        words = f"the smallest prize is {prize} and the pool {settings.pool:g}. Make the pool larger"
+        document.add(("minimum_prize",), prize, "at most the pool", words)
+    for name, weight in settings.weights.items():
         if not 0 <= weight < float("inf"):
             document.add(("weights", name), f"{weight:g}", "a number from 0 on")
 
 
 NEEDED = ("question", "forecaster")
-SAID = ("probability", "outcome")
+STATED = ("probability", "outcome")
 LIFE = ("open", "close", "scheduled_close")
 TIMES = ("time", "end", *LIFE, "hidden_until")
-COLUMNS = (*NEEDED, *SAID, "chance", *TIMES)
+COLUMNS = (*NEEDED, *STATED, "chance", *TIMES)
 ALL_CHANCE = "write the probability, or density, that was given to what happened: a number above 0"
 
 
@@ -99,7 +98,7 @@ ALL_CHANCE = "write the probability, or density, that was given to what happened
 class TournamentForecasts:
     """The forecasts on questions that have ended, with the time that each stood from and until.
 
-    `said` is a probability of YES; where `outcome` is None it is the chance, or density, that was given to
+    `stated` is a probability of YES; where `outcome` is None it is the chance, or density, that was given to
     what happened.
     """
 
@@ -107,7 +106,7 @@ class TournamentForecasts:
     question: Ints
     forecaster: tuple[str, ...]
     who: Ints
-    said: Floats
+    stated: Floats
     outcome: Floats | None
     start: Floats
     end: Floats
@@ -120,29 +119,32 @@ class TournamentForecasts:
 
 def read_entries(name: str, text: str) -> TournamentForecasts:
     """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
-    given = parse_cells(name, text, NEEDED, COLUMNS)
-    question, questions = read_names(given, "question")
-    who, forecasters = read_names(given, "forecaster")
-    said, outcome = _said(given)
-    ended = np.ones(said.size, dtype=np.bool_) if outcome is None else ~np.isnan(outcome)
-    found = read_times(given, [column for column in TIMES if column in given.columns], blank=TIMES[1:])
-    own = {key: found.get(key) for key in (*LIFE, "hidden_until")} | {"outcome": outcome}
+    cells = parse_cells(name, text, NEEDED, COLUMNS)
+    question, questions = read_names(cells, "question")
+    who, forecasters = read_names(cells, "forecaster")
+    stated, outcome = _read_stated(cells)
+    ended = np.ones(stated.size, dtype=np.bool_) if outcome is None else ~np.isnan(outcome)
+    times = read_times(cells, TIMES, blank=TIMES[1:])
+    own = {key: times.get(key) for key in (*LIFE, "hidden_until")} | {"outcome": outcome}
     for column, values in own.items():
         if values is not None:
-            one_of_each(given, question, column, values)
-    _enough(given, found)
-    question_lives(given, found, question, ended)
-    refuse_doubles(given, question, who, found.get("time"))
-    start, end = _stood(given, found, question, who)
-    opens, closes, scheduled = _life(found, question, start)
+            one_of_each(cells, question, column, values)
+    if times and not {"time", "close"} <= times.keys():
+        missing = "time" if "time" not in times else "close"
+        what = f"{name}:1: there is a column {next(iter(times))} and none named {missing}"
+        raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
+    question_lives(cells, times, question, ended)
+    refuse_doubles(cells, question, who, times.get("time"))
+    start, end = _stood(cells, times, question, who)
+    opens, closes, scheduled = _life(times, question, start)
     counted = np.flatnonzero(ended if outcome is None else (outcome == 0) | (outcome == 1))
-    hidden = found.get("hidden_until")
+    hidden = times.get("hidden_until")
     return TournamentForecasts(
         questions=questions,
         question=question[counted],
         forecaster=forecasters,
         who=who[counted],
-        said=said[counted],
+        stated=stated[counted],
         outcome=None if outcome is None else outcome[counted],
         start=start[counted],
         end=end[counted],
@@ -154,41 +156,28 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     )
 
 
-def _said(given: Cells) -> tuple[Floats, Floats | None]:
-    """What was said, and the outcomes unless it is read at them already."""
-    has = [column for column in (*SAID, "chance") if column in given.columns]
+def _read_stated(cells: Cells) -> tuple[Floats, Floats | None]:
+    """What was stated, and the outcomes unless it is read at them already."""
+    has = [column for column in (*STATED, "chance") if column in cells.columns]
     if has == ["chance"]:
-        values = read_numbers(given, "chance", ALL_CHANCE)
-        wrong = np.flatnonzero(values <= 0)
-        if wrong.size:
-            raise given.wrong(
-                "chance", wrong, f"{given.shown('chance', wrong[0])} is not above 0", ALL_CHANCE
-            )
-        return values, None
-    if has != [*SAID]:
+        return read_column(cells, "chance", parse_positive, ALL_CHANCE), None
+    if has != [*STATED]:
         hint = "give the columns probability and outcome, or the column chance alone"
         raise ArenaError(
-            "bad_file", f"{given.name}:1: it doesn't say what was forecast, or says it twice", hint
+            "bad_file", f"{cells.name}:1: it doesn't say what was forecast, or says it twice", hint
         )
-    return read_shares(given, "probability", CHANCE), read_shares(given, "outcome", OUTCOME, blank=True)
+    probability = read_column(cells, "probability", parse_share, CHANCE)
+    return probability, read_column(cells, "outcome", parse_share, OUTCOME, blank=True)
 
 
-def _enough(given: Cells, found: dict[str, Floats]) -> None:
-    """Times of questions and of forecasts need each other."""
-    if found and not {"time", "close"} <= found.keys():
-        missing = "time" if "time" not in found else "close"
-        what = f"{given.name}:1: there is a column {next(iter(found))} and none named {missing}"
-        raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
-
-
-def _stood(given: Cells, found: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
+def _stood(cells: Cells, times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
     """From when until when each forecast stood: until its end, and no longer than the forecaster's next."""
-    start = found.get("time", np.zeros(question.size))
-    end = found.get("end", np.full(question.size, np.nan))
+    start = times.get("time", np.zeros(question.size))
+    end = times.get("end", np.full(question.size, np.nan))
     wrong = np.flatnonzero(end < start)
     if wrong.size:
-        what = f"{given.shown('end', wrong[0])} is before its time, {given.shown('time', wrong[0])}"
-        raise given.wrong("end", wrong, what, "correct one of the two")
+        what = f"{cells.shown('end', wrong[0])} is before its time, {cells.shown('time', wrong[0])}"
+        raise cells.wrong("end", wrong, what, "correct one of the two")
     order = np.lexsort((start, who, question))
     following = np.full(question.size, np.inf)
     same = (np.diff(question[order]) == 0) & (np.diff(who[order]) == 0)
@@ -196,14 +185,14 @@ def _stood(given: Cells, found: dict[str, Floats], question: Ints, who: Ints) ->
     return start, np.fmin(end, following)
 
 
-def _life(found: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
+def _life(times: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
     """When each question opened, closed and was to close; without times, from 0 to 1."""
-    if not found:
+    if not times:
         return start, start + 1, start + 1
     first = np.full(int(question.max()) + 1, np.inf)
     np.minimum.at(first, question, start)
-    closes = found["close"]
-    return found.get("open", first[question]), closes, found.get("scheduled_close", closes)
+    closes = times["close"]
+    return times.get("open", first[question]), closes, times.get("scheduled_close", closes)
 
 
 def score_tournament(
@@ -211,11 +200,14 @@ def score_tournament(
 ) -> TournamentBoard:
     """The board of a tournament."""
     _check_forecasts(rules, entries, mode)
-    parts = list(_questions(entries))
+    order = np.argsort(entries.question, kind="stable")
+    edges = np.flatnonzero(np.diff(entries.question[order])) + 1
+    parts = [rows for rows in np.split(order, edges) if rows.size]
+    scores = [_totals(rules, entries, rows, mode) for rows in parts]
     if rules.form == "2022":
-        return tournament_2022.board([_of_2022(entries, rows, rules) for rows in parts], rules.pool)
+        return tournament_2022.board(scores, rules.pool)
     return tournament.board(
-        [_of_peers(entries, rows, rules, mode) for rows in parts],
+        scores,
         pool=rules.pool,
         minimum=rules.minimum_prize / rules.pool if rules.pool else 0.0,
         excluded=rules.exclude,
@@ -229,46 +221,32 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
     if rules.hidden_weight is not None and entries.hidden_until is None:
         hint = f"add the column hidden_until to {rules.forecasts}"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
-    for key, said, there in (
+    for key, stated, there in (
         ("exclude", rules.exclude, entries.forecaster),
         ("outside", rules.outside, entries.forecaster),
         ("weights", rules.weights, entries.questions),
     ):
-        for name in said:
+        for name in stated:
             if name not in there:
                 what = f"{key} names {name!r}, who or which is not in {rules.forecasts}"
                 raise ArenaError("unknown_name", what, "correct the name, or take it out")
 
 
-def _questions(entries: TournamentForecasts) -> Iterator[Ints]:
-    """The rows of each question."""
-    order = np.argsort(entries.question, kind="stable")
-    edges = np.flatnonzero(np.diff(entries.question[order])) + 1
-    return (rows for rows in np.split(order, edges) if rows.size)
-
-
-def _question(entries: TournamentForecasts, rows: Ints) -> MetaculusQuestion:
+def _totals(rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode) -> Totals:
+    """Everyone's score on one question, its forecasts read at what happened."""
     one = rows[0]
-    return MetaculusQuestion(*(float(x[one]) for x in (entries.opens, entries.closes, entries.scheduled)))
-
-
-def _forecasts(entries: TournamentForecasts, rows: Ints, outside: tuple[str, ...] = ()) -> Forecasts:
-    """The forecasts of one question, read at what happened."""
+    times = (float(x[one]) for x in (entries.opens, entries.closes, entries.scheduled))
+    question = MetaculusQuestion(*times)
     who = [entries.forecaster[place] for place in entries.who[rows].tolist()]
-    base = [name not in outside for name in who]
-    start, end, said = entries.start[rows], entries.end[rows], entries.said[rows]
+    base = [name not in rules.outside for name in who]
+    start, end, stated = entries.start[rows], entries.end[rows], entries.stated[rows]
     if entries.outcome is None:
-        return given(who, start, said, end, base)
-    return binary(who, start, said, bool(entries.outcome[rows[0]] == 1), end, base)
-
-
-def _of_peers(entries: TournamentForecasts, rows: Ints, rules: TournamentSettings, mode: Mode) -> Totals:
-    forecasts = _forecasts(entries, rows, rules.outside)
-    return totals(forecasts, peer.score(_question(entries, rows), forecasts, mode))
-
-
-def _of_2022(entries: TournamentForecasts, rows: Ints, rules: TournamentSettings) -> Totals:
-    forecasts, hidden = _forecasts(entries, rows), None
-    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[rows[0]]):
-        hidden = HiddenPeriod(float(entries.hidden_until[rows[0]]), rules.hidden_weight)
-    return totals(forecasts, tournament_2022.score(_question(entries, rows), forecasts, hidden))
+        forecasts = given(who, start, stated, end, base)
+    else:
+        forecasts = binary(who, start, stated, bool(entries.outcome[one] == 1), end, base)
+    if rules.form == "peer":
+        return totals(forecasts, peer.score(question, forecasts, mode))
+    hidden = None
+    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[one]):
+        hidden = HiddenPeriod(float(entries.hidden_until[one]), rules.hidden_weight)
+    return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
