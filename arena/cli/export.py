@@ -58,7 +58,7 @@ def export(
         open_read_only(options(context, config, database).record()) as engine,
         progress("Writing the export", None) as moved,
     ):
-        manifest = written(engine, place, wanted, now(), code_version(), force=force, moved=moved)
+        manifest = written(engine, place, wanted, now(), code_version(), force=force, progress=moved)
     if as_json:
         print_json({"export": str(place)} | as_dict(manifest))
     else:

@@ -85,9 +85,9 @@ def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
 
 def in_snapshots(column: T, listed: T | None) -> OfCohorts:
     """Rows whose column is one of those that the snapshots of some cohorts list."""
-    shown = select(column_of(listed)).join(SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
-    shown = shown.join(CohortRow, SnapshotRow.cohort_id == CohortRow.id)
-    return lambda numbers: col(column).in_(shown.where(in_cohorts(numbers)))
+    listed_ids = select(column_of(listed)).join(SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
+    listed_ids = listed_ids.join(CohortRow, SnapshotRow.cohort_id == CohortRow.id)
+    return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
 
 
 def parent(column: str, id: int, path: type[TableRow] | FromClause, **names: Any) -> ParentKey:
@@ -168,8 +168,8 @@ def fact_table(
     fields = (*scope.fields, *(fields or fields_of(row)))
     sources = {each.column.name: each.source for each in fields}
     keys = (*(each.column.name for each in scope.fields), *key)
-    said = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
-    sheet = ExportTable(name, meaning or said, tuple(each.column for each in fields), keys)
+    purpose = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
+    sheet = ExportTable(name, meaning or purpose, tuple(each.column for each in fields), keys)
     sorting = tuple(map(column_of, (*scope.order, *(order or (sources[each] for each in key)))))
     path = more.pop("path") if "path" in more else scope.path(row)
     more = {"parents": scope.parents, "some": in_cohorts if scope.fields else None} | more

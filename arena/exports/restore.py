@@ -48,7 +48,7 @@ def load(
     folder: Path,
     form: FileForm,
     manifest: ExportManifest,
-    moved: Callable[[int], None],
+    progress: Callable[[int], None],
 ) -> None:
     """All facts of an export into an empty record, in the caller's transaction; `moved` hears how many."""
     for each in PUT_BACK:
@@ -58,7 +58,7 @@ def load(
         while batch := list(islice(rows, BATCH)):
             table.put(batch, start)
             start += len(batch)
-            moved(len(batch))
+            progress(len(batch))
         if start - 1 != manifest.files[name].rows:
             raise bad_file(name, f"it has {start - 1:,} rows, and the manifest says otherwise")
 
@@ -142,20 +142,20 @@ class _TableLoader:
 Progress = Callable[[int, int], None]
 
 
-def restore(place: Path, database: str, moved: Progress = lambda _done, _of: None) -> ExportManifest:
+def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
     """Make a record of an export where there is none, or an empty one; what the export was."""
     url = url_of(database)
     file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
-            return _restore_into(place, Path(folder), database, moved)
+            return _restore_into(place, Path(folder), database, progress)
     _must_be_free(file, database)
     with folder_next_to(file, UNWRITABLE) as folder:
         (spare := folder / "unpacked").mkdir()
         if file.exists() and file.stat().st_size:
-            return _restore_into(place, spare, database, moved)
+            return _restore_into(place, spare, database, progress)
         made = folder / file.name
-        manifest = _restore_into(place, spare, str(made), moved)
+        manifest = _restore_into(place, spare, str(made), progress)
         _move(made, file)
         return manifest
 
@@ -180,18 +180,20 @@ def _move(made: Path, file: Path) -> None:
     made.rename(file)
 
 
-def _restore_into(place: Path, spare: Path, database: str, moved: Progress) -> ExportManifest:
+def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -> ExportManifest:
     with open_export(place, spare) as (folder, manifest):
         engine = connect(database)
         try:
             with engine.begin() as connection:
-                _fill(connection, record_name(engine.url), folder, manifest, moved)
+                _fill(connection, record_name(engine.url), folder, manifest, progress)
         finally:
             engine.dispose()
     return manifest
 
 
-def _fill(connection: Connection, name: str, folder: Path, manifest: ExportManifest, moved: Progress) -> None:
+def _fill(
+    connection: Connection, name: str, folder: Path, manifest: ExportManifest, progress: Progress
+) -> None:
     if schema_version(connection) is None and inspect(connection).get_table_names():
         raise _not_empty(name, "holds something that is no record")
     upgrade_connection(connection)
@@ -201,7 +203,7 @@ def _fill(connection: Connection, name: str, folder: Path, manifest: ExportManif
     def counted(rows: int) -> None:
         nonlocal done
         done += rows
-        moved(done, whole)
+        progress(done, whole)
 
     load(connection, folder, form, manifest, counted)
     _must_agree(connection, manifest)

@@ -50,10 +50,10 @@ class ExportField:
 
 
 def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> ExportField:
-    """A column of the record as a column of an export: as it was declared, but for what is said here."""
+    """A column of the record as a column of an export: as it was own, but for what is said here."""
     stored = column_of(source)
-    said, name = meaning_of(stored), name or stored.name
-    column = ExportColumn(name, kind_of(stored), meaning or said.meaning, said.unit, empty or said.empty)
+    own, name = meaning_of(stored), name or stored.name
+    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, own.unit, empty or own.empty)
     return ExportField(stored, column)
 
 

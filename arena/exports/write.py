@@ -63,12 +63,12 @@ class ExportRequest:
 def export(
     engine: Engine,
     place: Path,
-    wanted: ExportRequest,
+    request: ExportRequest,
     at: datetime,
     code_version: str,
     *,
     force: bool = False,
-    moved: Progress = lambda _done, _of: None,
+    progress: Progress = lambda _done, _of: None,
 ) -> ExportManifest:
     """Write an export to a folder, or to one file where the name ends in .zip; what it came to."""
     place = place.absolute()
@@ -76,7 +76,7 @@ def export(
     with folder_next_to(place, UNWRITABLE) as folder:
         (made := folder / place.name).mkdir()
         with one_snapshot(engine) as connection:
-            manifest = _write_all(connection, made, wanted, timestamp_text(at), code_version, moved)
+            manifest = _write_all(connection, made, request, timestamp_text(at), code_version, progress)
         if place.suffix == ".zip":
             made = _pack(made, folder / "packed", manifest)
         if force and os.path.lexists(place):
@@ -101,27 +101,32 @@ def _is_folder(place: Path) -> bool:
 
 
 def _write_all(
-    connection: Connection, folder: Path, wanted: ExportRequest, made_at: str, version: str, moved: Progress
+    connection: Connection,
+    folder: Path,
+    request: ExportRequest,
+    made_at: str,
+    version: str,
+    progress: Progress,
 ) -> ExportManifest:
     """Every file of an export into a folder, the manifest last."""
     stored = read_cohorts(connection)
-    for number in wanted.cohorts:
+    for number in request.cohorts:
         select_cohorts(stored, number)
-    if wanted.cohorts:
-        stored = [each for each in stored if each.cohort.number in wanted.cohorts]
-    files = _write_tables(connection, folder, wanted, stored, moved)
+    if request.cohorts:
+        stored = [each for each in stored if each.cohort.number in request.cohorts]
+    files = _write_tables(connection, folder, request, stored, progress)
     (folder / DICTIONARY).write_text(data_page(), encoding="utf-8")
     files[DICTIONARY] = _file(folder / DICTIONARY, 0)
     rows = connection.execute(select(CohortRow.number, CohortRow.hash)).all()
     hashes = {row.number: row.hash for row in rows}
     manifest = ExportManifest(
-        form=wanted.form.name,
+        form=request.form.name,
         made_at=made_at,
         code_version=version,
         schema=schema_version(connection) or "",
-        whole=not wanted.cohorts,
-        prompts=wanted.prompts,
-        state_hash="" if wanted.cohorts else state_hash(connection),
+        whole=not request.cohorts,
+        prompts=request.prompts,
+        state_hash="" if request.cohorts else state_hash(connection),
         cohorts={str(each.cohort.number): hashes[each.cohort.number] for each in stored},
         files=files,
     )
@@ -132,32 +137,32 @@ def _write_all(
 def _write_tables(
     connection: Connection,
     folder: Path,
-    wanted: ExportRequest,
+    request: ExportRequest,
     stored: Sequence[StoredCohort],
-    moved: Progress,
+    progress: Progress,
 ) -> dict[str, ExportFile]:
     """Every table into a file of its own."""
-    numbers = [each.cohort.number for each in stored] if wanted.cohorts else None
-    whole = sum(count_of(connection, each, numbers) for each in wanted.facts())
+    numbers = [each.cohort.number for each in stored] if request.cohorts else None
+    whole = sum(count_of(connection, each, numbers) for each in request.facts())
     done, files = 0, dict[str, ExportFile]()
 
     def write(sheet: ExportTable, rows: Iterable[Row]) -> int:
-        path = folder / f"{sheet.name}{wanted.form.ending}"
-        files[path.name] = _file(path, wanted.form.write(path, sheet.columns, rows))
+        path = folder / f"{sheet.name}{request.form.ending}"
+        files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
         return files[path.name].rows
 
-    for each in wanted.facts():
-        done += write(each.sheet, _counted(moved, done, whole, rows_of(connection, each, numbers)))
+    for each in request.facts():
+        done += write(each.sheet, _counted(progress, done, whole, rows_of(connection, each, numbers)))
     for computed in COMPUTED:
         write(computed.sheet, computed.rows(connection, stored))
     return files
 
 
-def _counted(moved: Progress, before: int, whole: int, rows: Iterable[Row]) -> Iterator[Row]:
+def _counted(progress: Progress, before: int, whole: int, rows: Iterable[Row]) -> Iterator[Row]:
     """The rows as they come; how many there were is told now and then."""
     for number, row in enumerate(rows, before):
         if not number % STEP:
-            moved(number, whole)
+            progress(number, whole)
         yield row
 
 

@@ -82,10 +82,10 @@ def compare_agents(
     sources: Mapping[str, str] | None = None,
 ) -> Comparisons:
     """All comparisons of these rows; `families` and `sources` as in `lead`."""
-    known = season_forecasts(rows)
-    if not known.agents:
+    season = season_forecasts(rows)
+    if not season.agents:
         return Comparisons()
-    ranked = standings(known, families, seed, sources)
+    ranked = standings(season, families, seed, sources)
     return Comparisons(
         standings=tuple(RankedGain(gain, *ranked.places[gain.agent]) for gain in ranked.gains),
         ties=tuple(group for group in ranked.groups if len(group) > 1),
@@ -93,7 +93,7 @@ def compare_agents(
         leader=ranked.lead.leader,
         events_needed=ranked.lead.events_needed,
         sentence=ranked.lead.sentence,
-        noise=twin_noise(known, families),
+        noise=twin_noise(season, families),
     )
 
 
@@ -104,13 +104,13 @@ def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
 
 def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> Duel:
     """Two agents on the rows that both have; by way of the market where they have none in common."""
-    known = season_forecasts(rows)
+    season = season_forecasts(rows)
     for name in (one, other):
-        if name not in known.agents:
+        if name not in season.agents:
             hint = f"arena agents show {name} says how its turns went"
             raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", hint)
-    duel = direct_duel(known, one, other, seed)
-    return duel if duel.rows else indirect_duel(known, one, other, seed)
+    duel = direct_duel(season, one, other, seed)
+    return duel if duel.rows else indirect_duel(season, one, other, seed)
 
 
 @gc_paused()

@@ -201,8 +201,8 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
     marked = [(a.total - a.bankroll, a.bankroll) for a in accounts if a.total is not None]
     costs = [account.cost for account in accounts]
     percent = returns.score([earned for earned, _ in marked], [given for _, given in marked])
-    known = [cost for cost in costs if cost is not None]
-    spent = sum(known) / ONE if len(known) == len(costs) else None
+    amounts = [cost for cost in costs if cost is not None]
+    spent = sum(amounts) / ONE if len(amounts) == len(costs) else None
     return {
         "pnl": sum(earned for earned, _ in marked) / ONE if marked else None,
         "return_pct": none_for_nan(percent),
@@ -229,8 +229,8 @@ def rank_agents(
 def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
     standing = comparisons.of(row.agent)
     if standing is None:  # the price that nobody plays: it is what skill is measured from, exactly
-        known = row.skill == 0 and any(one.gain.low is not None for one in comparisons.standings)
-        sure: dict[str, Any] = {"skill_low": 0.0, "skill_high": 0.0, "skill_p": 1.0} if known else {}
+        is_judged = row.skill == 0 and any(one.gain.low is not None for one in comparisons.standings)
+        sure: dict[str, Any] = {"skill_low": 0.0, "skill_high": 0.0, "skill_p": 1.0} if is_judged else {}
         return replace(row, **sure, stamps=stamps)
     gain = standing.gain
     return replace(

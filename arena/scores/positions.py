@@ -73,13 +73,13 @@ def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
 
 
 def _agent_positions(agent: str, marked: MarkedCohort, max_age: timedelta) -> Iterator[Position]:
-    seen = {
+    values = {
         (lot.market_id, lot.side): lot
         for lot in lot_values(_agent_holdings(agent, marked), marked.snapshot, max_age)
     }
-    lots = profit_by_lot(marked.ledgers[agent], {key: lot.value for key, lot in seen.items()})
+    lots = profit_by_lot(marked.ledgers[agent], {key: lot.value for key, lot in values.items()})
     for key, lot in lots.items():
-        question, now = marked.questions.get(key[0], key[0]), seen.get(key)
+        question, now = marked.questions.get(key[0], key[0]), values.get(key)
         if now is None:
             yield Position(agent, key[0], question, key[1], lot)
         else:
@@ -220,8 +220,8 @@ class _MarketEnds:
 
     def _mid(self, market: MarketId) -> int:
         """The mid at the newest mark; where there is none, that of the last trade."""
-        known = self.mids.get(market)
-        return next(t.mid for _, t in reversed(self.trades) if t.market == market) if known is None else known
+        mid = self.mids.get(market)
+        return next(t.mid for _, t in reversed(self.trades) if t.market == market) if mid is None else mid
 
     def lots(self, lots: Sequence[Position]) -> tuple[HeldShares, ...]:
         """What is still held."""

@@ -69,8 +69,8 @@ def cohort(rows: ForecastColumns) -> Labels:
 def release(rows: ForecastColumns) -> Labels:
     """How long ago the model had been released by then."""
     names = [*(name for _, name in AGES), "later", "release unknown"]
-    known = np.where(rows.released == UNKNOWN, 0, rows.released)
-    age = np.searchsorted([DAY * days for days, _ in AGES], rows.at - known, side="right")
+    released = np.where(rows.released == UNKNOWN, 0, rows.released)
+    age = np.searchsorted([DAY * days for days, _ in AGES], rows.at - released, side="right")
     return names, np.where(rows.released == UNKNOWN, len(names) - 1, age)
 
 

@@ -66,9 +66,9 @@ def events_for(shape: Shape, noise: float) -> int:
     rng = chances("planted", shape, noise)
     place = world(sizes(shape, MANY, 5, rng), rng)
     found = played(place, _planted(noise)(place, rng))
-    better = sums_of(found, found.said[0])
+    better = sums_of(found, found.by_agent[0])
     rivals = [EventSums(np.zeros_like(better.total), better.count)]
-    rivals += [sums_of(found, said) for said in found.said[1:]]
+    rivals += [sums_of(found, said) for said in found.by_agent[1:]]
     most = 0.0
     for rival in rivals:
         gap = EventSums(better.total - rival.total, better.count)

@@ -49,7 +49,7 @@ def true_gain(shape: Shape, markets: int, middle: float) -> float:
     rng = chances("truth", shape, markets, middle)
     place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
     found = played(place, {"a": seer(place, SHARP, rng)})
-    return sums_of(found, found.said[0]).mean
+    return sums_of(found, found.by_agent[0]).mean
 
 
 def by_rows(values: Floats) -> tuple[float, float]:
@@ -74,7 +74,7 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: floa
         rng = chances("coverage", shape, markets, events, number)
         place = world(sizes(shape, events, markets, rng), rng, middle=middle)
         found = played(place, {"a": seer(place, SHARP, rng)})
-        said = found.said[0]
+        said = found.by_agent[0]
         sums = sums_of(found, said)
         span = intervals(signed_sums(found.events, [sums], number), [True])[0]
         held["wild"] += span.low <= truth <= span.high
@@ -97,7 +97,7 @@ def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
         place = world(sizes(shape, events, 5, rng), rng)
         found = played(place, {name: seer(place, SHARP, rng) for name in "ab"})
         won["wild"] += duel(found, "a", "b", number).winner() is not None
-        low, high = by_rows(found.said[1].error - found.said[0].error)
+        low, high = by_rows(found.by_agent[1].error - found.by_agent[0].error)
         won["i.i.d. rows"] += not low <= 0 <= high
     shares = {name: count / seasons for name, count in won.items()}
     return Share(

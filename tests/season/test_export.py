@@ -243,7 +243,7 @@ def test_a_season_that_plays_on_a_server_is_exported_as_it_was(
                 record.write(end_cohort, record.cohorts()[0].id, NOW)
                 played.append(True)
 
-        during = exported(there, tmp_path / "during", moved=meanwhile)
+        during = exported(there, tmp_path / "during", progress=meanwhile)
     assert played
     assert contents(tmp_path / "during") == contents(tmp_path / "before")
     assert during == before

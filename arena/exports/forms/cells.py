@@ -105,9 +105,9 @@ HINT = "get the export again from where it came from; nothing was changed here"
 
 def bad_row(file: str, row: int, column: str, value: object, why: str) -> ArenaError:
     """A value that can't be what it says it is. Rows are counted from 1, without the heading."""
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
-    return ArenaError("bad_export", f"{file}, row {row}, {column}: {shown} {why}", HINT)
+    text = repr(value)
+    text = text if len(text) <= 60 else f"{text[:60]}…"
+    return ArenaError("bad_export", f"{file}, row {row}, {column}: {text} {why}", HINT)
 
 
 def bad_file(file: str, why: str) -> ArenaError:

@@ -52,10 +52,10 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
     """A cohort's calibrations, as of now; the same seed gives the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
-    shown, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
+    forecasts, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
     placed = [rows_of_agent(bets, name) for name in names]
     return CohortCalibrations(
-        stated=agent_calibrations(shown, names, seed),
+        stated=agent_calibrations(forecasts, names, seed),
         anchored=tuple(
             _forecaster_calibration(name, rows.anchored, rows.outcome, rows.market, [seed, 2, place])
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
@@ -64,26 +64,26 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
             _forecaster_calibration(name, rows.implied, rows.outcome, rows.market, [seed, 3, place])
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
         ),
-        market=price_calibration(shown, seed),
+        market=price_calibration(forecasts, seed),
     )
 
 
 def agent_calibrations(
-    shown: ForecastColumns, names: Sequence[str], seed: int = 0
+    forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
     """These agents' calibrations as they stated their probabilities."""
-    counted = [evidence_rows(rows_of_agent(shown, name)) for name in names]
+    counted = [evidence_rows(rows_of_agent(forecasts, name)) for name in names]
     return tuple(
         _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))
     )
 
 
-def price_calibration(shown: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
+def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
     """The price of every market shown, once a round whoever saw it."""
-    rounds = shown.cohort * (shown.round.max(initial=0) + 1) + shown.round
-    _, first = np.unique(rounds * len(shown.markets) + shown.market, return_index=True)
-    once = take_rows(shown, first)
+    rounds = forecasts.cohort * (forecasts.round.max(initial=0) + 1) + forecasts.round
+    _, first = np.unique(rounds * len(forecasts.markets) + forecasts.market, return_index=True)
+    once = take_rows(forecasts, first)
     return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
 
 

@@ -133,5 +133,5 @@ def event_changes(old: EventSums, new: EventSums, mean: float) -> Floats:
     ...         EventSums(np.array([0.2, 0.6]), np.array([1.0, 1.0])), 0.2).round(9).tolist()
     [0.0, 0.2]
     """
-    moved: Floats = (new.total - old.total - mean * (new.count - old.count)) / new.count.sum()
-    return moved
+    change: Floats = (new.total - old.total - mean * (new.count - old.count)) / new.count.sum()
+    return change

@@ -57,8 +57,8 @@ def total(values: Floats) -> float:
     >>> total(np.array([1e16, 1.0, -1e16] * 1000))
     1000.0
     """
-    found = _in_limbs(values) if values.size > FEW else None
-    return math.fsum(values.tolist()) if found is None else found
+    exact = _in_limbs(values) if values.size > FEW else None
+    return math.fsum(values.tolist()) if exact is None else exact
 
 
 def _in_limbs(values: Floats) -> float | None:

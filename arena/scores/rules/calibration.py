@@ -84,7 +84,7 @@ def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
     >>> score([0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0])
     0.0
     """
-    found = bins(forecast, outcome)
-    total = sum(b.count for b in found)
-    gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in found)
+    occupied = bins(forecast, outcome)
+    total = sum(b.count for b in occupied)
+    gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in occupied)
     return gaps / total if total else math.nan

@@ -20,7 +20,7 @@ Line = dict[str, Any]
 
 def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> ExportManifest:
     """An export of a record."""
-    how = {name: more.pop(name) for name in ("force", "moved") if name in more}
+    how = {name: more.pop(name) for name in ("force", "progress") if name in more}
     with open_read_only(str(database)) as engine:
         return export(engine, place, ExportRequest(FORMS[form], **more), MADE_AT, "1.0", **how)
 

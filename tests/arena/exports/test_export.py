@@ -212,7 +212,7 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
                 record.write(prune_quotes, NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 
-        during = exported(tmp_path / "record.db", tmp_path / "during", form, moved=meanwhile)
+        during = exported(tmp_path / "record.db", tmp_path / "during", form, progress=meanwhile)
         assert played
         assert during.text() == before.text()
         assert contents(tmp_path / "during") == contents(tmp_path / "before")

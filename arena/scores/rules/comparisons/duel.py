@@ -67,8 +67,8 @@ def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """One duel, with the interval of its gap."""
     rows, sums = _common(season, season.of(a), season.of(b))
     drawn = wild_bootstrap.signed_sums(season.events, [sums], seed)
-    found = _duel(a, b, rows, sums, float(wild_bootstrap.p_values(drawn)[0]))
-    return _spanned([found], drawn)[0]
+    plain = _duel(a, b, rows, sums, float(wild_bootstrap.p_values(drawn)[0]))
+    return _spanned([plain], drawn)[0]
 
 
 def duels(
@@ -80,9 +80,9 @@ def duels(
     """
     pairs = list(combinations(season.agents if agents is None else agents, 2))
     parts = wild_bootstrap.blocks(pairs, len(season.events))
-    found = [one for part in parts for one in _duels(season, part, seed, spans)]
-    held = holm_adjusted([np.nan if one.p is None else one.p for one in found])
-    return [replace(one, adjusted=none_for_nan(float(p))) for one, p in zip(found, held, strict=True)]
+    compared = [one for part in parts for one in _duels(season, part, seed, spans)]
+    adjusted = holm_adjusted([np.nan if one.p is None else one.p for one in compared])
+    return [replace(one, adjusted=none_for_nan(float(p))) for one, p in zip(compared, adjusted, strict=True)]
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
@@ -94,14 +94,14 @@ def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int,
     common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
     drawn = wild_bootstrap.signed_sums(season.events, [x for _, x in common], seed, shifts=spans)
     ps = wild_bootstrap.p_values(drawn)
-    found = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
-    return _spanned(found, drawn) if spans else found
+    plain = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+    return _spanned(plain, drawn) if spans else plain
 
 
-def _spanned(found: Sequence[Duel], drawn: wild_bootstrap.SignedSums) -> list[Duel]:
+def _spanned(plain: Sequence[Duel], drawn: wild_bootstrap.SignedSums) -> list[Duel]:
     """Those of which something can be inferred, with the intervals of their gaps."""
-    spans = interval.intervals(drawn, [one.reason is None for one in found])
-    both = zip(found, spans, strict=True)
+    spans = interval.intervals(drawn, [one.reason is None for one in plain])
+    both = zip(plain, spans, strict=True)
     return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
 
 

@@ -48,9 +48,9 @@ class Gain:
         return self.skill == 0 and not self.error
 
 
-def sums_of(season: SeasonForecasts, said: AgentForecasts) -> EventSums:
+def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
     """An agent's differences from the market by event."""
-    return sum_by_event(said.reference - said.error, said.market, season.event_of, len(season.events))
+    return sum_by_event(own.reference - own.error, own.market, season.event_of, len(season.events))
 
 
 def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
@@ -60,13 +60,12 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
 
 
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
-    said = [season.of(agent) for agent in agents]
-    sums = [sums_of(season, rows) for rows in said]
+    forecasts = [season.of(agent) for agent in agents]
+    sums = [sums_of(season, rows) for rows in forecasts]
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
-    told = [reason_of(effective_events(x.count)) is None for x in sums]
-    parts = zip(
-        agents, said, sums, wild_bootstrap.p_values(drawn), interval.intervals(drawn, told), strict=True
-    )
+    judged = [reason_of(effective_events(x.count)) is None for x in sums]
+    p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
+    parts = zip(agents, forecasts, sums, p_values, spans, strict=True)
     return [_gain(agent, rows.cell.size, x, float(p), span) for agent, rows, x, p, span in parts]
 
 
@@ -84,7 +83,7 @@ def reason_of(count: float, enough: float = ENOUGH_EVENTS) -> str | None:
 def _gain(agent: str, rows: int, sums: EventSums, p: float, span: interval.Interval) -> Gain:
     count = effective_events(sums.count)
     reason = reason_of(count)
-    told = reason is None
+    judged = reason is None
     return Gain(
         agent=agent,
         rows=rows,
@@ -93,8 +92,8 @@ def _gain(agent: str, rows: int, sums: EventSums, p: float, span: interval.Inter
         effective=count,
         skill=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
-        low=span.low if told else None,
-        high=span.high if told else None,
-        p=p if told else None,
+        low=span.low if judged else None,
+        high=span.high if judged else None,
+        p=p if judged else None,
         reason=reason,
     )

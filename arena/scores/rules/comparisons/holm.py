@@ -22,7 +22,7 @@ def holm_adjusted(p_values: ArrayLike) -> Floats:
     """
     p = np.atleast_1d(np.asarray(p_values, dtype=np.float64))
     order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
-    held = np.full(p.shape, np.nan)
+    adjusted = np.full(p.shape, np.nan)
     weights = np.arange(order.size, 0, -1)
-    held[order] = np.minimum(np.maximum.accumulate(weights * p[order]), 1.0)
-    return held
+    adjusted[order] = np.minimum(np.maximum.accumulate(weights * p[order]), 1.0)
+    return adjusted

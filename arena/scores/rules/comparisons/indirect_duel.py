@@ -32,11 +32,11 @@ _COLUMNS = 4
 
 def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """One comparison by way of the market, with the interval of its gap."""
-    found = indirect_duels(season, [(a, b)], seed)[0]
-    if found.reason is not None:
-        return found
+    duel = indirect_duels(season, [(a, b)], seed)[0]
+    if duel.reason is not None:
+        return duel
     low, high = _interval(season, sums_of(season, season.of(a)), sums_of(season, season.of(b)), seed)
-    return replace(found, low=low, high=high)
+    return replace(duel, low=low, high=high)
 
 
 def indirect_duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int = 0) -> list[Duel]:
@@ -51,8 +51,8 @@ def _some(
     season: SeasonForecasts, pairs: Sequence[tuple[str, str]], sums: Mapping[str, EventSums], seed: int
 ) -> Iterator[Duel]:
     both = [(sums[a], sums[b]) for a, b in pairs]
-    found = wild_bootstrap.signed_columns(season.events, np.hstack([_terms(*two, 0.0) for two in both]), seed)
-    columns = np.split(found, len(pairs), axis=1)
+    drawn = wild_bootstrap.signed_columns(season.events, np.hstack([_terms(*two, 0.0) for two in both]), seed)
+    columns = np.split(drawn, len(pairs), axis=1)
     return (_duel(pair, *two, mine) for pair, two, mine in zip(pairs, both, columns, strict=True))
 
 
@@ -88,8 +88,8 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
     one, two, by_x, by_y = turned.T
     spread = (mine - yours) @ (mine - yours) + one**2 * (x @ x) + two**2 * (y @ y)
     spread = spread - 2 * one * two * (x @ y) - 2 * one * by_x + 2 * two * by_y
-    seen = (a.mean - b.mean - gap) ** 2
-    beyond = (one - two) ** 2 * _spread(a, b) >= wild_bootstrap.DUST * seen * np.maximum(spread, 0)
+    observed = (a.mean - b.mean - gap) ** 2
+    beyond = (one - two) ** 2 * _spread(a, b) >= wild_bootstrap.DUST * observed * np.maximum(spread, 0)
     return float((1 + np.count_nonzero(beyond)) / (1 + one.size))
 
 
@@ -117,19 +117,19 @@ def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) ->
     """Every gap that is not refused. Turned sums are straight lines in the gap: two of them say all."""
     at = [wild_bootstrap.signed_columns(season.events, _terms(a, b, gap), seed) for gap in (0.0, 1.0)]
 
-    def held(gap: float) -> bool:
+    def accepted(gap: float) -> bool:
         return _p(a, b, gap, at[0] + gap * (at[1] - at[0])) > wild_bootstrap.LEVEL
 
     middle, step = a.mean - b.mean, 4 * sqrt(_spread(a, b))
-    return _end(held, middle, -step), _end(held, middle, step)
+    return _end(accepted, middle, -step), _end(accepted, middle, step)
 
 
-def _end(held: Callable[[float], bool], middle: float, step: float) -> float:
+def _end(accepted: Callable[[float], bool], middle: float, step: float) -> float:
     """The last gap on one side that is held."""
-    while held(middle + step) and abs(middle + step) < 2:
+    while accepted(middle + step) and abs(middle + step) < 2:
         step *= 2
     inside, outside = middle, middle + step
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
-        inside, outside = (between, outside) if held(between) else (inside, between)
+        inside, outside = (between, outside) if accepted(between) else (inside, between)
     return min(max(inside, -1.0), 1.0)

@@ -30,27 +30,27 @@ class Interval:
     high: float
 
 
-def intervals(given: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
+def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
     """The 95% interval of each mean that is wanted; NaN of the others, and without a market."""
     low, high = np.full((2, len(wanted)), nan)
     which = np.array(wanted, dtype=np.bool_)
     if which.any():
-        part = select_columns(given, which)
+        part = select_columns(signed, which)
         with np.errstate(invalid="ignore"):
             low[which], high[which] = _end(part, -1.0), _end(part, 1.0)
     return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def _end(given: SignedSums, side: float) -> Floats:
+def _end(signed: SignedSums, side: float) -> Floats:
     """The last value on one side of the mean that is held."""
-    middle = given.plain.s / given.plain.n
-    step = side * 4 * np.sqrt(given.plain.v) / given.plain.n
+    middle = signed.plain.s / signed.plain.n
+    step = side * 4 * np.sqrt(signed.plain.v) / signed.plain.n
     inside, outside = middle, middle + step
-    while (wide := (p_at(outside, given) > LEVEL) & (np.abs(outside) < 2) & (step != 0)).any():
+    while (wide := (p_at(outside, signed) > LEVEL) & (np.abs(outside) < 2) & (step != 0)).any():
         step = np.where(wide, 2 * step, step)
         outside = middle + step
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
-        held = p_at(between, given) > LEVEL
-        inside, outside = np.where(held, between, inside), np.where(held, outside, between)
+        accepted = p_at(between, signed) > LEVEL
+        inside, outside = np.where(accepted, between, inside), np.where(accepted, outside, between)
     return np.clip(inside, -1.0, 1.0)

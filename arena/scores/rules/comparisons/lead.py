@@ -38,8 +38,8 @@ def list_names(of: Sequence[str]) -> str:
     >>> list_names(["ann", "bob"]), list_names(["ann", "bob", "cho", "dan", "eve"])
     ('ann and bob', 'ann, bob, cho and 2 others')
     """
-    shown = list(of if len(of) <= _NAMED + 1 else of[:_NAMED])
-    parts = shown if len(shown) == len(of) else [*shown, f"{len(of) - len(shown)} others"]
+    names = list(of if len(of) <= _NAMED + 1 else of[:_NAMED])
+    parts = names if len(names) == len(of) else [*names, f"{len(of) - len(names)} others"]
     return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]])
 
 
@@ -100,14 +100,14 @@ class _Contenders:
 
     def alike(self, agent: str, other: str) -> bool:
         """Whether two are twins, or say the same."""
-        known = self.duels.get((agent, other))
+        duel = self.duels.get((agent, other))
         twins = any({agent, other} <= family for family in self.families)
-        return twins or (known is not None and known.same)
+        return twins or (duel is not None and duel.same)
 
     def beats(self, agent: str, other: str) -> bool:
         """Whether it is ahead by more than chance, whatever else is compared."""
-        known = self.duels.get((agent, other))
-        return known is not None and known.p is not None and known.p <= LEVEL and self.gap(agent, other) > 0
+        duel = self.duels.get((agent, other))
+        return duel is not None and duel.p is not None and duel.p <= LEVEL and self.gap(agent, other) > 0
 
     def gap(self, agent: str, other: str) -> float:
         """By how much it is closer than another one, as far as anyone knows."""
@@ -131,14 +131,16 @@ def lead(
 
     `sources` has, for agents that are told another's forecasts, whose.
     """
-    known = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
-    copied = {pair for pair in (sources or {}).items() if pair in known and known[pair].same}
+    by_pair = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
+    copied = {pair for pair in (sources or {}).items() if pair in by_pair and by_pair[pair].same}
     copies = {agent for agent, _ in copied}
     players = [gain for gain in order(gains) if not gain.is_market and gain.agent not in copies]
     judged = [gain for gain in players if gain.reason is None]
     if not judged:
         return _too_early(players)
-    field = _Contenders({g.agent: g for g in judged}, known, tuple(frozenset(family) for family in families))
+    field = _Contenders(
+        {g.agent: g for g in judged}, by_pair, tuple(frozenset(family) for family in families)
+    )
     for gain in judged:
         if beats_market(gain) and not field.open(gain.agent):
             return _leads(gain, field, len(players) - len(judged))
@@ -166,18 +168,18 @@ def _too_early(players: Sequence[Gain]) -> LeadStatement:
     if ahead is None:
         return LeadStatement("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
     most = max(gain.effective for gain in players)
-    said = f"Too early to rank: {most:.1f} effective events at most; {ENOUGH_EVENTS:.0f} are needed."
-    return LeadStatement("few", None, ahead.agent, (), None, said)
+    sentence = f"Too early to rank: {most:.1f} effective events at most; {ENOUGH_EVENTS:.0f} are needed."
+    return LeadStatement("few", None, ahead.agent, (), None, sentence)
 
 
 def _leads(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
     name, rivals = gain.agent, field.rivals(gain.agent)
     alike = [other for other in field.gains if other != name and field.alike(name, other)]
     verbs, whose = ("lead and beat", "their") if alike else ("leads and beats", "its")
-    said = f"{list_names([name, *alike])} {verbs} the market by {gain_text(gain)}"
+    sentence = f"{list_names([name, *alike])} {verbs} the market by {gain_text(gain)}"
     them = "the other agent" if len(rivals) == 1 else f"each of the {len(rivals)} other agents"
-    said += f"; {whose} lead over {them} is significant." if rivals else "."
-    return LeadStatement("leads", name, name, (), None, said + unjudged_text(unjudged))
+    sentence += f"; {whose} lead over {them} is significant." if rivals else "."
+    return LeadStatement("leads", name, name, (), None, sentence + unjudged_text(unjudged))
 
 
 def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
@@ -185,18 +187,18 @@ def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
     name, sure, rivals = gain.agent, beats_market(gain), field.open(gain.agent)
     unbeaten = (*(() if sure else ("the market",)), *rivals)
     if gain.skill is None or gain.skill <= 0:
-        said = f"No agent beats the market: {name} is closest, at {gain_text(gain)}."
-        return LeadStatement("behind", None, name, unbeaten, None, said + unjudged_text(unjudged))
+        sentence = f"No agent beats the market: {name} is closest, at {gain_text(gain)}."
+        return LeadStatement("behind", None, name, unbeaten, None, sentence + unjudged_text(unjudged))
     needed = _needed(gain, field)
-    said = f"{name} {'leads and beats' if sure else 'is ahead of'} the market by {gain_text(gain)}"
+    sentence = f"{name} {'leads and beats' if sure else 'is ahead of'} the market by {gain_text(gain)}"
     ahead = all(field.gap(name, other) > 0 for other in rivals)
     over = f"its {'lead over' if ahead else 'gap to'} {list_names(rivals)}" if rivals else ""
     if sure:
-        said += f"; {over} is within chance."
+        sentence += f"; {over} is within chance."
     else:
-        said += f", which is within chance{f', as is {over}' if over else ''}."
-    said += "" if needed is None else f" About {rounded_up(needed)} more events would tell."
-    return LeadStatement("open", None, name, unbeaten, needed, said + unjudged_text(unjudged))
+        sentence += f", which is within chance{f', as is {over}' if over else ''}."
+    sentence += "" if needed is None else f" About {rounded_up(needed)} more events would tell."
+    return LeadStatement("open", None, name, unbeaten, needed, sentence + unjudged_text(unjudged))
 
 
 def _needed(gain: Gain, field: _Contenders) -> int | None:
@@ -208,9 +210,9 @@ def _needed(gain: Gain, field: _Contenders) -> int | None:
             return None
         gaps.append((field.gap(gain.agent, other), one.error, one.effective, one.events))
     chance = chance_each(len(field.rivals(gain.agent)) + 1)
-    found = [
+    counts = [
         None if not gap or gap < 0 or error is None else still_needed(gap, error, effective, events, chance)
         for gap, error, effective, events in gaps
     ]
-    numbers = [number for number in found if number is not None]
-    return max(numbers, default=None) if len(numbers) == len(found) else None
+    numbers = [number for number in counts if number is not None]
+    return max(numbers, default=None) if len(numbers) == len(counts) else None

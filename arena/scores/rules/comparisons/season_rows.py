@@ -39,13 +39,13 @@ class SeasonForecasts:
     events: tuple[str, ...]
     event_of: Ints
     cells: int
-    said: tuple[AgentForecasts, ...]
+    by_agent: tuple[AgentForecasts, ...]
 
     def of(self, agent: str) -> AgentForecasts:
         """The rows of one agent."""
         if agent not in self.agents:
             raise ValueError(f"no agent {agent!r}; there are {', '.join(self.agents)}")
-        return self.said[self.agents.index(agent)]
+        return self.by_agent[self.agents.index(agent)]
 
 
 def check_season(
@@ -64,18 +64,19 @@ def check_season(
 
     `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
     """
-    kept = np.flatnonzero(is_scored(outcome))
-    f, r = check_probabilities(forecast)[kept], check_probabilities(reference)[kept]
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[kept]
-    who, about = _places("agent", agent, len(agents))[kept], _places("event", event, len(events))[kept]
-    when, what = _places("instant", instant)[kept], _places("market", market)[kept]
+    scored = np.flatnonzero(is_scored(outcome))
+    f, r = check_probabilities(forecast)[scored], check_probabilities(reference)[scored]
+    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
+    who, about = _places("agent", agent, len(agents))[scored], _places("event", event, len(events))[scored]
+    when, what = _places("instant", instant)[scored], _places("market", market)[scored]
     names, cell = np.unique(what * (when.max(initial=0) + 1) + when, return_inverse=True)
     order = np.lexsort((cell, who))
-    _refuse_twice(agents, who[order], cell[order], kept[order])
+    _refuse_twice(agents, who[order], cell[order], scored[order])
     edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
     parts = [order[low:high] for low, high in pairwise(edges)]
-    said = tuple(AgentForecasts(cell[p], what[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts)
-    return SeasonForecasts(tuple(agents), tuple(events), _events_of(what, about, kept), names.size, said)
+    by_agent = tuple(AgentForecasts(cell[p], what[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts)
+    event_of = _events_of(what, about, scored)
+    return SeasonForecasts(tuple(agents), tuple(events), event_of, names.size, by_agent)
 
 
 def _places(name: str, column: ArrayLike, names: int | None = None) -> Ints:
@@ -100,11 +101,11 @@ def _refuse_twice(agents: Sequence[str], who: Ints, cell: Ints, row: Ints) -> No
 
 def _events_of(market: Ints, event: Ints, row: Ints) -> Ints:
     """Each market's event; 0 for numbers that are no market."""
-    known = np.zeros(market.max(initial=-1) + 1, dtype=np.int64)
-    known[market] = event
-    torn = np.flatnonzero(known[market] != event)
+    event_of = np.zeros(market.max(initial=-1) + 1, dtype=np.int64)
+    event_of[market] = event
+    torn = np.flatnonzero(event_of[market] != event)
     if torn.size:
         raise ValueError(
             f"row {row[torn[0]]}: column event: this market belongs to another event in another row"
         )
-    return known
+    return event_of

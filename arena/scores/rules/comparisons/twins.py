@@ -32,11 +32,11 @@ def typical_noise(gaps: Iterable[float | None]) -> TwinNoise | None:
     >>> typical_noise([0.003, -0.004, None])
     TwinNoise(pairs=2, typical=0.0035355339059327377, widest=0.004)
     """
-    found = [gap for gap in gaps if gap is not None]
-    if not found:
+    sizes = [gap for gap in gaps if gap is not None]
+    if not sizes:
         return None
-    typical = sqrt(fsum(gap * gap for gap in found) / len(found))
-    return TwinNoise(len(found), typical, max(abs(gap) for gap in found))
+    typical = sqrt(fsum(gap * gap for gap in sizes) / len(sizes))
+    return TwinNoise(len(sizes), typical, max(abs(gap) for gap in sizes))
 
 
 def twin_noise(season: SeasonForecasts, families: Iterable[Iterable[str]]) -> TwinNoise | None:
@@ -44,6 +44,6 @@ def twin_noise(season: SeasonForecasts, families: Iterable[Iterable[str]]) -> Tw
 
     Who has given no answer is in no pair.
     """
-    known = ([name for name in family if name in season.agents] for family in families)
-    pairs = [pair for family in known for pair in combinations(family, 2)]
+    present = ([name for name in family if name in season.agents] for family in families)
+    pairs = [pair for family in present for pair in combinations(family, 2)]
     return typical_noise(gap_between(season, a, b) for a, b in pairs)

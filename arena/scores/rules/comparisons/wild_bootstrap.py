@@ -112,11 +112,11 @@ def signs(events: Sequence[str], seed: int, draws: int = DRAWS) -> Floats:
 
 def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
     """Σ over events of ±column, for every draw: draws by columns."""
-    found = np.zeros((DRAWS, columns.shape[1]))
+    totals = np.zeros((DRAWS, columns.shape[1]))
     for start in range(0, len(events), AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        found += signs(events[part], seed).T @ columns[part]
-    return found
+        totals += signs(events[part], seed).T @ columns[part]
+    return totals
 
 
 def spread(sums: EventSums) -> float:
@@ -142,16 +142,16 @@ def signed_sums(
 ) -> SignedSums:
     """All sums for some columns; those of the counts may be left out where the null is 0."""
     s, n = (np.stack([getattr(x, name) for x in sums], axis=1) for name in ("total", "count"))
-    known = n.sum(axis=1) > 0
-    s, n, names = s[known], n[known], list(compress(events, known.tolist()))
+    has_markets = n.sum(axis=1) > 0
+    s, n, names = s[has_markets], n[has_markets], list(compress(events, has_markets.tolist()))
     columns = [s, s * n, n, n * n] if shifts else [s, s * n]
-    found = np.split(signed_columns(names, np.hstack(columns), seed), len(columns), axis=1)
+    parts = np.split(signed_columns(names, np.hstack(columns), seed), len(columns), axis=1)
     none = np.zeros((1, len(sums)))
     return SignedSums(
-        total=found[0],
-        cross=found[1],
-        counts=found[2] if shifts else none,
-        squares=found[3] if shifts else none,
+        total=parts[0],
+        cross=parts[1],
+        counts=parts[2] if shifts else none,
+        squares=parts[3] if shifts else none,
         plain=UnsignedSums(
             s=s.sum(axis=0),
             n=n.sum(axis=0),
@@ -164,42 +164,42 @@ def signed_sums(
     )
 
 
-def select_columns(given: SignedSums, which: Flags) -> SignedSums:
+def select_columns(signed: SignedSums, which: Flags) -> SignedSums:
     """Some of the columns."""
-    plain = UnsignedSums(*(getattr(given.plain, field.name)[which] for field in fields(UnsignedSums)))
+    plain = UnsignedSums(*(getattr(signed.plain, field.name)[which] for field in fields(UnsignedSums)))
     return SignedSums(
-        total=given.total[:, which],
-        cross=given.cross[:, which],
-        counts=given.counts[:, which],
-        squares=given.squares[:, which],
+        total=signed.total[:, which],
+        cross=signed.cross[:, which],
+        counts=signed.counts[:, which],
+        squares=signed.squares[:, which],
         plain=plain,
     )
 
 
-def p_at(null: Floats, given: SignedSums) -> Floats:
+def p_at(null: Floats, signed: SignedSums) -> Floats:
     """p of each column under the null that its mean is this, by the draws alone; NaN without a market."""
-    reached, seen = _squares(null, given)
-    found: Floats = (1.0 + np.count_nonzero(reached >= DUST * seen, axis=0)) / (1.0 + DRAWS)
-    return np.where(given.plain.n > 0, found, nan)
+    reached, observed = _squares(null, signed)
+    p: Floats = (1.0 + np.count_nonzero(reached >= DUST * observed, axis=0)) / (1.0 + DRAWS)
+    return np.where(signed.plain.n > 0, p, nan)
 
 
-def p_values(given: SignedSums) -> Floats:
+def p_values(signed: SignedSums) -> Floats:
     """p of each mean under the null that it is 0; NaN without a market."""
-    zero, x = np.zeros(given.plain.n.size), given.plain
-    found, (reached, seen) = p_at(zero, given), _squares(zero, given)
-    for k in np.flatnonzero(found * (1 + DRAWS) <= BEYOND):
+    zero, x = np.zeros(signed.plain.n.size), signed.plain
+    p, (reached, observed) = p_at(zero, signed), _squares(zero, signed)
+    for k in np.flatnonzero(p * (1 + DRAWS) <= BEYOND):
         wide = float(x.v[k] * x.events[k] / (x.events[k] - 1)) if x.events[k] > 1 else 0.0
         t = abs(float(x.s[k])) / sqrt(wide) if wide > 0 else inf
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = reached[:, k] / seen[:, k]
-        found[k] = tail(t, shares, float(x.n[k] ** 2 / x.nn[k]) - 1, int(x.events[k]))
-    return found
+            shares = reached[:, k] / observed[:, k]
+        p[k] = tail(t, shares, float(x.n[k] ** 2 / x.nn[k]) - 1, int(x.events[k]))
+    return p
 
 
-def _squares(null: Floats, given: SignedSums) -> tuple[Floats, Floats]:
+def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
     """t*² and t² of each draw, both times V·V*: nothing is divided by a V of 0."""
-    x = given.plain
-    total, cross = given.total - null * given.counts, given.cross - null * given.squares
+    x = signed.plain
+    total, cross = signed.total - null * signed.counts, signed.cross - null * signed.squares
     with np.errstate(invalid="ignore"):
         mean = total / x.n
         v = x.ss - 2 * null * x.sn + null * null * x.nn - 2 * mean * cross + mean * mean * x.nn

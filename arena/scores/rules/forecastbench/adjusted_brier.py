@@ -46,17 +46,17 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
     shares = (sample / sample.sum(axis=1, keepdims=True)).T
     diagonal = counts @ sample
     scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-    found, rest = np.zeros_like(right), right.copy()
+    effects, rest = np.zeros_like(right), right.copy()
     step = scale * rest
     size = (rest * step).sum(axis=1)
     small = np.maximum(CLOSE**2 * size, NOISE**2 * diagonal.sum(axis=1))
     for _ in range(4 * sample.shape[1] + 50):
         going = size > small
         if not going.any():
-            return found
+            return effects
         pushed = diagonal * step - (counts * (step @ shares)) @ sample
         length = _quotient(size, (step * pushed).sum(axis=1), going)
-        found += length * step
+        effects += length * step
         rest -= length * pushed
         scaled = scale * rest
         before, size = size, np.where(going, (rest * scaled).sum(axis=1), 0.0)
@@ -104,7 +104,7 @@ class DifficultyTable:
     sample: Floats
     order: Ints
     starts: Ints
-    given: bool
+    fixed: bool
     whole: Flags
     parted: Ints
     part: Floats
@@ -118,7 +118,7 @@ def two_way(panel: Panel) -> DifficultyTable:
         name = panel.questions[lonely[0]]
         raise ValueError(f"question {name!r}: nobody of the difficulty sample answered it")
     level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
-    ready = _difficulty_table(panel, level, given=False)
+    ready = _difficulty_table(panel, level, fixed=False)
     if level.size and not connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
         raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
     return ready
@@ -130,10 +130,10 @@ def market_brier(panel: Panel, crowd: str) -> DifficultyTable:
     absent = np.flatnonzero(np.isnan(level))
     if absent.size:
         raise ValueError(f"question {panel.questions[absent[0]]!r}: {crowd!r}, the crowd, didn't answer it")
-    return _difficulty_table(panel, level, given=True)
+    return _difficulty_table(panel, level, fixed=True)
 
 
-def _difficulty_table(panel: Panel, level: Floats, *, given: bool) -> DifficultyTable:
+def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> DifficultyTable:
     answered = ~np.isnan(panel.brier)
     half = (0.5 - panel.outcome) ** 2 - level
     above = np.vstack([np.where(answered, panel.brier - level, 0), half])
@@ -148,7 +148,7 @@ def _difficulty_table(panel: Panel, level: Floats, *, given: bool) -> Difficulty
         sample=panel.fits[:, first].T.astype(np.float64),
         order=order,
         starts=np.searchsorted(which.ravel()[order], np.arange(len(first))),
-        given=given,
+        fixed=fixed,
         whole=(panel.fits == answered).all(axis=1),
         parted=parted,
         part=np.where(panel.fits[parted], above[parted], 0),
@@ -161,7 +161,7 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
         return np.full((len(weights), len(ready.above) - 1), np.nan)
     counts = np.add.reduceat(weights[:, ready.order], ready.starts, axis=1)
     total = weights @ ready.above.T
-    if not ready.given:
+    if not ready.fixed:
         right = np.where(ready.whole, total[:, :-1], 0)
         right[:, ready.parted] = weights @ ready.part.T
         effects = solve(counts, right, ready.sample)
@@ -169,7 +169,7 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
         total += (counts * (effects @ shares)) @ ready.answered
     answers = counts @ ready.answered
     mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
-    if not ready.given:
+    if not ready.fixed:
         mean[~connected(counts, ready.sample)] = np.nan
     shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
     return shifted
@@ -177,5 +177,5 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
 
 def score(ready: DifficultyTable) -> Floats:
     """The score of each forecaster, every question once."""
-    found: Floats = scores(ready, np.ones((1, len(ready.order))))[0]
-    return found
+    values: Floats = scores(ready, np.ones((1, len(ready.order))))[0]
+    return values

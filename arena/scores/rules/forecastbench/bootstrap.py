@@ -74,13 +74,13 @@ def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> 
 
 def _families(panel: Panel) -> Ints:
     """The family of each cluster."""
-    found = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
-    found[panel.cluster] = panel.family
-    wrong = np.flatnonzero(found[panel.cluster] != panel.family)
+    family = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
+    family[panel.cluster] = panel.family
+    wrong = np.flatnonzero(family[panel.cluster] != panel.family)
     if wrong.size:
         name = panel.questions[wrong[0]]
         raise ValueError(f"the cluster of question {name!r} is in two families, it can be in one")
-    return found
+    return family
 
 
 def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:

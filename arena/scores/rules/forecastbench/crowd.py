@@ -29,27 +29,29 @@ def crowd(forecasts: ArrayLike, way: str = "median") -> Floats:
     >>> crowd([[0.5], [0.9]], "log_odds").round(6).tolist()
     [0.75]
     """
-    said = np.atleast_2d(np.asarray(forecasts, dtype=np.float64))
-    wrong = np.argwhere((said < 0) | (said > 1))
+    forecasts = np.atleast_2d(np.asarray(forecasts, dtype=np.float64))
+    wrong = np.argwhere((forecasts < 0) | (forecasts > 1))
     if wrong.size:
         row, column = wrong[0].tolist()
-        raise ValueError(f"row {row}, column {column}: {said[row, column]} is not a probability from 0 to 1")
+        raise ValueError(
+            f"row {row}, column {column}: {forecasts[row, column]} is not a probability from 0 to 1"
+        )
     if way not in WAYS:
         raise ValueError(f"way {way!r}: it is one of {', '.join(WAYS)}")
-    pooled = np.full(said.shape[1], np.nan)
-    answered = ~np.isnan(said).all(axis=0)
-    pooled[answered] = _pool(said[:, answered], way)
+    pooled = np.full(forecasts.shape[1], np.nan)
+    answered = ~np.isnan(forecasts).all(axis=0)
+    pooled[answered] = _pool(forecasts[:, answered], way)
     return pooled
 
 
-def _pool(said: Floats, way: str) -> Floats:
-    middle: Floats = np.nanmedian(said, axis=0)
+def _pool(forecasts: Floats, way: str) -> Floats:
+    middle: Floats = np.nanmedian(forecasts, axis=0)
     if way == "median":
         return middle
     if way == "geometric_mean":
         with np.errstate(divide="ignore"):
-            root: Floats = np.exp(np.nanmean(np.log(said), axis=0))
+            root: Floats = np.exp(np.nanmean(np.log(forecasts), axis=0))
         return root
-    inside = np.clip(said, EDGE, 1 - EDGE)
+    inside = np.clip(forecasts, EDGE, 1 - EDGE)
     odds: Floats = np.exp(np.nanmean(np.log(inside) - np.log1p(-inside), axis=0))
     return odds / (1 + odds)

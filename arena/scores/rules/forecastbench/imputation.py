@@ -31,9 +31,9 @@ def impute(forecast: ArrayLike, market: ArrayLike, crowd: ArrayLike, era: str = 
     """
     if era not in ERAS:
         raise ValueError(f"era {era!r}: it is one of {', '.join(ERAS)}")
-    said = np.atleast_1d(np.asarray(forecast, dtype=np.float64))
-    asked = np.isnan(said) & np.asarray(market, dtype=np.bool_) & (era == "paper")
-    filled: Floats = np.where(np.isnan(said), np.where(asked, crowd, NO_INFORMATION), said)
+    values = np.atleast_1d(np.asarray(forecast, dtype=np.float64))
+    from_crowd = np.isnan(values) & np.asarray(market, dtype=np.bool_) & (era == "paper")
+    filled: Floats = np.where(np.isnan(values), np.where(from_crowd, crowd, NO_INFORMATION), values)
     if np.isnan(filled).any():
         raise ValueError(f"row {np.flatnonzero(np.isnan(filled))[0]}, column crowd: none to impute")
     return filled

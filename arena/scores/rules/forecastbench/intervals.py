@@ -25,12 +25,12 @@ def interval(drawn: Floats) -> tuple[Floats, Floats]:
     >>> [ends.tolist() for ends in interval(np.arange(41.0)[:, None])]
     [[1.0], [39.0]]
     """
-    known = ~np.isnan(drawn).all(axis=0)
+    present = ~np.isnan(drawn).all(axis=0)
     low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
-    if known.any():
-        ends = np.sort(drawn[:, known], axis=0)  # NaN last
+    if present.any():
+        ends = np.sort(drawn[:, present], axis=0)  # NaN last
         size = (~np.isnan(ends)).sum(axis=0)
-        low[known], high[known] = _quantile(ends, size, TAIL), _quantile(ends, size, 1 - TAIL)
+        low[present], high[present] = _quantile(ends, size, TAIL), _quantile(ends, size, 1 - TAIL)
     return low, high
 
 
@@ -53,8 +53,8 @@ def at_least(drawn: Floats, reference: int) -> Floats:
     """
     other = drawn[:, [reference]]
     both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
-    wins, seen = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
-    share: Floats = np.divide(wins, seen, out=np.full(drawn.shape[1], np.nan), where=seen > 0)
+    wins, count = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
+    share: Floats = np.divide(wins, count, out=np.full(drawn.shape[1], np.nan), where=count > 0)
     share[reference] = np.nan
     return share
 
@@ -65,9 +65,9 @@ def first(drawn: Floats) -> Floats:
     >>> first(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
     [0.5, 0.5]
     """
-    known = drawn[~np.isnan(drawn).all(axis=1)]
-    best = np.where(np.isnan(known), -np.inf, known).argmax(axis=1)
-    share: Floats = np.bincount(best, minlength=drawn.shape[1]) / max(len(known), 1)
+    rows = drawn[~np.isnan(drawn).all(axis=1)]
+    best = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
+    share: Floats = np.bincount(best, minlength=drawn.shape[1]) / max(len(rows), 1)
     return share
 
 
@@ -77,7 +77,7 @@ def top(drawn: Floats) -> Floats:
     >>> top(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
     [0.5, 0.75]
     """
-    known = drawn[~np.isnan(drawn).all(axis=1)]
-    bar = _quantile(np.sort(known, axis=1).T, (~np.isnan(known)).sum(axis=1), TOP)
-    reached: Floats = (known >= bar[:, None]).sum(axis=0) / max(len(known), 1)
+    rows = drawn[~np.isnan(drawn).all(axis=1)]
+    bar = _quantile(np.sort(rows, axis=1).T, (~np.isnan(rows)).sum(axis=1), TOP)
+    reached: Floats = (rows >= bar[:, None]).sum(axis=0) / max(len(rows), 1)
     return reached

@@ -72,8 +72,8 @@ def panel(
     p, o = check_probabilities(forecast), _fractions(outcome)
     flags = np.asarray(fits, dtype=np.bool_)
     flags = flags if flags.ndim else np.full(p.size, flags)
-    given = [one for one in (stratum, cluster, family) if one is not None]
-    _same_length(p, forecaster, question, o, flags, *given)
+    labels = [one for one in (stratum, cluster, family) if one is not None]
+    _same_length(p, forecaster, question, o, flags, *labels)
     names, who = _numbered(forecaster, forecasters)
     titles, what = _numbered(question)
     if len(names) * len(titles) > MOST_CELLS:
@@ -115,9 +115,9 @@ def _fractions(outcome: ArrayLike) -> Floats:
     return values
 
 
-def _numbered(column: Sequence[str], known: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
+def _numbered(column: Sequence[str], allowed: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
     """The labels, sorted unless they are given, and each row's place among them."""
-    labels = tuple(known) if known is not None else tuple(sorted(set(column)))
+    labels = tuple(allowed) if allowed is not None else tuple(sorted(set(column)))
     places = {label: place for place, label in enumerate(labels)}
     unknown = next((row for row, label in enumerate(column) if label not in places), None)
     if unknown is not None:

@@ -96,13 +96,13 @@ def _half_width(dataset: Floats, market: Floats) -> Floats:
 
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
     """The share of draws under the null in which each one's difference from the best is as large as seen."""
-    seen = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
-    reached = np.zeros(len(seen))
+    observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
+    reached = np.zeros(len(observed))
     centred = [part - part.mean(axis=1, keepdims=True) for part in (dataset, market)]
     rows = max(1, CHUNK_CELLS // max(part.shape[1] for part in centred))
     for start in range(0, draws, rows):
         shifts = [_means(part, chance, min(rows, draws - start)) for part in centred]
-        reached += ((shifts[0] + shifts[1]) / 2 >= seen).sum(axis=0)
+        reached += ((shifts[0] + shifts[1]) / 2 >= observed).sum(axis=0)
     return reached / draws
 
 

@@ -17,9 +17,9 @@ from arena.scores.rules.forecastbench.panel import Panel
 def peer(panel: Panel) -> Floats:
     """The peer score of each forecaster."""
     answered = ~np.isnan(panel.brier)
-    known = np.where(answered, panel.brier, 0)
-    everybody = known.sum(axis=0) / answered.sum(axis=0)
-    return over(np.where(answered, everybody - known, 0).sum(axis=1), answered.sum(axis=1))
+    brier = np.where(answered, panel.brier, 0)
+    everybody = brier.sum(axis=0) / answered.sum(axis=0)
+    return over(np.where(answered, everybody - brier, 0).sum(axis=1), answered.sum(axis=1))
 
 
 def over(total: Floats, count: Floats) -> Floats:

@@ -128,5 +128,5 @@ def row_medians(packed: Floats, count: Counts) -> Floats:
         return np.full(packed.shape[0], np.nan)
     lower, upper = (np.maximum(count - 1, 0) // 2, count // 2 * (count > 0))
     row = np.arange(packed.shape[0])
-    found: Floats = (packed[row, lower] + packed[row, upper]) / 2
-    return found
+    medians: Floats = (packed[row, lower] + packed[row, upper]) / 2
+    return medians

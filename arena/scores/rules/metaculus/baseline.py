@@ -45,8 +45,8 @@ def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact
 
     >>> from arena.scores.rules.metaculus.question_types import binary
     >>> days = binary(["a", "a", "a"], [1, 2, 4], [0.4, 0.7, 0.8], outcome=True)
-    >>> found = score(MetaculusQuestion(0, 5, 5), days)
-    >>> float(found.score.sum().round(2)), float(found.coverage.sum())
+    >>> scores = score(MetaculusQuestion(0, 5, 5), days)
+    >>> float(scores.score.sum().round(2)), float(scores.coverage.sum())
     (26.54, 0.8)
     """
     low, high = scored_spans(question, forecasts, mode)
@@ -56,9 +56,9 @@ def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact
 
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
     """The score at the spot of the forecasts that stood then."""
-    stood = standing_at(question, forecasts, mode)
-    share = stood.astype(np.float64)
-    return ForecastScores(mode, np.where(stood, each(forecasts), 0.0), share, share)
+    standing = standing_at(question, forecasts, mode)
+    share = standing.astype(np.float64)
+    return ForecastScores(mode, np.where(standing, each(forecasts), 0.0), share, share)
 
 
 def each(forecasts: Forecasts) -> Floats:

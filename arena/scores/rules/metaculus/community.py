@@ -48,8 +48,8 @@ def median(forecasts: Forecasts) -> Steps:
     """The ln of the plain median of the base, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)
     times = instants(base)
-    found = [row_medians(*sorted_standing(base.chance, piece.stands)) for piece in pieces(base, times)]
-    return _steps(times, found)
+    medians = [row_medians(*sorted_standing(base.chance, piece.stands)) for piece in pieces(base, times)]
+    return _steps(times, medians)
 
 
 def recency_weighted(forecasts: Forecasts) -> Steps:
@@ -57,12 +57,12 @@ def recency_weighted(forecasts: Forecasts) -> Steps:
     base = rows_of(forecasts, forecasts.base)
     base = rows_of(base, np.lexsort((base.forecaster, base.start)))
     times = instants(base)
-    found = []
+    medians = []
     for piece in pieces(base, times):
         count = piece.stands.sum(axis=1, keepdims=True)
         weights = recency_weights(count, np.cumsum(piece.stands, axis=1)) * piece.stands
-        found.append(_pooled(base, weights))
-    return _steps(times, found)
+        medians.append(_pooled(base, weights))
+    return _steps(times, medians)
 
 
 def _pooled(base: Forecasts, weights: Floats) -> Floats:
@@ -94,9 +94,9 @@ def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
     count = (~np.isnan(medians)).sum(axis=1)
     total = np.nansum(above, axis=1)
     scale = np.divide(1 - count * LOWEST, total, out=np.full(total.size, np.nan), where=total > 0)
-    found = above * scale[:, None] + LOWEST
-    value: Floats = found[:, happened]
-    return np.where(np.isnan(value), found[:, -1], value)
+    scaled = above * scale[:, None] + LOWEST
+    value: Floats = scaled[:, happened]
+    return np.where(np.isnan(value), scaled[:, -1], value)
 
 
 def _of_option(column: Floats, weights: Floats) -> Floats:
@@ -106,8 +106,8 @@ def _of_option(column: Floats, weights: Floats) -> Floats:
     return _weighted_median(column[had], weights[:, had])
 
 
-def _steps(times: Floats, found: list[Floats]) -> Steps:
+def _steps(times: Floats, chunks: list[Floats]) -> Steps:
     """As steps; where nobody stands they weigh nothing."""
-    values = np.concatenate(found) if found else np.zeros(0)
-    known = ~np.isnan(values)
-    return Steps(times, np.log(np.where(known, values, 1.0)), known.astype(np.float64))
+    values = np.concatenate(chunks) if chunks else np.zeros(0)
+    present = ~np.isnan(values)
+    return Steps(times, np.log(np.where(present, values, 1.0)), present.astype(np.float64))

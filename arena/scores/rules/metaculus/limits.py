@@ -35,8 +35,8 @@ def with_floor(cdf: ArrayLike) -> Floats:
     >>> with_floor([0.0, 0.0, 1.0]).round(6)
     array([0.      , 0.00495, 1.      ])
     """
-    given = np.asarray(cdf, dtype=np.float64)
-    first, last = given[..., :1], given[..., -1:]
+    values = np.asarray(cdf, dtype=np.float64)
+    first, last = values[..., :1], values[..., -1:]
     inside = last - first
-    even = np.linspace(0.0, 1.0, given.shape[-1])
-    return first + inside * (given - first + FLOOR * even) / (inside + FLOOR)
+    even = np.linspace(0.0, 1.0, values.shape[-1])
+    return first + inside * (values - first + FLOOR * even) / (inside + FLOOR)

@@ -48,8 +48,8 @@ def points(chance: ArrayLike) -> Floats:
     logs = np.log(np.asarray(chance, dtype=np.float64))
     if logs.size < 2:
         return np.full(logs.shape, np.nan)
-    found: Floats = 100 * (logs - logs.mean()) * logs.size / (logs.size - 1)
-    return found
+    values: Floats = 100 * (logs - logs.mean()) * logs.size / (logs.size - 1)
+    return values
 
 
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
@@ -59,19 +59,19 @@ def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact
 
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     low, high = scored_spans(question, forecasts, "exact")
-    stood = standing_sums(forecasts, forecasts.base)
-    inside = integrate(question, _among(stood), low, high)
-    outside = integrate(question, _against(stood), low, high)
+    standing = standing_sums(forecasts, forecasts.base)
+    inside = integrate(question, _among(standing), low, high)
+    outside = integrate(question, _against(standing), low, high)
     weight, level = (np.where(forecasts.base, one, other) for one, other in zip(inside, outside, strict=True))
-    found = forecasts.points * (np.log(forecasts.chance) * weight - level)
-    return ForecastScores("exact", found, (high - low) / question.life, weight)
+    values = forecasts.points * (np.log(forecasts.chance) * weight - level)
+    return ForecastScores("exact", values, (high - low) / question.life, weight)
 
 
 def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     low, high = scored_spans(question, forecasts, "metaculus")
     weight, level, share = integrate_by_step(question, _site_steps(forecasts), low, high, question.life)
-    found = forecasts.points * (np.log(forecasts.chance) * weight - level)
-    return ForecastScores("metaculus", found, share, share)
+    values = forecasts.points * (np.log(forecasts.chance) * weight - level)
+    return ForecastScores("metaculus", values, share, share)
 
 
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
@@ -80,14 +80,14 @@ def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact"
 
 
 def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
-    stood = standing_at(question, forecasts, "exact")
-    chosen, logs = stood & forecasts.base, np.log(forecasts.chance)
+    standing = standing_at(question, forecasts, "exact")
+    chosen, logs = standing & forecasts.base, np.log(forecasts.chance)
     others = np.full(logs.size, chosen.sum()) - chosen
     rest = np.sort(logs[chosen]).sum() - np.where(chosen, logs, 0.0)
-    compared = stood & (others > 0)
-    found = forecasts.points * (logs - rest / np.maximum(others, 1))
-    shares = stood.astype(np.float64), compared.astype(np.float64)
-    return ForecastScores("exact", np.where(compared, found, 0.0), *shares)
+    compared = standing & (others > 0)
+    values = forecasts.points * (logs - rest / np.maximum(others, 1))
+    shares = standing.astype(np.float64), compared.astype(np.float64)
+    return ForecastScores("exact", np.where(compared, values, 0.0), *shares)
 
 
 def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
@@ -95,33 +95,30 @@ def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSco
     last = int(np.searchsorted(steps.time, question.instant())) - 1
     if last < 0:
         return no_scores(forecasts.start.size, "metaculus")
-    stood = standing_at(question, forecasts, "metaculus")
-    found = forecasts.points * steps.weight[last] * (np.log(forecasts.chance) - steps.level[last])
-    share = stood.astype(np.float64)
-    return ForecastScores("metaculus", np.where(stood, found, 0.0), share, share)
+    standing = standing_at(question, forecasts, "metaculus")
+    values = forecasts.points * steps.weight[last] * (np.log(forecasts.chance) - steps.level[last])
+    share = standing.astype(np.float64)
+    return ForecastScores("metaculus", np.where(standing, values, 0.0), share, share)
 
 
-def _among(stood: StandingSums) -> Steps:
+def _among(standing: StandingSums) -> Steps:
     """For one of the base: the mean of all N, and N/(N − 1), which takes the forecaster out of it."""
-    level = stood.chance / np.maximum(stood.count, 1)
-    return Steps(
-        stood.time, level, np.where(stood.count > 1, stood.count / np.maximum(stood.count - 1, 1), 0)
-    )
+    return Steps(standing.time, standing.chance / np.maximum(standing.count, 1), _without_one(standing.count))
 
 
-def _against(stood: StandingSums) -> Steps:
+def _against(standing: StandingSums) -> Steps:
     """For one outside the base: the mean of the base."""
-    level = stood.chance / np.maximum(stood.count, 1)
-    return Steps(stood.time, level, (stood.count > 0).astype(np.float64))
+    level = standing.chance / np.maximum(standing.count, 1)
+    return Steps(standing.time, level, (standing.count > 0).astype(np.float64))
 
 
 def _site_steps(forecasts: Forecasts) -> Steps:
     """The site's: no step where nothing stands, so that the one before goes on."""
     base = forecasts.base if forecasts.base.any() else np.ones_like(forecasts.base)
-    stood = standing_sums(forecasts, base)
-    kept = stood.count > 0
-    time, count = stood.time[kept], stood.count[kept]
-    total = np.where(stood.unlisted > 0, stood.other, stood.chance)[kept]
+    standing = standing_sums(forecasts, base)
+    occupied = standing.count > 0
+    time, count = standing.time[occupied], standing.count[occupied]
+    total = np.where(standing.unlisted > 0, standing.other, standing.chance)[occupied]
     return Steps(time, total / count, _without_one(count))
 
 

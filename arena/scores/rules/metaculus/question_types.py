@@ -38,10 +38,10 @@ def binary(
     >>> binary(["a", "b"], [0, 0], [0.3, 0.0], outcome=False).chance
     array([0.7  , 0.999])
     """
-    said = limits.clip(check_probabilities(probability))
-    found = given(forecaster, start, said if outcome else 1 - said, end, base)
-    half, points = np.full(said.size, 0.5), np.full(said.size, 100 / np.log(2))
-    return replace(found, ignorance=half, own_points=points)
+    probabilities = limits.clip(check_probabilities(probability))
+    forecasts = given(forecaster, start, probabilities if outcome else 1 - probabilities, end, base)
+    half, points = np.full(probabilities.size, 0.5), np.full(probabilities.size, 100 / np.log(2))
+    return replace(forecasts, ignorance=half, own_points=points)
 
 
 def multiple_choice(
@@ -54,18 +54,18 @@ def multiple_choice(
 ) -> Forecasts:
     """Forecasts of several options, one row of probabilities each; `outcome` counts from 0.
 
-    >>> found = multiple_choice(["a", "b"], [0, 0], [[0.5, np.nan, 0.5], [0.2, 0.7, 0.1]], outcome=1)
-    >>> found.chance, found.ignorance.round(3)
+    >>> forecasts = multiple_choice(["a", "b"], [0, 0], [[0.5, np.nan, 0.5], [0.2, 0.7, 0.1]], outcome=1)
+    >>> forecasts.chance, forecasts.ignorance.round(3)
     (array([0.5, 0.7]), array([0.5  , 0.333]))
     """
     rows = np.atleast_2d(np.asarray(options, dtype=np.float64))
     _options(rows, outcome)
     rows = limits.clip(rows)
     listed = ~np.isnan(rows[:, outcome])
-    found = given(forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base)
+    forecasts = given(forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base)
     count = (~np.isnan(rows)).sum(axis=1)
     return replace(
-        found,
+        forecasts,
         other=rows[:, -1],
         listed=listed,
         ignorance=1 / count,
@@ -88,8 +88,8 @@ def continuous(
 
     `bucket` counts from 1 to N; 0 is below the range and N + 1 above it.
 
-    >>> found = continuous(["a"], [0], [[0.0, 0.25, 1.0]], bucket=2)
-    >>> found.chance, found.ignorance
+    >>> forecasts = continuous(["a"], [0], [[0.0, 0.25, 1.0]], bucket=2)
+    >>> forecasts.chance, forecasts.ignorance
     (array([1.5]), array([1.]))
     """
     rows = np.atleast_2d(np.asarray(cdf, dtype=np.float64))
@@ -101,10 +101,10 @@ def continuous(
     if beyond and not open_bounds:
         raise ValueError(f"bucket {bucket} is beyond a range whose ends are closed")
     shares = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
-    found = given(forecaster, start, shares if beyond else shares * count, end, base)
+    forecasts = given(forecaster, start, shares if beyond else shares * count, end, base)
     unknown = OUTSIDE if beyond else 1 - OUTSIDE * open_bounds
     even, half = np.full(shares.size, unknown), np.full(shares.size, 50.0)
-    return replace(found, ignorance=even, own_points=half, points=50.0, mean=True)
+    return replace(forecasts, ignorance=even, own_points=half, points=50.0, mean=True)
 
 
 def _options(rows: Floats, outcome: int) -> None:

@@ -55,14 +55,14 @@ def score(
 
 def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> ForecastScores:
     low, high = scored_spans(question, forecasts, "metaculus")
-    kept = history.weight > 0
-    steps = Steps(history.time[kept], history.level[kept], history.weight[kept])
+    present = history.weight > 0
+    steps = Steps(history.time[present], history.level[present], history.weight[present])
     life = question.closes - question.opens
     if life <= 0:
         return no_scores(forecasts.start.size, "metaculus")
     weight, level, share = integrate_by_step(question, steps, low, high, life)
-    found = (np.log(forecasts.chance) * weight - level) / np.log(2)
-    return ForecastScores("metaculus", found, share, share)
+    values = (np.log(forecasts.chance) * weight - level) / np.log(2)
+    return ForecastScores("metaculus", values, share, share)
 
 
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
@@ -73,11 +73,11 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     total, compared = np.zeros(low.size), np.zeros(low.size)
     for piece in pieces(forecasts, times):
         gap = np.log(forecasts.chance) - np.log(others(forecasts, piece))
-        known = ~np.isnan(gap)
+        present = ~np.isnan(gap)
         # not as a product of matrices, whose sums depend on the order of the columns
         during = length[piece.rows, None]
-        total += (during * np.where(known, gap, 0.0)).sum(axis=0)
-        compared += (during * known).sum(axis=0)
+        total += (during * np.where(present, gap, 0.0)).sum(axis=0)
+        compared += (during * present).sum(axis=0)
     return ForecastScores("exact", total / np.log(2), (high - low) / question.life, compared)
 
 
@@ -99,5 +99,5 @@ def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
         rank = np.clip(rank, 0, None)
         return np.take_along_axis(packed, rank + (rank >= own), axis=1)
 
-    found = (at((rest - 1) // 2) + at(rest // 2)) / 2
-    return np.where(piece.stands & (rest > 0), found, np.nan)
+    values = (at((rest - 1) // 2) + at(rest // 2)) / 2
+    return np.where(piece.stands & (rest > 0), values, np.nan)

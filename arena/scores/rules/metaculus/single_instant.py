@@ -44,11 +44,11 @@ def relatives(question: Places, chance: Floats) -> Floats:
 
     def at(rank: Places) -> Floats:
         """The value of that rank among the others: whoever is above oneself moves down by one."""
-        found: Floats = rising[np.minimum(first + rank + (rank >= own), order.size - 1)]
-        return found
+        values: Floats = rising[np.minimum(first + rank + (rank >= own), order.size - 1)]
+        return values
 
     # of others 0 to count − 2, the middle two, which are one if they are odd in number
     median = (at(np.maximum(count - 2, 0) // 2) + at((count - 1) // 2)) / 2
-    found = np.empty(order.size)
-    found[order] = np.where(count > 1, np.log2(rising / median), np.nan)
-    return found
+    scores = np.empty(order.size)
+    scores[order] = np.where(count > 1, np.log2(rising / median), np.nan)
+    return scores

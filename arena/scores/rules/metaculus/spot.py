@@ -18,5 +18,5 @@ from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 def standing_at(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode) -> Flags:
     """Which forecasts stood at the spot."""
     at = question.instant()
-    stood: Flags = (forecasts.start <= at) & (at < forecasts.end)
-    return stood if mode == "metaculus" else stood & (forecasts.start < question.closes)
+    standing: Flags = (forecasts.start <= at) & (at < forecasts.end)
+    return standing if mode == "metaculus" else standing & (forecasts.start < question.closes)

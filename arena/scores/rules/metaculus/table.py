@@ -42,7 +42,7 @@ class ResolvedRows:
     row: Places
     question: Places
     forecaster: Labels
-    said: Floats
+    probability: Floats
     outcome: Floats
     time: Floats
     opens: Floats
@@ -51,20 +51,24 @@ class ResolvedRows:
 
 
 def check_rows(
-    question: ArrayLike, forecaster: ArrayLike, said: ArrayLike, outcome: ArrayLike, times: TableTimes | None
+    question: ArrayLike,
+    forecaster: ArrayLike,
+    probability: ArrayLike,
+    outcome: ArrayLike,
+    times: TableTimes | None,
 ) -> ResolvedRows:
     """The rows that count, if all is well with the table."""
-    given, ended = check_probabilities(said), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    chances, ended = check_probabilities(probability), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     names = np.atleast_1d(np.asarray(forecaster)).astype(np.str_)
     _, asked = np.unique(np.atleast_1d(np.asarray(question)).astype(np.str_), return_inverse=True)
     moments = _moments(times, asked)
-    for name, column in (("forecaster", names), ("probability", given), ("outcome", ended)):
+    for name, column in (("forecaster", names), ("probability", chances), ("outcome", ended)):
         if column.size != asked.size:
             raise ValueError(f"column {name} has {column.size} rows, not {asked.size}")
     order = np.lexsort((moments[0], names, asked))
     row = order[is_scored(ended)[order]]
     rows = ResolvedRows(
-        row, asked[row], names[row], given[row], ended[row], *(column[row] for column in moments)
+        row, asked[row], names[row], chances[row], ended[row], *(column[row] for column in moments)
     )
     _one_life(rows)
     _no_doubles(rows)
@@ -153,8 +157,8 @@ def score(
 ) -> TableScores:
     """The means of everyone in a table of forecasts.
 
-    >>> found = score(["rain", "rain", "snow"], ["a", "b", "a"], [0.8, 0.4, 0.5], [1, 1, 0])
-    >>> [(line.forecaster, line.questions, round(line.peer, 1)) for line in found.lines]
+    >>> means = score(["rain", "rain", "snow"], ["a", "b", "a"], [0.8, 0.4, 0.5], [1, 1, 0])
+    >>> [(line.forecaster, line.questions, round(line.peer, 1)) for line in means.lines]
     [('a', 2, 69.3), ('b', 1, -69.3)]
     """
     rows = check_rows(question, forecaster, probability, outcome, times)
@@ -165,7 +169,7 @@ def score(
 
 def _at_once(rows: ResolvedRows) -> Floats:
     """The three scores and the coverage of every row."""
-    chance = limits.clip(np.where(rows.outcome == 1, rows.said, 1 - rows.said))
+    chance = limits.clip(np.where(rows.outcome == 1, rows.probability, 1 - rows.probability))
     against = single_instant.peers(rows.question, chance), single_instant.relatives(rows.question, chance)
     return np.stack([baseline.points(chance), *against, np.ones(chance.size)])
 
@@ -177,8 +181,10 @@ def _one_by_one(rows: ResolvedRows, mode: Mode) -> tuple[Labels, Floats]:
     for first, last in zip(starts, np.append(starts[1:], rows.row.size)[: starts.size], strict=True):
         own = slice(first, last)
         lived = _question(rows, first)
-        said = binary(rows.forecaster[own], rows.time[own], rows.said[own], rows.outcome[first] == 1)
-        results = [totals(said, rule(lived, said, mode)) for rule in RULES]
+        forecasts = binary(
+            rows.forecaster[own], rows.time[own], rows.probability[own], rows.outcome[first] == 1
+        )
+        results = [totals(forecasts, rule(lived, forecasts, mode)) for rule in RULES]
         names.append(np.array(results[0].forecaster))
         values.append(np.stack([*(result.score for result in results), results[0].coverage]))
     return np.concatenate(names), np.concatenate(values, axis=1)
@@ -197,9 +203,9 @@ def _lines(names: Labels, values: Floats) -> tuple[ForecasterMeans, ...]:
     who, place = np.unique(names, return_inverse=True)
     means = []
     for column in values:
-        known = ~np.isnan(column)
-        count = np.bincount(place[known], minlength=who.size)
-        total = np.bincount(place[known], column[known], minlength=who.size)
+        present = ~np.isnan(column)
+        count = np.bincount(place[present], minlength=who.size)
+        total = np.bincount(place[present], column[present], minlength=who.size)
         means.append((total / np.where(count, count, np.nan)).tolist())
     return tuple(
         ForecasterMeans(*line) for line in zip(who.tolist(), np.bincount(place).tolist(), *means, strict=True)

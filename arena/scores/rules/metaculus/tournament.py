@@ -81,9 +81,9 @@ def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()
     above = np.cumsum(values[order])
     enough = (values[order] > 0) & (values[order] >= minimum * above)
     winners = order[: int(np.max(np.flatnonzero(enough) + 1, initial=0))]
-    found = np.zeros(values.size)
-    found[winners] = values[winners] / values[winners].sum()
-    return found
+    share = np.zeros(values.size)
+    share[winners] = values[winners] / values[winners].sum()
+    return share
 
 
 def board(

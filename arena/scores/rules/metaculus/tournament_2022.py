@@ -60,8 +60,8 @@ def score(
     """
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
-    found = np.log(forecasts.chance) * weight - level
-    return ForecastScores("exact", found, coverage(question, low, high, hidden), weight)
+    values = np.log(forecasts.chance) * weight - level
+    return ForecastScores("exact", values, coverage(question, low, high, hidden), weight)
 
 
 def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:

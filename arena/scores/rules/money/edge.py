@@ -77,8 +77,8 @@ def edge_elsewhere(
     sums = _sums(belief, mid, outcome, event, market)
     claimed, came = sums.claimed.sum() - sums.claimed, sums.came.sum() - sums.came
     # What is left of a sum when all of it is taken away again is dust.
-    known = claimed > 1e-9 * sums.claimed.sum()
-    shares = np.divide(came, claimed, out=np.zeros(claimed.size), where=known)
+    proven = claimed > 1e-9 * sums.claimed.sum()
+    shares = np.divide(came, claimed, out=np.zeros(claimed.size), where=proven)
     return dict(zip(sums.labels, shares.tolist(), strict=True))
 
 

@@ -55,8 +55,8 @@ def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> l
     events: dict[str, list[HeldShares]] = {}
     for lot in lots:
         events.setdefault(lot.event, []).append(lot)
-    found = [_event(name, rows, ties.get(name, "unknown"), total) for name, rows in events.items()]
-    return sorted(found, key=lambda event: (event.worst, event.event))
+    exposures = [_event(name, rows, ties.get(name, "unknown"), total) for name, rows in events.items()]
+    return sorted(exposures, key=lambda event: (event.worst, event.event))
 
 
 def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:

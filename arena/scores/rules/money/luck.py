@@ -85,13 +85,13 @@ def _events(
     markets: Mapping[str, Sequence[Trade]], ends: Mapping[str, MarketEnd]
 ) -> tuple[dict[str, _Event], float]:
     """What is at risk, event by event, by name; and what it came to at the mids: the profit before costs."""
-    found: dict[str, _Event] = {}
+    events: dict[str, _Event] = {}
     fair = 0
     for market, trades in markets.items():
         end = ends[market]
         if end.state == "refunded":
             continue
-        event, last = found.setdefault(end.event, _Event()), trades[-1].mid
+        event, last = events.setdefault(end.event, _Event()), trades[-1].mid
         moved = sum(exposure(trade) * (last - trade.mid) for trade in trades)
         held = sum(exposure(trade) for trade in trades)
         fair += moved + held * (end.value - last)
@@ -101,7 +101,7 @@ def _events(
         else:
             moved += held * (end.value - last)
         event.moved += moved / ONE
-    at_risk = {name: event for name, event in sorted(found.items()) if event.moved or any(event.held)}
+    at_risk = {name: event for name, event in sorted(events.items()) if event.moved or any(event.held)}
     return at_risk, fair / ONE
 
 

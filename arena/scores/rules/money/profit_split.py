@@ -83,14 +83,14 @@ def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSp
     buys, sales = [t for t in trades if t.buy], [t for t in trades if not t.buy]
     judged = buys if end.state != "refunded" else []
     spread = sum(_off_mid(trade) for trade in trades)
-    known = ProfitSplit(
+    parts = ProfitSplit(
         edge=round(real * sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
         spread=round(spread),
         fee=-sum(trade.fee for trade in trades),
         sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
         exit=round(sum((_left_early(t, end) for t in sales), Fraction(0))),
     )
-    return known + ProfitSplit(luck=market_profit(trades, end) - known.pnl)
+    return parts + ProfitSplit(luck=market_profit(trades, end) - parts.pnl)
 
 
 def _gain(trade: Trade) -> Fraction:

@@ -40,11 +40,11 @@ def recalibrated(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | No
     array([0. , 0.5, 0.5, 1. ])
     """
     rows = distinct_forecasts(forecast, outcome, market)
-    found = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
-    there = np.flatnonzero(is_scored(outcome)) if found.size else np.empty(0, np.intp)
-    own = np.atleast_1d(np.asarray(forecast, dtype=np.float64))[there] if found.size else found
-    found[there] = curve(rows.came, rows.weight)[np.searchsorted(rows.value, own)]
-    return found
+    values = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
+    there = np.flatnonzero(is_scored(outcome)) if values.size else np.empty(0, np.intp)
+    own = np.atleast_1d(np.asarray(forecast, dtype=np.float64))[there] if values.size else values
+    values[there] = curve(rows.came, rows.weight)[np.searchsorted(rows.value, own)]
+    return values
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:

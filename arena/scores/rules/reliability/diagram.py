@@ -87,36 +87,36 @@ def diagram(
     """
     rows = distinct_forecasts(forecast, outcome, market, together)
     size = rows.value.size
-    shown = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
-    drawn, fits = _drawn(rows, rng, draws, shown)
-    points = _points(rows, shown, fits, level) if size else ()
+    places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
+    drawn, fits = _drawn(rows, rng, draws, places)
+    points = _points(rows, places, fits, level) if size else ()
     return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), level)
 
 
 def _drawn(
-    rows: DistinctForecasts, rng: np.random.Generator, draws: int, shown: Places
+    rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places
 ) -> tuple[Floats, Floats]:
     """The miscalibration of each world, and its curve at the places shown."""
-    found, fits = np.empty(draws), np.empty((draws, shown.size))
+    miscalibration, fits = np.empty(draws), np.empty((draws, places.size))
     each = (came for batch in worlds(rows, draws, rng) for came in batch)
     for number, came in enumerate(each):
         fit = curve(came, rows.weight)
-        found[number] = brier_of(rows, came, rows.value) - brier_of(rows, came, fit)
-        fits[number] = fit[shown]
-    return found, fits
+        miscalibration[number] = brier_of(rows, came, rows.value) - brier_of(rows, came, fit)
+        fits[number] = fit[places]
+    return miscalibration, fits
 
 
 def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
     if not rows.value.size or not drawn.size:
         return NullCalibration(math.nan, math.nan, 0)
-    found = parts(rows, rows.came).miscalibration
-    return NullCalibration(float(drawn.mean()), p_value(found, drawn), drawn.size)
+    observed = parts(rows, rows.came).miscalibration
+    return NullCalibration(float(drawn.mean()), p_value(observed, drawn), drawn.size)
 
 
-def _points(rows: DistinctForecasts, shown: Places, fits: Floats, level: float) -> tuple[CurvePoint, ...]:
+def _points(rows: DistinctForecasts, places: Places, fits: Floats, level: float) -> tuple[CurvePoint, ...]:
     came, sizes = rows.came, np.diff(np.append(rows.start, rows.share.size))
-    fit, seen = curve(came, rows.weight), came / rows.weight
+    fit, observed = curve(came, rows.weight), came / rows.weight
     low, high = np.quantile(fits, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    columns = (rows.value, sizes, rows.weight, seen, fit)
-    chosen = [column[shown].tolist() for column in columns]
+    columns = (rows.value, sizes, rows.weight, observed, fit)
+    chosen = [column[places].tolist() for column in columns]
     return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))

@@ -41,10 +41,10 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
     if not rows.value.size:
         return Murphy(math.nan, math.nan, math.nan, math.nan)
     came, weight = rows.came, rows.weight
-    seen, base = came / weight, came.sum()
+    observed, base = came / weight, came.sum()
     return Murphy(
         brier=float(came @ (1 - rows.value) ** 2 + (weight - came) @ rows.value**2),
-        reliability=float(weight @ (rows.value - seen) ** 2),
-        resolution=float(weight @ (seen - base) ** 2),
+        reliability=float(weight @ (rows.value - observed) ** 2),
+        resolution=float(weight @ (observed - base) ** 2),
         uncertainty=float(base * (1 - base)),
     )

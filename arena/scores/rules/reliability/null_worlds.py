@@ -48,10 +48,10 @@ def batches(draws: int, width: int) -> Iterator[int]:
         yield min(most, draws - done)
 
 
-def p_value(found: float, drawn: Floats) -> float:
+def p_value(observed: float, drawn: Floats) -> float:
     """The share of worlds at least as bad as what was found, counting what was found as one of them.
 
     >>> p_value(0.3, np.array([0.1, 0.2, 0.3]))
     0.5
     """
-    return float((1 + np.count_nonzero(drawn >= found * (1 - 1e-12))) / (1 + drawn.size))
+    return float((1 + np.count_nonzero(drawn >= observed * (1 - 1e-12))) / (1 + drawn.size))

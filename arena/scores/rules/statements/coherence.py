@@ -75,8 +75,10 @@ def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
     profit = coherence(p, np.zeros(p.size), shape).worst
     if not profit:
         return DutchBook(0.0, ())
-    held = _climbs(p) if shape == "nested" else np.full(p.size, -1 if p.sum() > 1 else 1)
-    deals = [DutchBookTrade(int(row), bool(held[row] > 0), float(p[row])) for row in np.flatnonzero(held)]
+    position = _climbs(p) if shape == "nested" else np.full(p.size, -1 if p.sum() > 1 else 1)
+    deals = [
+        DutchBookTrade(int(row), bool(position[row] > 0), float(p[row])) for row in np.flatnonzero(position)
+    ]
     return DutchBook(round(profit, 12), tuple(deals))
 
 
@@ -138,9 +140,9 @@ def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
     climbs = np.where(first, 0, np.maximum(np.diff(p, prepend=1.0), 0))
     over = np.bincount(group, weights=p) - 1
     kind = shape[first]
-    found = np.where(kind == "exhaustive", np.abs(over), np.maximum(over, 0))
-    found = np.where(kind == "nested", np.bincount(group, weights=climbs), found)
-    return np.where(found > DUST, found, 0.0)
+    losses = np.where(kind == "exhaustive", np.abs(over), np.maximum(over, 0))
+    losses = np.where(kind == "nested", np.bincount(group, weights=climbs), losses)
+    return np.where(losses > DUST, losses, 0.0)
 
 
 def _climbs(p: Floats) -> Places:
