@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, print_table
+from arena.cli.output import print_json, print_table, program
 from arena.errors import ArenaError
 from markets.millionths import decimal
 
@@ -248,7 +248,7 @@ def check(
         told = {} if looks is None else looks.as_dict()
         print_json({"ok": looks is None or looks.status == 0} | found | told)
     else:
-        print("\nNext: arena round")
+        print(f"\nNext: {program()} {found['next_command']}")
     if looks is not None and looks.status:
         raise typer.Exit(looks.status)
 
@@ -308,7 +308,7 @@ def without_password(address: str) -> str:
 
 def _print(found: dict[str, Any]) -> None:
 
-    print(f"{found['config']} is right. The next cohort would be:\n")
+    print(f"{found['config']} is valid. Next cohort:\n")
     rows = [
         (agent["name"], agent["kind"], agent["model"] or ", ".join(agent["of"]) or None)
         for agent in found["agents"]

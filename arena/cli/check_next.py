@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from arena.cli.markets_show import plain
+from arena.cli.output import program
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def read_begun(database: str) -> RecordSoFar:
 def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
     from arena.cohorts.freeze import plan_of, stamp_of
-    from arena.cohorts.schedule import PLAY_WINDOW, next_start
+    from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
 
-    plan = plan_of(config, at, min(begun.scheduled, default=None))
+    plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
     live = stamp_of(config) == "live"
     start = next_start(plan, starts, begun.newest, live, at, config.cohorts.catch_up)
@@ -72,6 +73,8 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
         "cohorts_by_hand": len(starts) - len(begun.scheduled),
         "next_cohort": None if start is None else len(starts) + 1,
         "next_start": None if start is None else start.isoformat(),
+        "next_start_at_once": plan.at_once is not None,
+        "next_command": next_command(plan, live, begun.newest, at),
         "next_start_missed": start is not None and live and at - start > PLAY_WINDOW,
         "record_trouble": begun.trouble or None,
     }
@@ -88,9 +91,20 @@ def say_next(found: dict[str, Any]) -> str:
     start = datetime.fromisoformat(found["next_start"])
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{start:%Y-%m-%d %H:%M} UTC"
-    if found["next_start_missed"]:
-        when = f"as soon as arena run is started, in place of {when}, which was missed"
-    return f"{when}, cohort {found['next_cohort']}{of}; a new one every week"
+    if found["next_start_at_once"]:
+        when = "as soon as you start it, with arena run or arena round"
+    elif found["next_start_missed"]:
+        when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
+    return f"{when}: cohort {found['next_cohort']}{of}; a new one every week"
+
+
+def next_step(config: "Config | None") -> str:
+    """The command that plays the next round, and works now."""
+    from arena.clock import now
+
+    if config is None:
+        return f"{program()} round"
+    return f"{program()} {next_cohort(config, read_begun(config.database), now())['next_command']}"
 
 
 MOST = 5

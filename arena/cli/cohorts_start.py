@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, program
+from arena.cli.output import print_json
 from arena.errors import count_text
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def start(
 
     Next: arena round
     """
+    from arena.cli.check_next import next_step
     from arena.cli.options import instant
 
     chosen = options(context, config, database)
@@ -60,7 +61,7 @@ def start(
     whose = "" if cohort.by_hand else "; it is the one that the schedule starts then"
     print(f"Cohort {cohort.number} starts on {cohort.starts_at:%Y-%m-%d %H:%M} UTC{whose}: "
           f"{count_text(cohort.rounds, 'round')}, agents {', '.join(names)}")  # fmt: skip
-    print(f"Next: {program()} round")
+    print(f"Next: {next_step(settings)}")
 
 
 def begin(config: "Config", wanted: datetime | None) -> "Cohort":
@@ -70,12 +71,12 @@ def begin(config: "Config", wanted: datetime | None) -> "Cohort":
     from arena.record.queries.cohorts import read_newest_time
     from arena.record.record import Record
     from arena.rounds.season import begin_cohort as start_cohort
-    from arena.rounds.season import check_manual_start, manual_start_time, plan_as_begun
+    from arena.rounds.season import check_manual_start, manual_start_time
 
     live, clock = stamp_of(config) == "live", now()
     record = Record.open(config.database)
     try:
-        plan = plan_as_begun(plan_of(config, clock, record.first_scheduled_start()), record)
+        plan = plan_of(config, clock, record.begun())
         known, looked = record.cohorts(), record.read(read_newest_time)
         at = wanted or manual_start_time(plan, known, looked, live, clock)
         check_manual_start(at, known, looked, live, clock)

@@ -99,7 +99,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     async def season() -> None:
         async with open_world(config, record) as world:
             with progress("Playing the season", None) as moved:
-                plan = plan_of(config, world.now(), record.first_scheduled_start())
+                plan = plan_of(config, world.now(), record.begun())
                 await play_season(plan, world, record, rounds, moved)
 
     started = timer()

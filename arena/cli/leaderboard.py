@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.check_next import next_step
 from arena.cli.options import ConfigFile, Database, Json, options
 from arena.cli.output import print_json, print_table
 from arena.errors import ArenaError
@@ -103,6 +104,8 @@ def leaderboard(
     found = read(chosen.record(), cohort, by, provisional)
     if as_json:
         print_json(found)
+    elif not found.get("leaderboard", True):
+        print(f"Nobody has played yet. Next: {next_step(chosen.known())}")
     else:
         say(found)
 
@@ -172,9 +175,6 @@ def say(found: Mapping[str, Any]) -> None:
 
 def print_leaderboard(found: Mapping[str, Any]) -> None:
     """Who leads, and the leaderboard as a table."""
-    if not found["leaderboard"]:
-        print("Nobody has played yet. Next: arena round")
-        return
     print(f"{found['sentence']}\n")
     print_cells(COLUMNS, found["leaderboard"])
     print(LEGEND)

@@ -88,7 +88,7 @@ def play(
     record = Record.open(config.database)
     try:
         plan, live, began = (
-            plan_of(config, now(), record.first_scheduled_start()),
+            plan_of(config, now(), record.begun()),
             stamp_of(config) == "live",
             now(),
         )

@@ -52,14 +52,14 @@ def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
         record = Record(connect(config.database, read_only=True))
         try:
             began, courses, states = (
-                record.first_scheduled_start(),
+                record.begun(),
                 record.read(read_progress, record.line_ups),
                 record.read(read_jobs),
             )
         finally:
             record.close()
     except NoRecord:
-        began, courses, states = None, [], {}
+        began, courses, states = (), [], {}
     plan = plan_of(config, now, began)
     whole = DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
     return UpcomingWork(now, tuple(job_times(config, states, now)), tuple(upcoming_work(whole, DECISIONS)))

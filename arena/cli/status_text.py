@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from arena.cli.output import print_table
-from arena.operations.status import Status
+from arena.operations.status import RoundCalendar, Status
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
 from arena.record.write.operations import MOST_TRIES
@@ -37,8 +37,8 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
     yield "running", _leader(status)
-    yield "next round", when(calendar.next_round, at)
-    yield "next cohort", when(calendar.next_cohort, at)
+    for name, coming in (("next round", calendar.next_round), ("next cohort", calendar.next_cohort)):
+        yield name, _coming(coming, calendar, at)
     yield "last round", _last(status.last)
     late = f", {_length(status.lag)} late" if status.lag else ""
     yield "rounds", f"{calendar.due:,} due, {calendar.done:,} done{late}"
@@ -53,6 +53,17 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
     yield "quarantine", _rejected(status)
     yield "backup", when(status.backup.ended_at if status.backup else None, at)
+
+
+def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
+    """When something comes next: a made-up world has a time of its own, and a first cohort starts at once."""
+    if coming is None:
+        return "–"
+    if not calendar.live:
+        return f"{coming:%Y-%m-%d %H:%M} UTC in its own time: arena round plays it"
+    if not calendar.cohorts and coming <= at:
+        return "now: arena run or arena round starts it"
+    return when(coming, at)
 
 
 def _leader(status: Status) -> str:

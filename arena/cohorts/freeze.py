@@ -1,41 +1,42 @@
 """From a config to what is to come: a season's plan, what a cohort freezes, what the arena is to do."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, time
 from importlib.metadata import PackageNotFoundError, version
 
 from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
-from arena.cohorts.schedule import Expected, Plan, configured_jobs
+from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config
 from arena.record.model.cohort import Cohort, Entrant
 from markets.hashes import digest
 from markets.registry import load
 
 
-def plan_of(config: Config, at: datetime, began: datetime | None = None) -> Plan:
-    """When the config's cohorts start, and who plays in them.
-
-    The calendar is counted from where the record's first cohort `began`, else from where the config says
-    that it should, seen from an instant.
-    """
-    cohorts = config.cohorts
+def plan_of(config: Config, at: datetime, begun: Sequence[Cohort] = ()) -> Plan:
+    """When the config's cohorts start, now that some have `begun`, and who plays in them."""
+    cohorts, live = config.cohorts, stamp_of(config) == "live"
+    first_day = None if cohorts.first is None else datetime.combine(cohorts.first, time(), UTC)
+    starts = first_starts(cohorts.start, first_day, begun, at) if live else None
 
     def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
         return freeze_cohort(config, number, starts_at)
 
     return Plan(
-        first=began or config.first_start(at),
+        first=starts.scheduled if starts else scheduled_start(begun) or config.first_start(at),
         decide=cohorts.decide,
         rounds=cohorts.rounds,
-        count=cohorts.count,
+        count=cohorts.count - starts.outside if starts and cohorts.count else cohorts.count,
         keep_deciding=cohorts.keep_deciding,
         freeze=freeze,
+        begun=tuple(begun),
+        at_once=starts.at_once if starts else None,
     )
 
 
-def expected_of(config: Config, at: datetime, began: datetime | None, me: str = "") -> Expected:
+def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str = "") -> Expected:
     """What a config expects of a record whose first cohort `began` then."""
-    plan, live = plan_of(config, at, began), stamp_of(config) == "live"
+    plan, live = plan_of(config, at, begun), stamp_of(config) == "live"
     return Expected(plan, live, config.budget.limits, configured_jobs(config.run), me)
 
 

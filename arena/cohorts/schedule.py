@@ -15,6 +15,7 @@ from arena.record.model.cohort import Calendar, Cohort, JobState
 
 if TYPE_CHECKING:
     from arena.config import Cadence
+    from arena.config.field_types import Start
     from arena.config.sections import RunSection
     from arena.record.queries.cohorts import StoredCohort
 
@@ -90,13 +91,51 @@ def next_of(schedules: Mapping[str, Schedule], after: datetime) -> datetime | No
     return min((at for at in found if at is not None), default=None)
 
 
+def scheduled_start(begun: Sequence[Cohort]) -> datetime | None:
+    """When the first cohort started that the schedule has started: its calendar counts from there."""
+    return min((cohort.starts_at for cohort in begun if not cohort.by_hand), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStarts:
+    """Where the starts of a live venue begin: one `at_once`, outside the schedule, and the `scheduled` ones.
+
+    `outside` counts the start outside the schedule, also once it was made.
+    """
+
+    scheduled: datetime
+    at_once: datetime | None = None
+    outside: int = 0
+
+
+def first_starts(
+    weekly: "Start", first_day: datetime | None, begun: Sequence[Cohort], now: datetime
+) -> FirstStarts:
+    """The rule of the first round at a live venue: the first cohort starts when a person starts it.
+
+    That is now, to the minute, whatever the weekday, unless the config names a day whose start is still to
+    come. All later cohorts start by the schedule, weekly.
+    """
+    earliest = min(begun, key=lambda cohort: cohort.starts_at, default=None)
+    if earliest is not None:
+        outside = int(earliest.by_hand)
+        scheduled = scheduled_start(begun) or weekly.on_or_after(earliest.starts_at + TICK)
+        return FirstStarts(scheduled, outside=outside)
+    if first_day is not None and (start := weekly.on_or_after(first_day)) > now:
+        return FirstStarts(start)
+    minute = now.replace(second=0, microsecond=0)
+    scheduled = weekly.on_or_after(minute)
+    return FirstStarts(scheduled, minute, int(scheduled != minute))
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The config's part in a season: when cohorts start, when they decide, and who they are.
 
     A cohort starts every week from `first` on, `count` of them or without end. `freeze` makes the one
     of a number and a time, with the texts of its prompts by hash. Those that have `begun` decide when they
-    have frozen it, whatever the config says by now, and so do those that were started by hand.
+    have frozen it, whatever the config says by now, and so do those that were started by hand. Where none
+    has begun at a live venue, the first starts `at_once`.
     """
 
     first: datetime
@@ -106,6 +145,11 @@ class Plan:
     keep_deciding: int
     freeze: Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
     begun: tuple[Cohort, ...] = ()
+    at_once: datetime | None = None
+
+    def starts_at(self, at: datetime) -> bool:
+        """Whether a cohort starts at that time, by the schedule or at once."""
+        return at == self.at_once or self.starts.number_at(at) is not None
 
     @property
     def starts(self) -> Calendar:
@@ -117,7 +161,8 @@ class Plan:
         if until is None and self.count is None:
             raise ValueError("cohorts start without end here: say until when")
         found = (schedule_times(one, one.first, until) for one in self._calendars(until))
-        return sorted({at for times in found for at in times})
+        at_once = () if self.at_once is None else (self.at_once,)
+        return sorted({*at_once, *(at for times in found for at in times)})
 
     def next_after(self, at: datetime) -> datetime | None:
         """The first decision time after an instant, if there is one."""
@@ -147,6 +192,8 @@ def next_start(
     A live start is open for as long as its round may be played; of those that were missed after the last one,
     all are made late, or the latest, or none.
     """
+    if plan.at_once is not None:
+        return plan.at_once
     last = max(begun, default=None)
     for start in schedule_times(plan.starts, plan.first):
         late = last is None or start > last
@@ -213,6 +260,16 @@ def retry_at(last: JobState) -> datetime:
     return ended + min(FIRST_PAUSE * (1 << min(last.failures - 1, 16)), LONGEST_PAUSE)
 
 
+def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime) -> str:
+    """The command that plays the next round: `round` where that can be now, `run` where its time is to come.
+
+    `newest` is the time that was played last.
+    """
+    due = plan.decision_times(now)[-1:] if live else []
+    playable = any(now - at <= PLAY_WINDOW and (newest is None or at > newest) for at in due)
+    return "round" if playable or not live else "run"
+
+
 KEEP_DECIDING = 5
 """So many of the newest cohorts decide, where no config says otherwise."""
 
@@ -248,6 +305,8 @@ def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> 
 
 def next_round_time(rounds: Collection[datetime], expected: Expected, now: datetime) -> datetime | None:
     """The first decision time after an instant: of a cohort that plays, or of one that is to start."""
+    if expected.plan and expected.plan.at_once:
+        return expected.plan.at_once
     following = expected.plan.next_after(now) if expected.plan else None
     times = [at for at in rounds if at > now]
     return min([*times, *([following] if following else [])], default=None)

@@ -126,7 +126,7 @@ class DueSituation:
 def due_work(situation: DueSituation) -> DueWork:
     """What is due now, the oldest first; at the same time starts first, then cohorts by number."""
     starts, missed = starts_due(situation)
-    due = [Due(at, "start") for at in starts]
+    due = [_after_pause(Due(at, "start"), situation) for at in starts]
     for one in situation.open:
         found, passed = cohort_due(one, situation)
         due += [] if found is None else [found]
@@ -148,6 +148,8 @@ def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRoun
     at which one was started by hand is taken.
     """
     plan, now = situation.plan, situation.now
+    if plan.at_once is not None:
+        return [plan.at_once], []
     cohorts = [one.stored.cohort for one in situation.progress]
     begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
     looked = [one.snapshot_at for one in situation.progress if one.snapshot_at is not None]

@@ -214,7 +214,7 @@ class StepOutcome:
 async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     """What is due of the cohorts."""
     if due.stored is None:
-        plan = plan_of(config, context.world.now(), context.record.first_scheduled_start())
+        plan = plan_of(config, due.at, context.record.begun())
         begin_due_cohort(due.at, plan, context.record)
         number = context.record.cohorts()[-1].cohort.number
         return StepOutcome(f"cohort {number} has started", data={"cohort": number})

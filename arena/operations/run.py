@@ -190,7 +190,7 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
         progress = record.read(read_progress, record.line_ups)
     for number in ended:
         _emit(run, "ended", f"cohort {number} has ended", cohort=number)
-    plan, live = plan_of(config, now, record.first_scheduled_start()), stamp_of(config) == "live"
+    plan, live = plan_of(config, now, record.begun()), stamp_of(config) == "live"
     return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now)
 
 

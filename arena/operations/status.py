@@ -96,13 +96,17 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class RoundCalendar:
-    """How many cohorts there are, how many rounds were due and are done, and what comes next if known."""
+    """How many cohorts there are, how many rounds were due and are done, and what comes next if known.
+
+    What comes next is by the clock where the world is `live`, else by the time of that world.
+    """
 
     cohorts: int = 0
     due: int = 0
     done: int = 0
     next_round: datetime | None = None
     next_cohort: datetime | None = None
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +259,8 @@ def read_status_by_config(
         return read_status(connection, now, Expected(), pretended)
     from arena.cohorts.freeze import expected_of  # loads all that cohorts are made of
 
-    began = next((starts_at for _, starts_at in operations.read_cohort_starts(connection)), None)
-    return read_status(connection, now, expected_of(config, now, began, me), pretended)
+    begun = [stored.cohort for stored in read_cohorts(connection)]
+    return read_status(connection, now, expected_of(config, now, begun, me), pretended)
 
 
 def read_status(
@@ -329,6 +333,7 @@ def _read_calendar(
         done=done + sum(round.done and round.cohort in to_play for round in rounds),
         next_round=next_round_time([at for found in to_play.values() for _, at in found], expected, until),
         next_cohort=next_cohort_start(starts, newest, expected, now),
+        live=live,
     )
     return calendar, {cohort: found[-1] for cohort, found in due.items() if found}
 

@@ -7,6 +7,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, inspect
 
+from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import AccountCache, read_entries_after, read_ledger_heads, read_ledgers
 from arena.record.queries.calls import read_spent_since
 from arena.record.queries.cohorts import LineUps, StoredCohort, read_cohorts, read_snapshot
@@ -90,10 +91,9 @@ class Record:
         """All cohorts, oldest first; what they froze is decoded once."""
         return self.read(read_cohorts, self.line_ups)
 
-    def first_scheduled_start(self) -> datetime | None:
-        """When the first cohort started that the schedule has started: the calendar counts from there."""
-        scheduled = (stored.cohort for stored in self.cohorts() if not stored.cohort.by_hand)
-        return min((cohort.starts_at for cohort in scheduled), default=None)
+    def begun(self) -> tuple[Cohort, ...]:
+        """What the cohorts froze that have started."""
+        return tuple(stored.cohort for stored in self.cohorts())
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """A cohort's snapshot at an instant, with its id. It never changes: the last one is remembered."""

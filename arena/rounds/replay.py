@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from agents.registry import kind
 from agents.research.none import Settings as NothingToSet
 from arena.cohorts.freeze import plan_of
-from arena.cohorts.schedule import WEEK, Plan
+from arena.cohorts.schedule import WEEK, Plan, scheduled_start
 from arena.config import (
     AgentConfig,
     BackupSection,
@@ -226,7 +226,7 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
     for stored in record.cohorts():
         cohort = stored.cohort
         planned = replay.plan.freeze(cohort.number, cohort.starts_at)[0]
-        if record.first_scheduled_start() != replay.plan.first or cohort != replace(
+        if scheduled_start(record.begun()) != replay.plan.first or cohort != replace(
             planned, config_hash=cohort.config_hash
         ):
             message = f"{address} already holds another season"

@@ -65,7 +65,8 @@ async def play_season(
 
 def plan_as_begun(plan: Plan, record: Record) -> Plan:
     """The plan as it is now that some cohorts have begun."""
-    return replace(plan, begun=tuple(stored.cohort for stored in record.cohorts()))
+    begun = record.begun()
+    return replace(plan, begun=begun, at_once=None if begun else plan.at_once)
 
 
 def stop_if_busy(reports: Sequence[RoundReport]) -> None:
@@ -123,7 +124,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
     """Start the cohort that the plan wants at that time, once."""
     begun = {stored.cohort.starts_at for stored in record.cohorts()}
-    if plan.starts.number_at(at) is not None and at not in begun:
+    if plan.starts_at(at) and at not in begun:
         begin_cohort(at, plan, record)
 
 
@@ -209,7 +210,7 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
 def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
     newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
-    decides = plan.starts.number_at(at) is not None or any(x.cohort.calendar.number_at(at) for x in cohorts)
+    decides = plan.starts_at(at) or any(x.cohort.calendar.number_at(at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
     if not decides and not settles:
         near = plan.next_after(at)

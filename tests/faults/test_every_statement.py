@@ -84,7 +84,7 @@ class Machine:
 
         async def round() -> None:
             async with open_world(self.config, record) as world:
-                plan = plan_of(self.config, world.now(), record.first_scheduled_start())
+                plan = plan_of(self.config, world.now(), record.begun())
                 watched = replace(world, player=_watched(world.player, fate))
                 await play_time(plan.decision_times()[number], plan, watched, record)
 

@@ -50,7 +50,7 @@ def play(folder: Path, name: str, before: Callable[[], None] = lambda: None) -> 
 
     async def season() -> None:
         async with open_world(config, record) as world:
-            plan = plan_of(config, world.now(), record.first_scheduled_start())
+            plan = plan_of(config, world.now(), record.begun())
             await play_season(plan, world, record, None, lambda done, whole: None)
 
     with pytest.MonkeyPatch.context() as patch:

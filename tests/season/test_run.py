@@ -64,7 +64,7 @@ def play_as_the_demo_does(folder: Path) -> None:
 
     async def season() -> None:
         async with open_world(config, record) as world:
-            plan = plan_of(config, world.now(), record.first_scheduled_start())
+            plan = plan_of(config, world.now(), record.begun())
             await play_season(plan, world, record, None, lambda done, whole: None)
 
     asyncio.run(season())

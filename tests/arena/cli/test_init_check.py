@@ -24,7 +24,7 @@ def test_init_then_check_works_in_a_new_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [".env.example", ".gitignore", "config.yaml"]
     checked = arena("check", cwd=folder)
     assert checked.returncode == 0, checked.stderr
-    for word in ("demo/sharp", "realistic", "40 of simulator", "$10,000", "Next: arena round"):
+    for word in ("demo/sharp", "realistic", "40 of simulator", "$10,000", "arena round\n"):
         assert word in checked.stdout
 
 

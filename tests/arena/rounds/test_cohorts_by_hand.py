@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection
 
 from agents.model import Agent
-from arena.cohorts.schedule import Plan, next_start
+from arena.cohorts.schedule import Plan, next_start, scheduled_start
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_rounds, read_turn_statuses
@@ -131,9 +131,9 @@ def test_a_whole_season_plays_it_too(record: Record) -> None:
 def test_the_calendar_is_not_counted_from_a_start_by_hand(record: Record) -> None:
     """Else all later cohorts would start on Wednesdays."""
     by_hand(NOW - 4 * DAY, a_plan(), record)
-    assert record.first_scheduled_start() is None
+    assert scheduled_start(record.begun()) is None
     play(NOW, a_plan(), a_world(LittleVenue(), AGENTS), record)
-    assert record.first_scheduled_start() == NOW
+    assert scheduled_start(record.begun()) == NOW
 
 
 def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:

@@ -1,0 +1,92 @@
+"""The first round at a live venue: played when a person starts it, whatever the weekday and the hour."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.clock import now
+from arena.cohorts.schedule import FirstStarts, first_starts
+from arena.config.field_types import start
+from tests.program.rehearsal import clock_at, rehearse, rows
+from tests.program.running import AGREES, arena, arena_json
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market
+from tests.venue_server.server import VenueServer, venue_server
+
+CONFIG = """\
+markets:
+  venue: polymarket
+  closes_within: 3000d
+  min_volume: 0
+  polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
+cohorts: {{rounds: 1, count: 2}}
+run: {{catalogue: off, quotes: off, resolutions: off, marks: off, boards: off, scores: off, backup: off}}
+agents:
+  - kind: market
+"""
+WEDNESDAY = datetime(2026, 1, 7, 14, 37, 20, tzinfo=UTC)
+SUNDAYS = start("sun 00:00")
+
+
+@pytest.fixture
+def server() -> Iterator[VenueServer]:
+    with venue_server() as started:
+        yield started
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: VenueServer) -> Path:
+    """A working folder whose live venue has two open markets."""
+    closes = f"{now() + timedelta(days=300):%Y-%m-%dT%H:%M:%SZ}"
+    PolymarketWire([a_market(name, endDate=closes) for name in ("1001", "1002")]).serve(server)
+    text = CONFIG.format(url=server.url, gamma=GAMMA, clob=CLOB)
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    return tmp_path
+
+
+def test_the_first_round_is_played_now_and_the_commands_say_so(folder: Path) -> None:
+    checked = arena(folder, "check").stdout
+    assert "start     as soon as you start it, with arena run or arena round: cohort 1 of 2" in checked
+    assert checked.endswith("arena round\n")
+    played = arena_json(folder, "round")
+    assert [(one["cohort"], one["round"]) for one in played["rounds"]] == [(1, 1)]
+    assert now() - datetime.fromisoformat(played["at"]) < timedelta(minutes=5)
+    assert arena_json(folder, "verify") == AGREES
+
+
+def test_what_comes_next_after_it_is_the_schedules(folder: Path) -> None:
+    first = datetime.fromisoformat(arena_json(folder, "round")["at"])
+    coming = arena_json(folder, "check")
+    assert (coming["next_cohort"], coming["next_command"]) == (2, "run")
+    second = datetime.fromisoformat(coming["next_start"])
+    assert first < second <= first + timedelta(weeks=1)
+    assert (second.weekday(), second.hour, second.minute) == (6, 0, 0)
+
+
+def test_a_run_from_a_wednesday_on_starts_one_then_and_the_others_on_sundays(folder: Path) -> None:
+    clock_at(folder, WEDNESDAY)
+    rehearse(folder)
+    assert rows(folder, "SELECT number, starts_at FROM cohort") == [
+        (1, "2026-01-07T14:37:00.000000Z"),
+        (2, "2026-01-11T00:00:00.000000Z"),
+    ]
+    assert rows(folder, "SELECT count(*) FROM round WHERE done = 1") == [(2,)]
+
+
+def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:
+    text = (folder / "config.yaml").read_text("utf-8").replace("rounds: 1,", "rounds: 1, first: 2999-01-06,")
+    (folder / "config.yaml").write_text(text, "utf-8")
+    assert arena(folder, "check").stdout.endswith("arena run\n")
+    refused = arena(folder, "round")
+    assert refused.returncode == 1
+    assert "no decision is due; the next is on 2999-01-06" in refused.stderr
+
+
+def test_one_rule_says_where_live_starts_begin() -> None:
+    minute, sunday = WEDNESDAY.replace(second=0), datetime(2026, 1, 11, tzinfo=UTC)
+    assert first_starts(SUNDAYS, None, (), WEDNESDAY) == FirstStarts(sunday, minute, outside=1)
+    assert first_starts(SUNDAYS, None, (), sunday) == FirstStarts(sunday, sunday)
+    later = datetime(2026, 2, 2, tzinfo=UTC)
+    assert first_starts(SUNDAYS, later, (), WEDNESDAY) == FirstStarts(datetime(2026, 2, 8, tzinfo=UTC))
+    assert first_starts(SUNDAYS, sunday, (), later).at_once == later
