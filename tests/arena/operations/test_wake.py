@@ -1,4 +1,4 @@
-"""What wakes `arena run`: APScheduler by the real clock, a walk by a pretended one, at the same instants."""
+"""What wakes `arena run`: APScheduler by the real clock, a walk by a pretended one."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -8,8 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from apscheduler.schedulers import base
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +30,7 @@ from arena.operations.due import DueSituation, due_work
 from arena.operations.jobs import JOB_FUNCTIONS, JobContext
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
-from arena.operations.wake import SchedulerWake, keep_jobs
+from arena.operations.wake import SchedulerWake
 from arena.record.model.cohort import Calendar, JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
@@ -49,15 +47,6 @@ instants = st.datetimes(datetime(2020, 1, 1), datetime(2060, 1, 1), timezones=st
 )
 calendars = st.builds(
     Calendar, instants, st.integers(10, 2_000_000).map(lambda n: n * SECOND), st.none() | st.integers(1, 60)
-)
-cadences = st.sampled_from(
-    ["10s", "15m", "1h", "6h", "1d", "1w", "90m", "mon 00:00", "sun 04:00", "sat 23:59"]
-)
-schedules = st.dictionaries(
-    st.text("abcdef", min_size=1, max_size=3),
-    calendars | cadences.map(cadence) | instants,
-    min_size=1,
-    max_size=6,
 )
 
 
@@ -90,48 +79,6 @@ def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
     jobs = [[job_schedule(Job(name, each), last) for name in JOB_NAMES] for each, last in ways]
     made = [{type(trigger(one)).__name__ for one in group} for group in (found.values(), *jobs)]
     assert made == [{"IntervalTrigger", "DateTrigger"}, {"IntervalTrigger"}, {"CronTrigger"}, {"DateTrigger"}]
-
-
-def walked(schedules: Mapping[str, Schedule], at: datetime, most: int) -> list[datetime]:
-    """The next times, as simulated time has them."""
-    found = list[datetime]()
-    while len(found) < most and (coming := next_of(schedules, at)) is not None:
-        found.append(at := coming)
-    return found
-
-
-async def scheduled(schedules: Mapping[str, Schedule], at: datetime, most: int) -> list[datetime]:
-    """The next times at which APScheduler wakes by a clock that goes from one of its jobs to the next."""
-    woken, reading = asyncio.Event(), at
-
-    class Reading(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return reading
-
-    async def wake_up() -> None:
-        woken.set()
-
-    found, scheduler = list[datetime](), AsyncIOScheduler(timezone=UTC)
-    with patch.object(base, "datetime", Reading):
-        scheduler.start()
-        keep_jobs(scheduler, schedules, at, wake_up)
-        while len(found) < most and (jobs := scheduler.get_jobs()):
-            reading = min(job.next_run_time for job in jobs)
-            scheduler.wakeup()
-            await asyncio.wait_for(woken.wait(), WAITS)
-            woken.clear()
-            found.append(reading)
-        scheduler.shutdown(wait=False)
-        await asyncio.sleep(0)
-    return found
-
-
-@given(schedules=schedules, at=instants)
-def test_the_scheduler_and_simulated_time_have_the_same_instants(
-    schedules: Mapping[str, Schedule], at: datetime
-) -> None:
-    assert asyncio.run(scheduled(schedules, at, 12)) == walked(schedules, at, 12)
 
 
 @pytest.fixture

@@ -118,18 +118,6 @@ def test_the_next_start_of_a_made_up_world_is_the_one_after_what_was_played() ->
     assert starts(plan, 2, live=False, now=NOW, newest=NOW + WEEK) is None
 
 
-def test_a_live_start_is_open_for_six_hours_and_then_it_is_next_weeks() -> None:
-    plan = a_plan(count=None)
-    assert starts(plan, 0, live=True, now=NOW + timedelta(hours=6)) == NOW
-    assert starts(plan, 0, live=True, now=NOW + timedelta(hours=7)) == NOW + WEEK
-    assert starts(plan, 1, live=True, now=NOW + timedelta(hours=1), newest=NOW) == NOW + WEEK
-    assert starts(plan, 1, live=True, now=NOW + 3 * WEEK - timedelta(days=1), newest=NOW) == NOW + 3 * WEEK
-
-
-def test_live_starts_that_were_missed_count_as_used_up() -> None:
-    assert starts(a_plan(count=2), 1, live=True, now=NOW + 2 * WEEK, newest=NOW) is None
-
-
 def test_a_live_start_that_was_missed_is_made_late_where_the_config_says_so() -> None:
     plan = a_plan(count=None)
     now = NOW + 2 * WEEK + timedelta(days=3)
