@@ -45,9 +45,7 @@ check-lock: setup
 	@.venv/bin/python scripts/check_lock.py && echo "lock: ok"
 
 check-docs: setup
-	@.venv/bin/python scripts/cli_docs.py --check && .venv/bin/python scripts/settings_docs.py --check && \
-		.venv/bin/python scripts/data_docs.py --check && \
-		.venv/bin/python scripts/scoring_docs.py --check && echo "docs: ok"
+	@.venv/bin/python scripts/docs.py --check && echo "docs: ok"
 
 check-deploy: setup
 	@.venv/bin/python scripts/check_deploy.py && echo "deploy: ok"
@@ -56,8 +54,7 @@ format: setup ## lay out the code, and mend what can be mended by itself
 	@.venv/bin/ruff check --fix --quiet; .venv/bin/ruff format --quiet
 
 docs: setup ## write docs/cli.md, agents.md, config.md, data.md and the rules of scoring.md anew from the code
-	@.venv/bin/python scripts/cli_docs.py; .venv/bin/python scripts/settings_docs.py
-	@.venv/bin/python scripts/data_docs.py; .venv/bin/python scripts/scoring_docs.py
+	@.venv/bin/python scripts/docs.py
 
 lock: setup ## renew requirements.lock after a change of pyproject.toml (UPGRADE=1: newest versions)
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \

@@ -3,10 +3,8 @@
 The calls of 200 `llm` agents as the arena makes them: gate, room and money reserved in the record, every
 answer kept in a transaction of its own. The provider runs in a process of its own. Against the ideal of
 four waves of a second. The CPU of the arena's own part is taken without the client: the same calls again,
-with litellm's answer, as it once came, given back after the same second. What the two take together less
-litellm alone, with the same messages and nothing kept, is told below the table: it is a difference of two
-large figures, and varies by half a millisecond. So is a whole round of these agents, with its snapshot,
-prompts, fills and turns.
+with litellm's answer, as it once came, given back after the same second. Below the table stand what a call
+takes with the client, and a whole round of these agents, with its snapshot, prompts, fills and turns.
 
 python -m benchmarks.fanout
 """
@@ -22,7 +20,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.llm import close
 from agents.model import Ask, Prompt
 from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
@@ -137,42 +134,18 @@ def without_the_client() -> Iterator[None]:
         litellm.acompletion = real
 
 
-def the_client_alone(url: str, messages: list[dict[str, str]], form: dict[str, Any]) -> Timed:
-    """The same calls by litellm and nothing else."""
-    from litellm import acompletion
-
-    async def go() -> Timed:
-        room = asyncio.Semaphore(AT_ONCE)
-
-        async def one(_number: int) -> None:
-            async with room:
-                await acompletion(
-                    model=MODEL, messages=messages, api_base=url, api_key="none", max_tokens=16_000,
-                    seed=1, response_format=form, timeout=120, max_retries=0, num_retries=0,
-                )  # fmt: skip
-
-        started = instant()
-        await asyncio.gather(*map(one, range(CALLS)))
-        timed = since(started)
-        await close()
-        return timed
-
-    return asyncio.run(go())
-
-
 def main() -> None:
     chosen = options(__doc__).parse_args()
     with provider() as url, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         a_round(config(folder, url, agents=1), folder / "first.db")  # the library is there
-        messages, form = what_was_asked(folder / "first.db")
         runs = []
         for number in range(3):
             ours = a_round(config(folder, url), folder / f"{number}.db")
             with without_the_client():
                 _, part = a_round(config(folder, url), folder / f"part {number}.db")
-            runs.append((*ours, part, the_client_alone(url, messages, form)))
-    whole, calls, part, alone = (min(each, key=lambda run: run.cpu) for each in zip(*runs, strict=True))
+            runs.append((*ours, part))
+    whole, calls, part = (min(each, key=lambda run: run.cpu) for each in zip(*runs, strict=True))
     own = part.cpu / CALLS
     waited = min((calls for _, calls, *_ in runs), key=lambda run: run.wall)
     rows: list[Measurement] = [
@@ -180,25 +153,10 @@ def main() -> None:
         row(f"our own CPU a call: {1000 * own:.2f} ms", Timed(own, own), "1 ms", 1 / OWN_SHARE, 1.0),
     ]
     notes = [
-        f"both together: {1000 * calls.cpu / CALLS:.2f} ms of CPU a call",
-        f"the client alone: {1000 * alone.cpu / CALLS:.2f} ms of CPU a call, {alone.wall:.2f} s",
+        f"with the client: {1000 * calls.cpu / CALLS:.2f} ms of CPU a call",
         f"a whole round: {1000 * whole.cpu / CALLS:.2f} ms of CPU a turn, {whole.wall:.2f} s",
     ]
     report(rows, chosen.json, notes)
-
-
-def what_was_asked(database: Path) -> tuple[list[dict[str, str]], dict[str, Any]]:
-    """The messages of the first call in a record, and the form of answer that went with them."""
-    from agents.answers.json_text import answer_schema
-
-    record = Record.open(str(database))
-    try:
-        call = record.read(read_calls, 1, [1])[1][0]
-    finally:
-        record.close()
-    messages = [{"role": message.role, "content": message.content} for message in call.prompt.messages]
-    wanted = {"name": "answer", "strict": True, "schema": answer_schema()}
-    return messages, {"type": "json_schema", "json_schema": wanted}
 
 
 if __name__ == "__main__":

@@ -3,27 +3,24 @@
 python -m benchmarks.luck --seasons 1000
 """
 
-import argparse
 import json
 
+from benchmarks.measure import options
 from tests.known_worlds.luck import STYLES, coverage
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seasons", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    chosen = parser.parse_args()
     rows = [
-        (style, known, events, coverage(options.seasons, events, style, options.draws, known, seed=1))
+        (style, known, events, coverage(chosen.seasons, events, style, chosen.draws, known, seed=1))
         for style in STYLES
         for known in (True, False)
         for events in (10, 30, 100)
     ]
-    if options.json:
+    if chosen.json:
         names = ("style", "ties_known", "events", "coverage")
         print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1))
         return

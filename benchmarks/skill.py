@@ -3,26 +3,23 @@
 python -m benchmarks.skill --seeds 20
 """
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
 
+from benchmarks.measure import options
 from tests.season.skill import gaps, play
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        boards = {seed: play(seed, Path(folder)) for seed in range(1, options.seeds + 1)}
+        boards = {seed: play(seed, Path(folder)) for seed in range(1, chosen.seeds + 1)}
     found = gaps(boards.values())
     market = sorted({board["market"]["skill"] for board in boards.values()})
-    if options.json:
+    if chosen.json:
         print(json.dumps({"gaps": found, "market_skill": market}))
         return
     for title, values in found.items():

@@ -135,21 +135,6 @@ def status(record: Path) -> list[Measurement]:
     ]
 
 
-def whole(record: Path) -> str:
-    """How long the command takes with all that Python loads for it, and how long `arena --help` does."""
-    took = []
-    for arguments in (["status", "--database", str(record)], ["--help"]):
-        walls = []
-        for _ in range(RUNS):
-            began = time.perf_counter()
-            subprocess.run(
-                [sys.executable, "-m", "arena.cli.main", *arguments], capture_output=True, check=True
-            )
-            walls.append(time.perf_counter() - began)
-        took.append(min(walls))
-    return f"the whole command: {took[0]:.2f} s, of which arena --help would take {took[1]:.2f} s"
-
-
 def counted(record: Path) -> str:
     """How much there is in a record."""
     tables = ("mark", "quote", "snapshot", "turn", "forecast", "call", "entry")
@@ -172,7 +157,7 @@ def main() -> None:
             make(record, chosen.scale)
             notes.append(f"made in {time.perf_counter() - began:.0f} s")
         rows = [*persisted(Path(folder)), *status(record)]
-        report(rows, chosen.json, [counted(record), *notes, whole(record)])
+        report(rows, chosen.json, [counted(record), *notes])
 
 
 if __name__ == "__main__":

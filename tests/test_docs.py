@@ -37,14 +37,8 @@ def test_the_examples_of_a_page_come_true(page: Path) -> None:
     assert ran.failed == 0
 
 
-def test_the_pages_on_agents_and_on_the_config_are_what_the_code_says() -> None:
-    script = ROOT / "scripts" / "settings_docs.py"
-    played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
-    assert played.returncode == 0, played.stderr
-
-
-def test_the_rules_on_the_page_of_scores_are_what_their_files_say() -> None:
-    script = ROOT / "scripts" / "scoring_docs.py"
+def test_the_pages_that_come_from_the_code_are_what_it_says() -> None:
+    script = ROOT / "scripts" / "docs.py"
     played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
     assert played.returncode == 0, played.stderr
 

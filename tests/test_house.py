@@ -220,9 +220,3 @@ def test_no_machine_and_no_registry_is_named() -> None:
         if machine.search(line) or registry.search(line)
     ]
     assert named == []
-
-
-def test_the_page_of_the_command_line_is_what_help_says() -> None:
-    script = ROOT / "scripts" / "cli_docs.py"
-    played = subprocess.run([sys.executable, script, "--check"], cwd=ROOT, capture_output=True, text=True)
-    assert played.returncode == 0, played.stderr

@@ -1,7 +1,7 @@
 """An OpenAI-compatible server for the demo's models: `python -m agents.demo.provider --port 0`.
 
 It answers from what the prompt says and from nothing else, so the same request always gets the
-same answer. GET /v1/stats tells how many answers were asked for.
+same answer.
 """
 
 import argparse
@@ -28,7 +28,7 @@ class BadRequest(ValueError):
 
 
 class Provider(ThreadingHTTPServer):
-    """The server: it counts the answers asked of it and notes each in a log before it is given."""
+    """The server: it notes each answer in a log before it is given."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -37,7 +37,6 @@ class Provider(ThreadingHTTPServer):
         super().__init__((HOST, port), _Handler)
         self._lock = threading.Lock()
         self._log: TextIO | None = None if log is None else log.open("a", encoding="utf-8")
-        self.requests = 0
 
     def server_bind(self) -> None:
         """Bind without looking this machine's name up, which can take seconds offline."""
@@ -50,12 +49,12 @@ class Provider(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/v1"
 
     def note(self, line: Mapping[str, Any]) -> None:
-        """Count a request, and write it down at once."""
+        """Write a request down at once."""
+        if self._log is None:
+            return
         with self._lock:
-            self.requests += 1
-            if self._log is not None:
-                self._log.write(json.dumps(line, sort_keys=True) + "\n")
-                self._log.flush()
+            self._log.write(json.dumps(line, sort_keys=True) + "\n")
+            self._log.flush()
 
     def server_close(self) -> None:
         """Close the socket and the log."""
@@ -71,9 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Provider
 
     def do_GET(self) -> None:
-        if self.path == "/v1/stats":
-            self._send(HTTPStatus.OK, {"requests": self.server.requests})
-        elif self.path == "/v1/models":
+        if self.path == "/v1/models":
             models = [{"id": name, "object": "model", "created": 0, "owned_by": "demo"} for name in MODELS]
             self._send(HTTPStatus.OK, {"object": "list", "data": models})
         else:
