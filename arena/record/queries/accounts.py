@@ -19,7 +19,19 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import CallRow, FillRow, TurnRow
-from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, count, select
+from arena.record.schema.typed import (
+    AnySelect,
+    Condition,
+    clause,
+    col,
+    column_of,
+    columns_of,
+    count,
+    read_grouped_nouns,
+    read_nouns,
+    select,
+    select_as,
+)
 from arena.record.schema.world import MarketVersionRow
 from markets.model import MarketId, Snapshot
 from portfolio.ledger import fold
@@ -109,7 +121,7 @@ def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
 
 
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")
-ENTRY_COLUMNS = [EntryRow.__table__.c[name] for name in Entry.__dataclass_fields__]
+ENTRY_COLUMNS = columns_of(EntryRow, Entry.__dataclass_fields__)
 LEDGERS = (
     select(EntrantRow.name, *ENTRY_COLUMNS)
     .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
@@ -134,21 +146,16 @@ LEDGER_HEADS = (
 
 def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
     """Every entrant's ledger, in line-up order, or that of one."""
-    ledgers: dict[str, list[Entry]] = defaultdict(list)
     wanted = LEDGERS if agent is None else LEDGER_OF_ONE
-    for name, *values in connection.execute(wanted, {"cohort_id": cohort_id, "agent": agent}).all():
-        ledgers[name].append(Entry(*values))
-    return dict(ledgers)
+    rows = connection.execute(wanted, {"cohort_id": cohort_id, "agent": agent})
+    return dict(read_grouped_nouns(Entry, rows))
 
 
 def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict[int, list[Entry]]:
     """The entries of entrants, by id, that come after those up to a number."""
-    ledgers: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in known}
     wanted = {"ids": list(known), "known": min(known.values(), default=0)}
-    for entrant_id, number, *values in connection.execute(NEWER_ENTRIES, wanted).all():
-        if number > known[entrant_id]:
-            ledgers[entrant_id].append(Entry(number, *values))
-    return ledgers
+    entries = read_grouped_nouns(Entry, connection.execute(NEWER_ENTRIES, wanted))
+    return {id: [entry for entry in entries[id] if entry.number > last] for id, last in known.items()}
 
 
 def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
@@ -277,7 +284,13 @@ BANKROLL = (
     .scalar_subquery()
 )
 ACCOUNT_EQUITY = (
-    select(CohortRow.number, EntrantRow.name, EntrantRow.kind, BANKROLL, MarkRow.cash + MarkRow.value)
+    select_as(
+        cohort=CohortRow.number,
+        agent=EntrantRow.name,
+        kind=EntrantRow.kind,
+        given=BANKROLL,
+        total=MarkRow.cash + MarkRow.value,
+    )
     .select_from(
         EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)).outerjoin(
             MarkRow, clause(IS_LAST_MARK)
@@ -301,7 +314,7 @@ class AccountEquity:
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
     wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
-    return [AccountEquity(*row) for row in connection.execute(wanted)]
+    return read_nouns(AccountEquity, connection.execute(wanted))
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -383,4 +396,4 @@ def read_equity_curves(
     place = {row.id: (number, row.name) for number, row in enumerate(line_up)}
     rows = connection.execute(PICKED_MARKS, {"ids": list(place), "times": times})
     found = [(at, *place[entrant], total) for entrant, at, total in rows]
-    return [EquityPoint(name, at, total) for at, _, name, total in sorted(found)]
+    return [EquityPoint(agent=name, at=at, total=total) for at, _, name, total in sorted(found)]

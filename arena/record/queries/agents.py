@@ -29,7 +29,7 @@ from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, count, select
+from arena.record.schema.typed import AnySelect, clause, col, count, read_nouns, select, select_as, total
 
 ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == EntrantRow.cohort_id)).join(
@@ -76,27 +76,22 @@ class CallSums:
 
 
 OWN_MARKS = aliased(MarkRow, name="own")
+IS_OWN_MARK = OWN_MARKS.entrant_id == EntrantRow.id
+FIRST_MARK_TIME = select(func.min(OWN_MARKS.at)).where(IS_OWN_MARK).scalar_subquery()
 ACCOUNT_SPANS = (
-    select(
-        EntrantRow.id,
-        select(func.min(OWN_MARKS.at))
-        .where(OWN_MARKS.entrant_id == EntrantRow.id)
-        .scalar_subquery()
-        .label("first"),
-        select(func.max(OWN_MARKS.at))
-        .where(OWN_MARKS.entrant_id == EntrantRow.id)
-        .scalar_subquery()
-        .label("last"),
+    select_as(
+        entrant_id=EntrantRow.id,
+        first_at=FIRST_MARK_TIME,
+        last_at=select(func.max(OWN_MARKS.at)).where(IS_OWN_MARK).scalar_subquery(),
     )
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .where(col(EntrantRow.id).in_(ENTRANT_IDS), FIRST_MARK_TIME.is_not(None))
     .order_by(EntrantRow.id)
 )
 
 
 def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> list[AccountSpan]:
     """From when to when each of these accounts was valued; those never valued are left out."""
-    rows = connection.execute(ACCOUNT_SPANS, {"ids": list(entrant_ids)})
-    return [AccountSpan(*row) for row in rows if row.first is not None]
+    return read_nouns(AccountSpan, connection.execute(ACCOUNT_SPANS, {"ids": list(entrant_ids)}))
 
 
 def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
@@ -106,9 +101,9 @@ def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]
         OWN_MARKS.entrant_id == asked.c.id, OWN_MARKS.at <= asked.c.at
     )
     here = and_(MarkRow.entrant_id == asked.c.id, MarkRow.at == until.correlate(asked).scalar_subquery())
-    query = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
+    query = select_as(entrant_id=MarkRow.entrant_id, at=MarkRow.at, total=MarkRow.cash + MarkRow.value)
     rows = connection.execute(query.select_from(asked.join(MarkRow, clause(here))), parameters)
-    return [EntrantEquity(*row) for row in rows]
+    return read_nouns(EntrantEquity, rows)
 
 
 def _wanted_table(
@@ -192,30 +187,26 @@ def _nested_counts(
 
 ANSWERING_MODEL = case((col(CallRow.error_code).is_(None), CallRow.model), else_="")
 FINGERPRINT = case((col(CallRow.error_code).is_(None), CallRow.fingerprint), else_="")
-CALL_KEYS = (CallRow.entrant_id, ANSWERING_MODEL, FINGERPRINT, CallRow.error_code)
 CALL_SUMS = (
-    select(
-        *CALL_KEYS,
-        func.count(),
-        func.sum(CallRow.tokens_in),
-        func.sum(CallRow.tokens_out),
-        func.coalesce(func.sum(CallRow.cost), 0),
-        func.count() - count(CallRow.cost),
-        func.min(CallRow.made_at),
-        func.max(CallRow.made_at),
+    select_as(
+        entrant_id=CallRow.entrant_id,
+        model=ANSWERING_MODEL,
+        fingerprint=FINGERPRINT,
+        error=CallRow.error_code,
+        calls=func.count(),
+        tokens_in=total(CallRow.tokens_in),
+        tokens_out=total(CallRow.tokens_out),
+        cost=total(CallRow.cost),
+        unknown=func.count() - count(CallRow.cost),
+        first_at=func.min(CallRow.made_at),
+        last_at=func.max(CallRow.made_at),
     )
     .where(col(CallRow.entrant_id).in_(ENTRANT_IDS))
-    .group_by(*CALL_KEYS)
+    .group_by(CallRow.entrant_id, ANSWERING_MODEL, FINGERPRINT, CallRow.error_code)
     .order_by(CallRow.entrant_id, func.min(CallRow.made_at))
 )
 
 
 def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list[CallSums]:
     """The calls of these entrants, summed up by what answered or failed, oldest first within an entrant."""
-    rows = connection.execute(CALL_SUMS, {"ids": list(entrant_ids)})
-    return [CallSums(*alike, *map(int, sums), *times) for *alike, sums, times in map(_split_sums, rows)]
-
-
-def _split_sums(row: Sequence[Any]) -> tuple[Any, ...]:
-    """What calls have in common, their sums, and their first and last time."""
-    return (*row[:4], row[4:-2], row[-2:])
+    return read_nouns(CallSums, connection.execute(CALL_SUMS, {"ids": list(entrant_ids)}))

@@ -3,7 +3,6 @@
 Recent costs, those of cohorts that still play and those of calls under way are found by index.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,12 +14,22 @@ from sqlmodel import case, or_
 
 from arena.record.model.model_version import ReportedModel
 from arena.record.model.status import CallsUnderWay
-from arena.record.queries.cohorts import StoredRound
+from arena.record.queries.cohorts import ROUND_COLUMNS, StoredRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import NOW
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, column_of, count, select
+from arena.record.schema.typed import (
+    clause,
+    col,
+    column_of,
+    count,
+    read_grouped_nouns,
+    read_nouns,
+    select,
+    select_as,
+    total,
+)
 from arena.record.schema.work import ReservationRow
 from arena.record.write.reservations import COST
 
@@ -72,42 +81,37 @@ def read_reported_models(connection: Connection) -> list[ReportedModel]:
     one = every.c
     moved: ColumnElement[bool] = (one.model != one.last_model) | (one.fingerprint != one.last_fingerprint)
     rows = connection.execute(
-        select(one.name, one.model, one.fingerprint, one.made_at)
+        select_as(name=one.name, model=one.model, fingerprint=one.fingerprint, at=one.made_at)
         .where(moved | one.last_model.is_(None))
         .order_by(one.made_at, one.id)
     )
-    return [ReportedModel(*row) for row in rows]
+    return read_nouns(ReportedModel, rows)
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
     """Every model and fingerprint that answered under each name, in the order of their first answers."""
-    keys = (EntrantRow.name, CallRow.model, CallRow.fingerprint)
-    times = (func.min(CallRow.made_at), func.max(CallRow.made_at))
-    query = select(*keys, func.count(), *times).select_from(AGENT_CALLS).where(*IS_ANSWERED).group_by(*keys)
+    keys = {"name": EntrantRow.name, "model": CallRow.model, "fingerprint": CallRow.fingerprint}
+    first_at, last_at = func.min(CallRow.made_at), func.max(CallRow.made_at)
+    query = select_as(**keys, answers=func.count(), first_at=first_at, last_at=last_at)
+    query = query.select_from(AGENT_CALLS).where(*IS_ANSWERED).group_by(*keys.values())
     query = query if agent is None else query.where(EntrantRow.name == agent)
-    return [ServedModel(*row) for row in connection.execute(query.order_by(times[0], *keys))]
+    return read_nouns(ServedModel, connection.execute(query.order_by(first_at, *keys.values())))
 
 
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
     """All calls of an agent, summed up by how they ended."""
-    ways = (CallRow.rung, CallRow.error_code)
-    tokens = (func.sum(CallRow.tokens_in), func.sum(CallRow.tokens_out))
-    spent, unknown = func.coalesce(func.sum(CallRow.cost), 0), func.count() - count(CallRow.cost)
-    query = select(*ways, func.count(), *tokens, spent, unknown).select_from(AGENT_CALLS)
-    query = query.where(EntrantRow.name == agent)
-    rows = connection.execute(query.group_by(*ways).order_by(*ways))
-    return [
-        CallOutcomes(
-            rung=rung,
-            error=error,
-            calls=calls,
-            tokens_in=int(tokens_in),
-            tokens_out=int(tokens_out),
-            cost=int(cost or 0),
-            unknown=int(unknown),
-        )
-        for rung, error, calls, tokens_in, tokens_out, cost, unknown in rows
-    ]
+    ways = {"rung": CallRow.rung, "error": CallRow.error_code}
+    query = select_as(
+        **ways,
+        calls=func.count(),
+        tokens_in=total(CallRow.tokens_in),
+        tokens_out=total(CallRow.tokens_out),
+        cost=total(CallRow.cost),
+        unknown=func.count() - count(CallRow.cost),
+    )
+    query = query.select_from(AGENT_CALLS).where(EntrantRow.name == agent)
+    rows = connection.execute(query.group_by(*ways.values()).order_by(*ways.values()))
+    return read_nouns(CallOutcomes, rows)
 
 
 def read_latencies(connection: Connection, agent: str) -> list[int]:
@@ -127,34 +131,31 @@ def count_forecasts(connection: Connection, agent: str) -> int:
 
 def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]]:
     """The rounds of every cohort that have begun, oldest first, by the id of the cohort."""
-    rounds: dict[int, list[StoredRound]] = defaultdict(list)
-    for row in connection.execute(select(RoundRow.__table__).order_by(RoundRow.cohort_id, RoundRow.number)):
-        round = StoredRound(row.id, row.number, row.at, row.snapshot_id, bool(row.done))
-        rounds[row.cohort_id].append(round)
-    return dict(rounds)
+    query = select(RoundRow.cohort_id, *ROUND_COLUMNS).order_by(RoundRow.cohort_id, RoundRow.number)
+    return read_grouped_nouns(StoredRound, connection.execute(query))
 
 
 OPEN_COHORTS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 SINCE: BindParameter[datetime] = bindparam("since", type_=column_of(CallRow.made_at).type)
-SPENT_SINCE = select(func.coalesce(func.sum(COST), 0)).where(CallRow.made_at >= SINCE)
+SPENT_SINCE = select(total(COST)).where(CallRow.made_at >= SINCE)
 
 
 def read_spent_since(connection: Connection, since: datetime) -> int:
     """What calls have cost since an instant, at their worst where it is unknown."""
-    return int(connection.execute(SPENT_SINCE, {"since": since}).scalar_one())
+    return connection.execute(SPENT_SINCE, {"since": since}).scalar_one()
 
 
-ALL_SPENT = select(func.coalesce(func.sum(COST), 0)).select_from(CallRow)
+ALL_SPENT = select(total(COST)).select_from(CallRow)
 
 
 def read_spent_total(connection: Connection) -> int:
     """What all calls have cost: a sum over an index of them."""
-    return int(connection.execute(ALL_SPENT).scalar_one())
+    return connection.execute(ALL_SPENT).scalar_one()
 
 
-COST_SUM = select(func.coalesce(func.sum(COST), 0))
+COST_SUM = select(total(COST))
 OF_ROUND = (
     COST_SUM.where(CallRow.round_id == RoundRow.id)
     .correlate(RoundRow.__table__)
@@ -186,29 +187,28 @@ COST_OF_AGENT = (
 def read_dearest_round(connection: Connection, ids: Collection[int]) -> tuple[str, int]:
     """Of these rounds the one whose calls have cost most."""
     row = connection.execute(COST_OF_ROUND, {"ids": list(ids)}).first()
-    return ("", 0) if row is None else (f"round {row[1]} of cohort {row[0]}", int(row.cost))
+    return ("", 0) if row is None else (f"round {row[1]} of cohort {row[0]}", row.cost)
 
 
 def read_dearest_agent(connection: Connection) -> tuple[str, int]:
     """The agent whose calls have cost most in a cohort that has not ended."""
     row = connection.execute(COST_OF_AGENT).first()
-    return ("", 0) if row is None else (f"{row[1]} in cohort {row[0]}", int(row.cost))
+    return ("", 0) if row is None else (f"{row[1]} in cohort {row[0]}", row.cost)
 
 
 IS_RUNNING = ReservationRow.expires_at > NOW
 WORST_COST = func.coalesce(ReservationRow.worst, 0)
-RESERVED_CALLS = select(
-    *(
-        func.coalesce(func.sum(case((condition, value), else_=0)), 0)
-        for condition in (IS_RUNNING, ~IS_RUNNING)
-        for value in (1, WORST_COST)
-    )
+RESERVED_CALLS = select_as(
+    calls=total(case((IS_RUNNING, 1), else_=0)),
+    worst=total(case((IS_RUNNING, WORST_COST), else_=0)),
+    lost=total(case((~IS_RUNNING, 1), else_=0)),
+    lost_worst=total(case((~IS_RUNNING, WORST_COST), else_=0)),
 )
 
 
 def read_calls_under_way(connection: Connection) -> CallsUnderWay:
     """Calls that are being made, and those whose worker was lost."""
-    return CallsUnderWay(*map(int, connection.execute(RESERVED_CALLS).one()))
+    return read_nouns(CallsUnderWay, connection.execute(RESERVED_CALLS))[0]
 
 
 DAY = timedelta(days=1)
@@ -234,14 +234,14 @@ LAST_CALL = (
     .scalar_subquery()
 )
 FAILED_TURNS = (
-    select(
-        col(CohortRow.number).label("cohort"),
-        col(RoundRow.number).label("round"),
-        col(EntrantRow.name).label("agent"),
-        RoundRow.at,
-        TurnRow.status,
-        CallRow.error_code,
-        CallRow.error_message,
+    select_as(
+        cohort=CohortRow.number,
+        round=RoundRow.number,
+        agent=EntrantRow.name,
+        at=RoundRow.at,
+        status=TurnRow.status,
+        code=CallRow.error_code,
+        message=CallRow.error_message,
     )
     .select_from(
         TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
@@ -258,9 +258,11 @@ def read_failed_turns(
 ) -> list[FailedTurn]:
     """The newest turns that ended so, of each status at most so many."""
     turns = [
-        FailedTurn(*row)
+        turn
         for status in statuses
-        for row in connection.execute(FAILED_TURNS.where(TurnRow.status == status).limit(most))
+        for turn in read_nouns(
+            FailedTurn, connection.execute(FAILED_TURNS.where(TurnRow.status == status).limit(most))
+        )
     ]
     return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
@@ -277,7 +279,7 @@ class AgentSpending:
 
 NEWEST_COHORT = select(func.max(CohortRow.number)).scalar_subquery()
 AGENT_SPENDING = (
-    select(CohortRow.number, EntrantRow.name, count(CallRow.id), func.coalesce(func.sum(COST), 0))
+    select_as(cohort=CohortRow.number, agent=EntrantRow.name, calls=count(CallRow.id), spent=total(COST))
     .select_from(
         CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
             CallRow, clause(CallRow.entrant_id == EntrantRow.id)
@@ -291,20 +293,16 @@ AGENT_SPENDING = (
 
 def read_agent_spending(connection: Connection) -> list[AgentSpending]:
     """Whose calls cost what in the cohorts that play, and in the newest."""
-    rows = connection.execute(AGENT_SPENDING)
-    return [AgentSpending(cohort, agent, calls, int(spent)) for cohort, agent, calls, spent in rows]
+    return read_nouns(AgentSpending, connection.execute(AGENT_SPENDING))
 
 
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
     """What calls cost on each of so many days, the last of which begins at a midnight."""
     starts = [midnight - place * DAY for place in reversed(range(days))]
-    sums = [func.coalesce(func.sum(case((_made_on(start), COST), else_=0)), 0) for start in starts]
+    days_of_calls = [(CallRow.made_at >= start) & (CallRow.made_at < start + DAY) for start in starts]
+    sums = [total(case((clause(that_day), COST), else_=0)) for that_day in days_of_calls]
     row = connection.execute(select(*sums).where(CallRow.made_at >= starts[0])).one()
-    return [(start, int(spent)) for start, spent in zip(starts, row, strict=True)]
-
-
-def _made_on(start: datetime) -> ColumnElement[bool]:
-    return clause((CallRow.made_at >= start) & (CallRow.made_at < start + DAY))
+    return list(zip(starts, row, strict=True))
 
 
 def record_size(connection: Connection) -> int:

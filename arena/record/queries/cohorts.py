@@ -16,7 +16,7 @@ from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func
 from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.schema.codec import book_of, cohort_of
+from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import (
     CohortRow,
     EntrantRow,
@@ -26,9 +26,11 @@ from arena.record.schema.cohort import (
     SnapshotRow,
 )
 from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import clause, col, columns_of, read_grouped_nouns, read_nouns, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
+from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 
 # The questions are made once each: that takes longer than to have them answered.
@@ -72,8 +74,9 @@ LINE_UPS = (
     .where(col(EntrantRow.cohort_id).in_(IDS))
     .order_by(EntrantRow.cohort_id, EntrantRow.position)
 )
-HALTS = [CohortRow.__table__.c[name] for name in ("ended_at", "paused_at", "stopped_at")]
-COHORTS = select(CohortRow.id, CohortRow.frozen, *HALTS).order_by(CohortRow.number)
+COHORTS = select(
+    CohortRow.id, CohortRow.frozen, CohortRow.ended_at, CohortRow.paused_at, CohortRow.stopped_at
+).order_by(CohortRow.number)
 OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 
 
@@ -86,7 +89,17 @@ def read_cohorts(
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
-    return [StoredCohort(id, cohort_of(frozen), known[id], *stood) for id, frozen, *stood in rows]
+    return [
+        StoredCohort(
+            id=row.id,
+            cohort=cohort_of(row.frozen),
+            entrant_ids=known[row.id],
+            ended_at=row.ended_at,
+            paused_at=row.paused_at,
+            stopped_at=row.stopped_at,
+        )
+        for row in rows
+    ]
 
 
 PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
@@ -97,22 +110,29 @@ def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, s
     return dict(connection.execute(PROMPTS, {"ids": hashes}).all())
 
 
-ROUNDS = select(RoundRow.__table__).where(RoundRow.cohort_id == COHORT_ID).order_by(RoundRow.number)
+ROUND_COLUMNS = (
+    RoundRow.id,
+    RoundRow.number,
+    RoundRow.at,
+    RoundRow.snapshot_id,
+    clause(RoundRow.done == 1).label("done"),
+)
+ROUNDS = select(*ROUND_COLUMNS).where(RoundRow.cohort_id == COHORT_ID).order_by(RoundRow.number)
 
 
 def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
     """The rounds of a cohort that have begun."""
-    rows = connection.execute(ROUNDS, {"cohort_id": cohort_id})
-    return [StoredRound(r.id, r.number, r.at, r.snapshot_id, bool(r.done)) for r in rows]
+    return read_nouns(StoredRound, connection.execute(ROUNDS, {"cohort_id": cohort_id}))
 
 
 SNAPSHOT_LISTINGS = (
     select(
         SnapshotItemRow.market_id,
         SnapshotItemRow.shown,
+        SnapshotItemRow.quote_id,
         SnapshotItemRow.quoted_at,
-        *(column.label(f"v_{column.name}") for column in MarketVersionRow.__table__.c),
-        *(column.label(f"q_{column.name}") for column in QuoteRow.__table__.c),
+        *columns_of(MarketVersionRow, PAGE_FIELDS),
+        *columns_of(QuoteRow, QUOTE_FIELDS),
     )
     .select_from(
         SnapshotItemRow.__table__.join(
@@ -152,9 +172,9 @@ def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> 
     return None if row is None else (row.id, row.taken_at)
 
 
-PRICE_COLUMNS = [QuoteRow.__table__.c[name] for name in ("bid", "ask", "mid", "last")]
 SNAPSHOT_PRICES = (
-    select(SnapshotItemRow.market_id, QuoteRow.id, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
+    select(SnapshotItemRow.market_id, SnapshotItemRow.quote_id, SnapshotItemRow.quoted_at)
+    .add_columns(QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
     .select_from(SnapshotItemRow.__table__.outerjoin(QuoteRow, clause(QUOTE_OF_ITEM)))
     .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
     .order_by(col(SnapshotItemRow.position).desc())
@@ -174,30 +194,20 @@ def read_quotes(
         snapshot_id,
         taken_at,
         {  # the last comes first: of a market that is listed twice, the first counts
-            MarketId(market): None if quote is None else Quote(MarketId(market), *seen)
-            for market, quote, *seen in rows
+            MarketId(row.market_id): None
+            if row.quote_id is None
+            else Quote(
+                MarketId(row.market_id), row.quoted_at, bid=row.bid, ask=row.ask, mid=row.mid, last=row.last
+            )
+            for row in rows
         },
     )
 
 
 def _listing(row: Row[Any]) -> Listing:
-    market_id = MarketId(row.market_id)
-    market = Market(
-        market_id,
-        row.v_event_id,
-        row.v_question,
-        row.v_rules,
-        row.v_category,
-        row.v_opens_at,
-        row.v_closes_at,
-        row.v_tick,
-        row.v_fee_rate,
-        row.v_min_shares,
-    )
-    if row.q_id is None:
-        return Listing(market, None)
-    prices = (row.q_bid, row.q_ask, row.q_mid, row.q_last, row.q_volume)
-    return Listing(market, Quote(market_id, row.quoted_at, *prices, *book_of(row.q_book)))
+    id = MarketId(row.market_id)
+    market = Market(id, **attributes_of(row, *PAGE_FIELDS))
+    return Listing(market, None if row.quote_id is None else quote_of(row, row.quoted_at))
 
 
 NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(1)
@@ -236,24 +246,25 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
 
 
 RESOLUTIONS = (
-    select(*(ResolutionRow.__table__.c[name] for name in Resolution.__dataclass_fields__))
+    select(*columns_of(ResolutionRow, Resolution.__dataclass_fields__))
     .where(col(ResolutionRow.market_id).in_(IDS), ResolutionRow.known_at <= AT)
     .order_by(ResolutionRow.market_id, ResolutionRow.version)
 )
-LEARNT_RESOLUTIONS = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
 
 
 def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
     """All versions known by then of how these markets ended."""
-    return [Resolution(*row) for row in connection.execute(RESOLUTIONS, {"ids": ids, "at": at}).all()]
+    return read_nouns(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
 
 
 def read_learnt_resolutions(
     connection: Connection, ids: Collection[MarketId], at: datetime
 ) -> list[tuple[Resolution, datetime]]:
     """All versions known by then, each with the decision time at which it was learnt."""
-    rows = connection.execute(LEARNT_RESOLUTIONS, {"ids": ids, "at": at})
-    return [(Resolution(*told), learnt_at) for *told, learnt_at in rows]
+    rows = connection.execute(RESOLUTIONS.add_columns(ResolutionRow.learnt_at), {"ids": ids, "at": at})
+    return [
+        (Resolution(**attributes_of(row, *Resolution.__dataclass_fields__)), row.learnt_at) for row in rows
+    ]
 
 
 TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
@@ -265,7 +276,7 @@ def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
 
 
 FINAL_FORECASTS = (
-    select(EntrantRow.name, *(ForecastRow.__table__.c[name] for name in Forecast.__dataclass_fields__))
+    select(EntrantRow.name, *columns_of(ForecastRow, Forecast.__dataclass_fields__))
     .select_from(
         TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
             ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)
@@ -282,12 +293,11 @@ def read_final_forecasts(
     """The final forecasts of those of these agents whose turns are in."""
     if not agents:
         return {}
-    forecasts_of: dict[str, list[Forecast]] = defaultdict(list)
-    for name, *values in connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents}):
-        forecasts_of[name].append(Forecast(*values))
-    return {name: tuple(forecasts) for name, forecasts in forecasts_of.items()}
+    rows = connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents})
+    return {name: tuple(forecasts) for name, forecasts in read_grouped_nouns(Forecast, rows).items()}
 
 
+CALL_FIELDS = [name for name in Call.__dataclass_fields__ if name not in ("prompt", "error")]
 CALLS = (
     select(CallRow.__table__)
     .where(CallRow.round_id == ROUND_ID, col(CallRow.entrant_id).in_(IDS))
@@ -308,17 +318,8 @@ def _call(row: Row[Any]) -> Call:
     error = CallError(row.error_code, row.error_message, bool(row.error_retry)) if row.error_code else None
     return Call(
         Prompt(messages, row.seed, row.stage, row.sample),
-        row.reply,
-        row.finish,
-        row.model,
-        row.fingerprint,
-        row.rung,
-        row.tokens_in,
-        row.tokens_out,
-        row.cost,
-        row.latency_ms,
-        error,
-        row.worst,
+        error=error,
+        **attributes_of(row, *CALL_FIELDS),
     )
 
 

@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
 from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import and_
@@ -17,15 +16,15 @@ from arena.record.queries.cohorts import StoredCohort
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, select
+from arena.record.schema.typed import clause, columns_of, read_grouped_nouns, select
 from markets.model import MarketId, Resolution, Snapshot
 from portfolio.model import Bet, Entry, Fill, FillLevel, Rejection, Sale
 from portfolio.whatif import WhatIfStep
 
-T = TypeVar("T")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
-FILL_NAMES = [field.name for field in fields(Fill) if field.name != "levels"]
+FILL_FIELDS = [name for name in Fill.__dataclass_fields__ if name != "levels"]
 STORED_TURNS = (
     select(TurnRow.__table__, EntrantRow.name)
     .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)
@@ -34,32 +33,32 @@ STORED_TURNS = (
 )
 OF_ROUND = TurnRow.round_id == ROUND_ID
 ROUND_FORECASTS = (
-    select(TurnRow.id, *(ForecastRow.__table__.c[field.name] for field in fields(Forecast)))
+    select(TurnRow.id, *columns_of(ForecastRow, Forecast.__dataclass_fields__))
     .join_from(TurnRow.__table__, ForecastRow.__table__, ForecastRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
     .order_by(ForecastRow.stage, ForecastRow.market_id)
 )
 ROUND_REJECTIONS = (
-    select(TurnRow.id, *(RejectionRow.__table__.c[field.name] for field in fields(Rejection)))
+    select(TurnRow.id, *columns_of(RejectionRow, Rejection.__dataclass_fields__))
     .join_from(TurnRow.__table__, RejectionRow.__table__, RejectionRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
     .order_by(RejectionRow.position)
 )
 ROUND_FILLS = (
-    select(TurnRow.id, FillRow.id, *(FillRow.__table__.c[name] for name in FILL_NAMES))
+    select(FillRow.turn_id, FillRow.id, *columns_of(FillRow, FILL_FIELDS))
     .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
     .order_by(FillRow.position)
 )
 ROUND_LEVELS = (
-    select(FillRow.id, *(FillLevelRow.__table__.c[field.name] for field in fields(FillLevel)))
+    select(FillRow.id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
     .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
     .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
     .where(OF_ROUND)
     .order_by(FillLevelRow.position)
 )
 ROUND_ENTRIES = (
-    select(TurnRow.id, *(EntryRow.__table__.c[field.name] for field in fields(Entry)))
+    select(TurnRow.id, *columns_of(EntryRow, Entry.__dataclass_fields__))
     .join_from(TurnRow.__table__, RoundRow.__table__, TurnRow.round_id == RoundRow.id)
     .join(EntryRow, (EntryRow.entrant_id == TurnRow.entrant_id) & (EntryRow.at == RoundRow.at))
     .where(OF_ROUND, func.substr(EntryRow.ref, 1, 5) == "fill:")
@@ -70,37 +69,30 @@ ROUND_ENTRIES = (
 def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
     """The turns of a round that are in, of these entrants, in line-up order."""
     whose = {"round_id": round_id}
-    forecasts = _grouped(connection, ROUND_FORECASTS, whose, Forecast)
-    rejections = _grouped(connection, ROUND_REJECTIONS, whose, Rejection)
-    entries = _grouped(connection, ROUND_ENTRIES, whose, Entry)
-    fills = _fills(connection, whose)
+    forecasts = read_grouped_nouns(Forecast, connection.execute(ROUND_FORECASTS, whose))
+    rejections = read_grouped_nouns(Rejection, connection.execute(ROUND_REJECTIONS, whose))
+    entries = read_grouped_nouns(Entry, connection.execute(ROUND_ENTRIES, whose))
+    levels = read_grouped_nouns(FillLevel, connection.execute(ROUND_LEVELS, whose))
+    fills: dict[int, list[Fill]] = defaultdict(list)
+    for row in connection.execute(ROUND_FILLS, whose):
+        fills[row.turn_id].append(Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])))
     turns = []
     for row in connection.execute(STORED_TURNS, whose):
         if row.entrant_id not in entrant_ids:
             continue
         bets, sales = orders_of(row.wishes)
         decision = Decision(tuple(forecasts[row.id]), bets, sales, status=row.verdict, note=row.note)
-        facts = tuple(fills[row.id]), tuple(rejections[row.id]), tuple(entries[row.id])
-        turns.append(Turn(row.name, row.cash, decision, *facts))
+        turns.append(
+            Turn(
+                row.name,
+                row.cash,
+                decision,
+                fills=tuple(fills[row.id]),
+                rejections=tuple(rejections[row.id]),
+                entries=tuple(entries[row.id]),
+            )
+        )
     return turns
-
-
-def _grouped(
-    connection: Connection, question: AnySelect, whose: Mapping[str, int], kind: type[T]
-) -> dict[int, list[T]]:
-    groups: dict[int, list[T]] = defaultdict(list)
-    for key, *values in connection.execute(question, whose):
-        groups[key].append(kind(*values))
-    return groups
-
-
-def _fills(connection: Connection, whose: Mapping[str, int]) -> dict[int, list[Fill]]:
-    levels = _grouped(connection, ROUND_LEVELS, whose, FillLevel)
-    found: dict[int, list[Fill]] = defaultdict(list)
-    for turn_id, fill_id, *values in connection.execute(ROUND_FILLS, whose):
-        known = dict(zip(FILL_NAMES, values, strict=True))
-        found[turn_id].append(Fill(**known, levels=tuple(levels[fill_id])))
-    return found
 
 
 PLACED_TURNS = TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id)).join(

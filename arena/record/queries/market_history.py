@@ -11,20 +11,32 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, BindParameter, Connection, DateTime, FromClause, Text, bindparam, column, func
+from sqlalchemy import (
+    ARRAY,
+    BindParameter,
+    Connection,
+    DateTime,
+    Double,
+    FromClause,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+)
 from sqlalchemy.orm import aliased
 from sqlmodel import and_
 
-from arena.record.queries.cohorts import LEARNT_RESOLUTIONS
+from arena.record.queries.cohorts import read_learnt_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.statements import batches
+from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.typed import AnySelect, clause, col, columns_of, read_nouns, select, select_as
 from arena.record.schema.world import MarketVersionRow, QuoteRow
-from arena.record.write.listings import QUOTE_FIELDS, quote_of
+from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.model import Market, MarketId, Quote, Resolution
 from portfolio.model import Entry
 
@@ -42,9 +54,8 @@ class PageVersion:
     market: Market
 
 
-PAGE_COLUMNS = [MarketVersionRow.__table__.c[name] for name in Market.__dataclass_fields__ if name != "id"]
 PAGE_VERSIONS = (
-    select(MarketVersionRow.version, MarketVersionRow.at, *PAGE_COLUMNS)
+    select(MarketVersionRow.version, MarketVersionRow.at, *columns_of(MarketVersionRow, PAGE_FIELDS))
     .where(MarketVersionRow.market_id == MARKET_ID)
     .order_by(MarketVersionRow.version)
 )
@@ -53,7 +64,9 @@ PAGE_VERSIONS = (
 def read_page_versions(connection: Connection, market: MarketId) -> list[PageVersion]:
     """Every version of a market's page, oldest first; none of a market that nobody has seen."""
     rows = connection.execute(PAGE_VERSIONS, {"market": market})
-    return [PageVersion(version, at, Market(market, *named)) for version, at, *named in rows]
+    return [
+        PageVersion(row.version, row.at, Market(market, **attributes_of(row, *PAGE_FIELDS))) for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +79,7 @@ class ResolutionVersion:
 
 def read_resolution_versions(connection: Connection, market: MarketId) -> list[ResolutionVersion]:
     """Every version of how a market ended, oldest first."""
-    rows = connection.execute(LEARNT_RESOLUTIONS, {"ids": [market], "at": EVER})
-    return [ResolutionVersion(Resolution(*told), learnt_at) for *told, learnt_at in rows]
+    return [ResolutionVersion(*told) for told in read_learnt_resolutions(connection, [market], EVER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,13 @@ class MarketRound:
 # By cohort and time: there is no index from a snapshot to its round.
 IS_DECISION_SNAPSHOT = and_(RoundRow.cohort_id == SnapshotRow.cohort_id, RoundRow.at == SnapshotRow.at)
 MARKET_ROUNDS = (
-    select(RoundRow.id, CohortRow.number, RoundRow.number, RoundRow.at, SnapshotItemRow.shown)
+    select_as(
+        round_id=RoundRow.id,
+        cohort=CohortRow.number,
+        number=RoundRow.number,
+        at=RoundRow.at,
+        shown=SnapshotItemRow.shown == 1,
+    )
     .select_from(
         SnapshotItemRow.__table__.join(SnapshotRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
         .join(RoundRow, clause(IS_DECISION_SNAPSHOT))
@@ -97,11 +115,7 @@ MARKET_ROUNDS = (
 
 def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketRound]:
     """The rounds that a market was in, oldest first."""
-    rows = connection.execute(MARKET_ROUNDS, {"market": market})
-    return [
-        MarketRound(round_id=round_id, cohort=cohort, number=number, at=at, shown=bool(shown))
-        for round_id, cohort, number, at, shown in rows
-    ]
+    return read_nouns(MarketRound, connection.execute(MARKET_ROUNDS, {"market": market}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +131,7 @@ FORECAST_HERE = and_(
     ForecastRow.turn_id == TurnRow.id, ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final"
 )
 MARKET_FORECASTS = (
-    select(TurnRow.round_id, EntrantRow.name, ForecastRow.probability)
+    select_as(round_id=TurnRow.round_id, agent=EntrantRow.name, probability=ForecastRow.probability)
     .select_from(
         TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
             ForecastRow, clause(FORECAST_HERE)
@@ -133,8 +147,7 @@ def read_market_forecasts(
 ) -> list[MarketForecast]:
     """What agents, or one of them, said of a market in these rounds."""
     query = MARKET_FORECASTS.where(EntrantRow.name == agent) if agent else MARKET_FORECASTS
-    rows = connection.execute(query, {"market": market, "ids": list(rounds)})
-    return [MarketForecast(*row) for row in rows]
+    return read_nouns(MarketForecast, connection.execute(query, {"market": market, "ids": list(rounds)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +179,18 @@ FILL_JOIN = (
     .where(EntryRow.market_id == MARKET_ID, col(EntryRow.kind).in_(("buy", "sell")))
 )
 MARKET_TRADES = (
-    select(CohortRow.number, RoundRow.number, RoundRow.at, EntrantRow.name)
-    .add_columns(FillRow.side, FillRow.action, FillRow.shares, FillRow.amount, FillRow.fee, FILL_PRICE)
+    select_as(
+        cohort=CohortRow.number,
+        round=RoundRow.number,
+        at=RoundRow.at,
+        agent=EntrantRow.name,
+        side=FillRow.side,
+        action=FillRow.action,
+        shares=FillRow.shares,
+        amount=FillRow.amount,
+        fee=FillRow.fee,
+        price=cast(FILL_PRICE, Double),
+    )
     .select_from(
         FillRow.__table__.join(TurnRow, clause(FillRow.turn_id == TurnRow.id))
         .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
@@ -182,8 +205,7 @@ MARKET_TRADES = (
 
 def read_market_trades(connection: Connection, market: MarketId, most: int) -> list[MarketTrade]:
     """What was bought and sold of a market, newest first."""
-    rows = connection.execute(MARKET_TRADES, {"market": market, "most": most})
-    return [MarketTrade(*[*row[:-1], float(row[-1])]) for row in rows]
+    return read_nouns(MarketTrade, connection.execute(MARKET_TRADES, {"market": market, "most": most}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +223,7 @@ MARKET_ENTRIES = (
         col(EntrantRow.id).label("entrant"),
         col(CohortRow.number).label("cohort"),
         EntrantRow.name,
-        *(EntryRow.__table__.c[name] for name in Entry.__dataclass_fields__),
+        *columns_of(EntryRow, Entry.__dataclass_fields__),
     )
     .select_from(
         EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id)).join(
@@ -216,8 +238,9 @@ MARKET_ENTRIES = (
 def read_market_accounts(connection: Connection, market: MarketId) -> list[MarketAccount]:
     """Everyone who ever held a market: newest cohorts first, in line-up order."""
     accounts: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
-    for entrant, cohort, name, *line in connection.execute(MARKET_ENTRIES, {"market": market}):
-        accounts[entrant, cohort, name].append(Entry(*line))
+    for row in connection.execute(MARKET_ENTRIES, {"market": market}):
+        line = Entry(**attributes_of(row, *Entry.__dataclass_fields__))
+        accounts[row.entrant, row.cohort, row.name].append(line)
     return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
 
 
@@ -232,7 +255,7 @@ LAST_MARKS = (
         SnapshotRow.taken_at,
         SnapshotItemRow.market_id,
         SnapshotItemRow.quoted_at,
-        *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS),
+        *columns_of(QuoteRow, QUOTE_FIELDS),
     )
     .select_from(
         EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
@@ -292,16 +315,16 @@ PRICE_ENDS = (
 
 def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
     """Every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
-    stored = connection.execute(FIRST_PRICES, {"market": market, "most": most + 1}).all()
+    stored = read_nouns(StoredPrice, connection.execute(FIRST_PRICES, {"market": market, "most": most + 1}))
     if len(stored) <= most:
-        return PriceHistory(tuple(StoredPrice(*row) for row in stored), thinned=False)
+        return PriceHistory(tuple(stored), thinned=False)
     first, last = (connection.execute(query, {"market": market}).scalar_one() for query in PRICE_ENDS)
     times = [first + place * (last - first) / (most - 1) for place in range(most)]
     wanted = _prices_at(connection.dialect.name)
     rows = connection.execute(
         wanted, {"market": market} | _instants_parameter(connection, [*times[:-1], last])
     )
-    return PriceHistory(tuple(StoredPrice(*row) for row in rows), thinned=True)
+    return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
 
 
 def _prices_at(dialect: str) -> AnySelect:

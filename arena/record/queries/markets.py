@@ -19,9 +19,20 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
-from arena.record.schema.statements import batches
+from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, column_of, count, select
+from arena.record.schema.typed import (
+    AnySelect,
+    clause,
+    col,
+    column_of,
+    columns_of,
+    count,
+    read_grouped_nouns,
+    select,
+    select_as,
+    total,
+)
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
 from arena.record.write.sync import markets_gone_since
@@ -100,13 +111,18 @@ def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list
         connection, MarketVersionRow, ids, "version", "event_id", "question", "category", "closes_at"
     )
     ends = newest_rows(connection, ResolutionRow, ids, "version", "payout")
-    return [_listed_market(pages[id], ends.get(id)) for id in ids]
-
-
-def _listed_market(page: Sequence[Any], end: Sequence[Any] | None) -> ListedMarket:
-    id, _, event_id, question, category, closes_at = page
-    payout = None if end is None else end[-1]
-    return ListedMarket(id, event_id, question, category, closes_at, end is not None, payout)
+    return [
+        ListedMarket(
+            id=id,
+            event_id=pages[id].event_id,
+            question=pages[id].question,
+            category=pages[id].category,
+            closes_at=pages[id].closes_at,
+            ended=id in ends,
+            payout=ends[id].payout if id in ends else None,
+        )
+        for id in ids
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +154,12 @@ def read_forecast_spreads(
         ForecastRow, clause(said)
     )
     chance = ForecastRow.probability
-    query = select(pairs.c.market_id, func.count(), func.min(chance), func.max(chance)).select_from(joined)
+    query = select_as(
+        market=pairs.c.market_id, agents=func.count(), low=func.min(chance), high=func.max(chance)
+    ).select_from(joined)
     query = query.where(col(EntrantRow.kind).not_in(sorted(but))).group_by(pairs.c.market_id)
-    return {MarketId(market): ForecastSpread(*figures) for market, *figures in connection.execute(query)}
+    spreads = read_grouped_nouns(ForecastSpread, connection.execute(query))
+    return {market: spread for market, [spread] in spreads.items()}
 
 
 IS_TRADE = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
@@ -162,10 +181,11 @@ class MarketInterest:
 def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[MarketId, MarketInterest]:
     """What was traded of these markets, and what is held."""
     lots = MARKET_LOTS.where(is_in_markets(connection.dialect.name)).subquery()
-    held = func.sum(case((lots.c.shares > 0, 1), else_=0))
-    query = select(lots.c.market_id, func.sum(lots.c.trades), held).group_by(lots.c.market_id)
+    held = total(case((lots.c.shares > 0, 1), else_=0))
+    query = select_as(market=lots.c.market_id, trades=total(lots.c.trades), held=held)
+    query = query.group_by(lots.c.market_id)
     rows = connection.execute(query, markets_parameter(connection, ids))
-    return {MarketId(market): MarketInterest(int(trades), int(open_)) for market, trades, open_ in rows}
+    return {market: interest for market, [interest] in read_grouped_nouns(MarketInterest, rows).items()}
 
 
 EVENTS: BindParameter[Sequence[Any]] = bindparam("events", expanding=True)
@@ -254,7 +274,7 @@ def _last_items_query(dialect: str) -> AnySelect:
     prices = (
         QuoteRow.market_id,
         SnapshotItemRow.quoted_at,
-        *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS),
+        *columns_of(QuoteRow, QUOTE_FIELDS),
     )
     newest_one = SnapshotItemRow.quoted_at == last.correlate(MarketRow.__table__).scalar_subquery()
     mine = is_in_markets(dialect)
@@ -263,7 +283,7 @@ def _last_items_query(dialect: str) -> AnySelect:
 
 def read_price_changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
     """Every stored price of a market until an instant, oldest first: one for each change."""
-    columns = (QuoteRow.market_id, *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS))
+    columns = (QuoteRow.market_id, *columns_of(QuoteRow, QUOTE_FIELDS))
     rows = select(*columns).where(QuoteRow.market_id == market, QuoteRow.at <= until)
     return [quote_of(row) for row in connection.execute(rows.order_by(QuoteRow.at, QuoteRow.id))]
 
@@ -272,8 +292,7 @@ def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -
     """What each market's page said at an instant, if anyone had read it by then."""
     rows = newest_rows(connection, MarketVersionRow, ids, "version", *PAGE_FIELDS, until=at)
     return {
-        MarketId(m): Market(MarketId(m), *(getattr(row, name) for name in PAGE_FIELDS))
-        for m, row in rows.items()
+        MarketId(id): Market(MarketId(id), **attributes_of(row, *PAGE_FIELDS)) for id, row in rows.items()
     }
 
 

@@ -17,7 +17,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import TurnRow
-from arena.record.schema.typed import clause, col, column_of, select
+from arena.record.schema.typed import clause, col, column_of, read_nouns, select, select_as, total
 from arena.record.schema.work import LeaseRow
 from arena.record.schema.world import QuarantineRow, SyncRow
 
@@ -51,14 +51,14 @@ def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
 
 NEWEST_ROUND_TIME = select(func.max(RoundRow.at)).scalar_subquery()
 SHOWN_ROUNDS = (
-    select(
-        RoundRow.id,
-        col(CohortRow.number).label("cohort"),
-        RoundRow.number,
-        RoundRow.at,
-        SnapshotRow.taken_at,
-        RoundRow.done,
-        select(func.count()).where(EntrantRow.cohort_id == CohortRow.id).scalar_subquery().label("agents"),
+    select_as(
+        id=RoundRow.id,
+        cohort=CohortRow.number,
+        number=RoundRow.number,
+        at=RoundRow.at,
+        taken_at=SnapshotRow.taken_at,
+        done=RoundRow.done == 1,
+        agents=select(func.count()).where(EntrantRow.cohort_id == CohortRow.id).scalar_subquery(),
     )
     .select_from(
         RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
@@ -82,23 +82,11 @@ def read_round_states(connection: Connection) -> list[RoundState]:
     turns: dict[int, dict[str, int]] = {row.id: {} for row in rows}
     for key, status, count in connection.execute(STATUS_COUNTS, {"ids": list(turns)}):
         turns[key][status] = count
-    return [
-        RoundState(
-            id=row.id,
-            cohort=row.cohort,
-            number=row.number,
-            at=row.at,
-            taken_at=row.taken_at,
-            done=bool(row.done),
-            agents=row.agents,
-            turns=turns[row.id],
-        )
-        for row in rows
-    ]
+    return [RoundState(**row._mapping, turns=turns[row.id]) for row in rows]
 
 
 ENDED_ROUNDS = (
-    select(func.count(), func.coalesce(func.sum(RoundRow.done), 0))
+    select(func.count(), total(RoundRow.done))
     .select_from(RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)))
     .where(col(CohortRow.ended_at).is_not(None))
 )
@@ -107,7 +95,7 @@ ENDED_ROUNDS = (
 def count_ended_rounds(connection: Connection) -> tuple[int, int]:
     """How many rounds cohorts that have ended began, and how many of them are done."""
     begun, done = connection.execute(ENDED_ROUNDS).one()
-    return int(begun), int(done)
+    return begun, done
 
 
 ALL_STATUS_COUNTS = select(TurnRow.status, func.count()).group_by(TurnRow.status).order_by(TurnRow.status)
@@ -128,7 +116,7 @@ def read_last_sync(connection: Connection, venues: Collection[str]) -> datetime 
 
 
 QUARANTINE_COUNTS = (
-    select(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code, func.count())
+    select(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code, func.count().label("records"))
     .where(QuarantineRow.last_seen_at >= bindparam("since", type_=column_of(QuarantineRow.last_seen_at).type))
     .group_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
     .order_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
@@ -137,7 +125,7 @@ QUARANTINE_COUNTS = (
 
 def read_quarantine_counts(connection: Connection, since: datetime) -> list[QuarantineCount]:
     """What was set aside since an instant."""
-    return [QuarantineCount(*row) for row in connection.execute(QUARANTINE_COUNTS, {"since": since})]
+    return read_nouns(QuarantineCount, connection.execute(QUARANTINE_COUNTS, {"since": since}))
 
 
 OPENED_LOTS = case((EntryRow.held > 0, 1), else_=0) - case((EntryRow.held > EntryRow.shares, 1), else_=0)
@@ -218,9 +206,9 @@ IS_NEWEST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) 
 LATEST_MARKS = SnapshotRow.__table__.join(LAST_SNAPSHOT_TIMES, clause(IS_NEWEST_SNAPSHOT)).join(
     MarkRow, clause((MarkRow.at == SnapshotRow.at) & (MarkRow.snapshot_id == SnapshotRow.id))
 )
-STALE_COUNT = select(func.coalesce(func.sum(MarkRow.stale), 0)).select_from(LATEST_MARKS)
+STALE_COUNT = select(total(MarkRow.stale)).select_from(LATEST_MARKS)
 
 
 def count_stale_positions(connection: Connection, cohort_ids: Sequence[int]) -> int:
     """How many positions of these cohorts had a stale price when they were last marked."""
-    return int(connection.execute(STALE_COUNT, {"ids": cohort_ids}).scalar_one())
+    return connection.execute(STALE_COUNT, {"ids": cohort_ids}).scalar_one()

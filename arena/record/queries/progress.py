@@ -19,7 +19,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import clause, col, count, select
+from arena.record.schema.typed import clause, col, count, read_grouped_nouns, read_nouns, select, select_as
 from arena.record.schema.work import IncidentRow, JobRow
 from arena.record.schema.world import QuarantineRow, QuoteRow, ResolutionRow
 
@@ -69,7 +69,7 @@ IS_LAST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (
 IS_MARKED = exists().where(
     clause(MarkRow.at == SnapshotRow.at), clause(MarkRow.snapshot_id == SnapshotRow.id)
 )
-NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, IS_MARKED).select_from(
+NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, IS_MARKED.label("marked")).select_from(
     SnapshotRow.__table__.join(LAST_SNAPSHOTS, clause(IS_LAST_SNAPSHOT))
 )
 
@@ -78,16 +78,28 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     """All cohorts, oldest first; of those that have ended only the cohort itself."""
     known = cohorts.read_cohorts(connection, line_ups)
     ids = {"ids": [stored.id for stored in known if stored.ended_at is None]}
-    looked = {cohort_id: rest for cohort_id, *rest in connection.execute(NEWEST_SNAPSHOTS, ids)}
+    newest = {row.cohort_id: row for row in connection.execute(NEWEST_SNAPSHOTS, ids)}
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
     size = {stored.id: len(stored.entrant_ids) for stored in known}
     for row in connection.execute(BEGUN_ROUNDS, ids).all():
         pending, failed = (0, 0) if row.done else _missing_turns(connection, row.id, size[row.cohort_id])
         rounds[row.cohort_id].append(
-            BegunRound(row.number, row.at, row.taken_at, bool(row.done), pending, failed)
+            BegunRound(
+                number=row.number,
+                at=row.at,
+                taken_at=row.taken_at,
+                done=bool(row.done),
+                pending=pending,
+                failed=failed,
+            )
         )
     return [
-        CohortProgress(stored, tuple(rounds[stored.id]), *looked.get(stored.id, (None, True)))
+        CohortProgress(
+            stored,
+            tuple(rounds[stored.id]),
+            snapshot_at=newest[stored.id].at if stored.id in newest else None,
+            marked=stored.id not in newest or newest[stored.id].marked,
+        )
         for stored in known
     ]
 
@@ -113,7 +125,13 @@ class PlayedTurn:
 
 
 PLAYED_TURNS = (
-    select(RoundRow.cohort_id, RoundRow.number, EntrantRow.name, TurnRow.status, TurnRow.code_version)
+    select_as(
+        cohort_id=RoundRow.cohort_id,
+        round=RoundRow.number,
+        agent=EntrantRow.name,
+        status=TurnRow.status,
+        version=TurnRow.code_version,
+    )
     .select_from(PLACED_TURNS)
     .order_by(RoundRow.number, EntrantRow.position)
 )
@@ -122,20 +140,12 @@ PLAYED_TURNS = (
 def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn]:
     """Every turn of a cohort, round by round in line-up order."""
     rows = connection.execute(PLAYED_TURNS.where(RoundRow.cohort_id == cohort_id))
-    return [_played_turn(number, agent, status, version) for _, number, agent, status, version in rows]
-
-
-def _played_turn(number: int, agent: str, status: str, version: str) -> PlayedTurn:
-    return PlayedTurn(round=number, agent=agent, status=status, version=version)
+    return read_grouped_nouns(PlayedTurn, rows)[cohort_id]
 
 
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Every turn of an agent, round by round, by the id of its cohort."""
-    turns: dict[int, list[PlayedTurn]] = defaultdict(list)
-    rows = connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent))
-    for cohort_id, number, name, status, version in rows:
-        turns[cohort_id].append(_played_turn(number, name, status, version))
-    return turns
+    return read_grouped_nouns(PlayedTurn, connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent)))
 
 
 def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
@@ -250,7 +260,7 @@ class SettlementCount:
 
 
 SETTLEMENT_COUNTS = (
-    select(EntryRow.at, func.count(col(EntryRow.market_id).distinct()))
+    select_as(at=EntryRow.at, markets=func.count(col(EntryRow.market_id).distinct()))
     .select_from(
         CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
             EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)
@@ -264,7 +274,7 @@ SETTLEMENT_COUNTS = (
 
 def read_settlement_counts(connection: Connection, cohort: int) -> list[SettlementCount]:
     """When a cohort's accounts were paid, oldest first."""
-    return [SettlementCount(*row) for row in connection.execute(SETTLEMENT_COUNTS, {"number": cohort})]
+    return read_nouns(SettlementCount, connection.execute(SETTLEMENT_COUNTS, {"number": cohort}))
 
 
 GROWING_TABLES = (

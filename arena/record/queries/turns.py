@@ -7,14 +7,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, func
-from sqlmodel import and_
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, cast, func
+from sqlmodel import and_, case
 
 from agents.model import Message
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.dialects import BigInt
+from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import AnySelect, Condition, clause, col, count, select
+from arena.record.schema.typed import (
+    AnySelect,
+    Condition,
+    clause,
+    col,
+    columns_of,
+    count,
+    read_grouped_nouns,
+    read_nouns,
+    select,
+    select_as,
+    total,
+)
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from markets.model import MarketId
 from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
@@ -24,7 +38,7 @@ TURN_ID: BindParameter[int] = bindparam("turn_id")
 
 @dataclass(frozen=True, slots=True)
 class PlacedTurn:
-    """A turn by its place, how it ended, and what was wished in it."""
+    """A turn by its place, how it ended, and the orders of it as JSON."""
 
     id: int
     round_id: int
@@ -39,8 +53,17 @@ class PlacedTurn:
     note: str
     cash: int
     code_version: str
-    bets: tuple[Bet, ...]
-    sales: tuple[Sale, ...]
+    orders: str
+
+    @property
+    def bets(self) -> tuple[Bet, ...]:
+        """What was to be bought."""
+        return orders_of(self.orders)[0]
+
+    @property
+    def sales(self) -> tuple[Sale, ...]:
+        """What was to be sold."""
+        return orders_of(self.orders)[1]
 
 
 PLACED_TURN = (
@@ -50,21 +73,21 @@ PLACED_TURN = (
 )
 TURN_OF_AGENT = and_(CohortRow.number == bindparam("cohort"), EntrantRow.name == bindparam("agent"))
 ONE_TURN = (
-    select(
-        TurnRow.id,
-        TurnRow.round_id,
-        RoundRow.snapshot_id,
-        TurnRow.entrant_id,
-        CohortRow.number,
-        RoundRow.number,
-        EntrantRow.name,
-        EntrantRow.kind,
-        RoundRow.at,
-        TurnRow.status,
-        TurnRow.note,
-        TurnRow.cash,
-        TurnRow.code_version,
-        TurnRow.orders,
+    select_as(
+        id=TurnRow.id,
+        round_id=TurnRow.round_id,
+        snapshot_id=RoundRow.snapshot_id,
+        entrant_id=TurnRow.entrant_id,
+        cohort=CohortRow.number,
+        round=RoundRow.number,
+        agent=EntrantRow.name,
+        kind=EntrantRow.kind,
+        at=RoundRow.at,
+        status=TurnRow.status,
+        note=TurnRow.note,
+        cash=TurnRow.cash,
+        code_version=TurnRow.code_version,
+        orders=TurnRow.orders,
     )
     .select_from(PLACED_TURN)
     .where(TURN_OF_AGENT, RoundRow.number == bindparam("round"), EntrantRow.cohort_id == CohortRow.id)
@@ -73,8 +96,8 @@ ONE_TURN = (
 
 def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> PlacedTurn | None:
     """An agent's turn in a round of a cohort, if it is in."""
-    row = connection.execute(ONE_TURN, {"cohort": cohort, "round": round, "agent": agent}).one_or_none()
-    return None if row is None else PlacedTurn(*[*row[:-1], *orders_of(row[-1])])
+    rows = connection.execute(ONE_TURN, {"cohort": cohort, "round": round, "agent": agent})
+    return next(iter(read_nouns(PlacedTurn, rows)), None)
 
 
 TURN_ROUNDS = (
@@ -114,7 +137,7 @@ class CallAttempt:
 
 
 ATTEMPTS = (
-    select(*(CallRow.__table__.c[name] for name in CallAttempt.__dataclass_fields__))
+    select(*columns_of(CallRow, CallAttempt.__dataclass_fields__))
     .where(CallRow.round_id == bindparam("round_id"), CallRow.entrant_id == bindparam("entrant_id"))
     .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
 )
@@ -123,7 +146,7 @@ ATTEMPTS = (
 def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]:
     """Every call of a turn: first those before the prices were shown, each stage sample by sample."""
     place = {"round_id": turn.round_id, "entrant_id": turn.entrant_id}
-    return [CallAttempt(*row) for row in connection.execute(ATTEMPTS, place)]
+    return read_nouns(CallAttempt, connection.execute(ATTEMPTS, place))
 
 
 def read_call_texts(connection: Connection, call_id: int) -> tuple[tuple[Message, ...], str | None]:
@@ -145,12 +168,12 @@ class SeenMarket:
 
 
 SEEN_MARKETS = (
-    select(
-        SnapshotItemRow.market_id,
-        MarketVersionRow.question,
-        MarketVersionRow.event_id,
-        SnapshotItemRow.shown,
-        QuoteRow.mid,
+    select_as(
+        id=SnapshotItemRow.market_id,
+        question=MarketVersionRow.question,
+        event_id=MarketVersionRow.event_id,
+        shown=SnapshotItemRow.shown == 1,
+        mid=QuoteRow.mid,
     )
     .select_from(
         SnapshotItemRow.__table__.join(
@@ -165,11 +188,7 @@ SEEN_MARKETS = (
 def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
     """The markets that a turn saw: what was on offer, then what else was held."""
     rows = connection.execute(SEEN_MARKETS, {"snapshot_id": turn.snapshot_id})
-    markets = [
-        SeenMarket(id=MarketId(market), question=question, event_id=event, shown=bool(shown), mid=mid)
-        for market, question, event, shown, mid in rows
-    ]
-    return sorted(markets, key=lambda seen: not seen.shown)
+    return sorted(read_nouns(SeenMarket, rows), key=lambda seen: not seen.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,27 +210,24 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
     forecasts: dict[MarketId, dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(TURN_FORECASTS, {"turn_id": turn.id}):
         forecasts[row.market_id][row.stage] = row
-    return {market: _stated_forecast(stages) for market, stages in forecasts.items()}
+    return {
+        market: StatedForecast(
+            final=stages["final"].probability if "final" in stages else None,
+            blind=stages["blind"].probability if "blind" in stages else None,
+            reason=stages["final" if "final" in stages else "blind"].reason,
+        )
+        for market, stages in forecasts.items()
+    }
 
 
-def _stated_forecast(stages: dict[str, Any]) -> StatedForecast:
-    final, blind = stages.get("final"), stages.get("blind")
-    spoken = final if final is not None else blind
-    return StatedForecast(
-        None if final is None else final.probability,
-        None if blind is None else blind.probability,
-        "" if spoken is None else spoken.reason,
-    )
-
-
-FILL_NAMES = [name for name in Fill.__dataclass_fields__ if name != "levels"]
+FILL_FIELDS = [name for name in Fill.__dataclass_fields__ if name != "levels"]
 FILLS = (
-    select(FillRow.id, *(FillRow.__table__.c[name] for name in FILL_NAMES))
+    select(FillRow.id, *columns_of(FillRow, FILL_FIELDS))
     .where(FillRow.turn_id == TURN_ID)
     .order_by(FillRow.position)
 )
 LEVELS = (
-    select(FillLevelRow.fill_id, *(FillLevelRow.__table__.c[name] for name in FillLevel.__dataclass_fields__))
+    select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
     .where(col(FillLevelRow.fill_id).in_(bindparam("ids", expanding=True)))
     .order_by(FillLevelRow.fill_id, FillLevelRow.position)
 )
@@ -220,18 +236,12 @@ LEVELS = (
 def read_fills(connection: Connection, turn: PlacedTurn) -> list[Fill]:
     """What a turn bought and sold, level by level."""
     rows = connection.execute(FILLS, {"turn_id": turn.id}).all()
-    levels: dict[int, list[FillLevel]] = defaultdict(list)
-    for fill_id, *level in connection.execute(LEVELS, {"ids": [row.id for row in rows]}):
-        levels[fill_id].append(FillLevel(*level))
-    return [_fill(row, levels[row.id]) for row in rows]
-
-
-def _fill(row: Row[Any], levels: Sequence[FillLevel]) -> Fill:
-    return Fill(**{name: getattr(row, name) for name in FILL_NAMES}, levels=tuple(levels))
+    levels = read_grouped_nouns(FillLevel, connection.execute(LEVELS, {"ids": [row.id for row in rows]}))
+    return [Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])) for row in rows]
 
 
 TURN_REJECTIONS = (
-    select(RejectionRow.code, RejectionRow.message, RejectionRow.market_id)
+    select(*columns_of(RejectionRow, Rejection.__dataclass_fields__))
     .where(RejectionRow.turn_id == TURN_ID)
     .order_by(RejectionRow.position)
 )
@@ -239,7 +249,7 @@ TURN_REJECTIONS = (
 
 def read_rejections(connection: Connection, turn: PlacedTurn) -> list[Rejection]:
     """What a turn wished for in vain."""
-    return [Rejection(*row) for row in connection.execute(TURN_REJECTIONS, {"turn_id": turn.id})]
+    return read_nouns(Rejection, connection.execute(TURN_REJECTIONS, {"turn_id": turn.id}))
 
 
 ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
@@ -274,6 +284,7 @@ NEWEST_ROUNDS = (
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
 )
 FILL_OF_TURN = FillRow.turn_id == TurnRow.id
+KNOWN_COST = cast(func.sum(CallRow.cost), BigInt)
 CALLS_OF_TURN = and_(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
 
 
@@ -282,19 +293,19 @@ def _sum_of(figure: ColumnElement[Any], *where: Condition) -> ColumnElement[Any]
 
 
 TURN_SUMMARIES = (
-    select(
-        CohortRow.number,
-        RoundRow.number,
-        EntrantRow.name,
-        RoundRow.at,
-        TurnRow.status,
-        _sum_of(func.count(), FILL_OF_TURN, FillRow.action == "buy"),
-        _sum_of(func.count(), FILL_OF_TURN, FillRow.action == "sell"),
-        _sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
-        _sum_of(func.coalesce(func.sum(FillRow.amount), 0), FILL_OF_TURN, FillRow.action == "buy"),
-        _sum_of(func.count(), CALLS_OF_TURN),
-        _sum_of(func.count() - count(CallRow.cost), CALLS_OF_TURN),
-        _sum_of(func.sum(CallRow.cost), CALLS_OF_TURN),
+    select_as(
+        cohort=CohortRow.number,
+        round=RoundRow.number,
+        agent=EntrantRow.name,
+        at=RoundRow.at,
+        status=TurnRow.status,
+        bought=_sum_of(func.count(), FILL_OF_TURN, FillRow.action == "buy"),
+        sold=_sum_of(func.count(), FILL_OF_TURN, FillRow.action == "sell"),
+        rejected=_sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
+        spent=_sum_of(total(FillRow.amount), FILL_OF_TURN, FillRow.action == "buy"),
+        calls=_sum_of(func.count(), CALLS_OF_TURN),
+        unknown=_sum_of(func.count() - count(CallRow.cost), CALLS_OF_TURN),
+        cost=_sum_of(case((func.count() == count(CallRow.cost), KNOWN_COST)), CALLS_OF_TURN),
     )
     .select_from(
         TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
@@ -315,7 +326,7 @@ def read_newest_turns(
     turns, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
     while start < len(rounds) and len(turns) < most:
         wanted = {"ids": rounds[start : start + size], "most": most - len(turns)}
-        turns += [_turn_summary(row) for row in connection.execute(query, wanted)]
+        turns += read_nouns(TurnSummary, connection.execute(query, wanted))
         start, size = start + size, 2 * size
     return turns
 
@@ -325,17 +336,11 @@ def _newest_turns_query(agent: str, status: str) -> AnySelect:
     return query.where(TurnRow.status == status) if status else query
 
 
-def _turn_summary(row: Any) -> TurnSummary:
-    *figures, spent, calls, unknown, cost = row
-    known = int(cost) if cost is not None and not unknown else None
-    return TurnSummary(*[*figures, int(spent), calls, unknown, known])
-
-
 TRADE_COUNT = (
     select(func.count()).where(FillRow.turn_id == TurnRow.id).correlate(TurnRow.__table__).scalar_subquery()
 )
 BUSIEST_TURNS = (
-    select(EntrantRow.name, TurnRow.status, TRADE_COUNT.label("trades"))
+    select_as(agent=EntrantRow.name, status=TurnRow.status, trades=TRADE_COUNT)
     .select_from(TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)))
     .where(TurnRow.round_id == bindparam("round_id"))
     .order_by(TRADE_COUNT.desc(), EntrantRow.position)
@@ -354,5 +359,4 @@ class TurnActivity:
 
 def read_busiest_turns(connection: Connection, round_id: int, most: int) -> list[TurnActivity]:
     """The turns of a round with most trades."""
-    rows = connection.execute(BUSIEST_TURNS, {"round_id": round_id, "most": most})
-    return [TurnActivity(*row) for row in rows]
+    return read_nouns(TurnActivity, connection.execute(BUSIEST_TURNS, {"round_id": round_id, "most": most}))

@@ -29,8 +29,8 @@ PLACEHOLDERS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 """What stands for a value in a statement, by the style of the driver."""
 
 
-def row_of(fact: Any, *names: str) -> dict[str, Any]:
-    """Some attributes of a fact as a row."""
+def attributes_of(fact: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a fact, as a row for a table; or those of a row, for a fact."""
     return {name: getattr(fact, name) for name in names}
 
 

@@ -6,16 +6,18 @@ SQLModel leave open is mended here: conditions that are plain booleans to mypy, 
 columns, and `col()`, which would let a text be compared with a number.
 """
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
-from sqlalchemy import BindParameter, Column, ColumnElement, Label, func
+from sqlalchemy import BindParameter, Column, ColumnElement, Label, Result, func
 from sqlalchemy.sql._typing import _ColumnExpressionArgument
 from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
 
+from arena.record.schema.dialects import BigInt
 from arena.record.schema.fields import TableRow
 
 Value = str | int | float | datetime | None
@@ -95,6 +97,11 @@ def clause(condition: Condition) -> ColumnElement[bool]:
     return cast("ColumnElement[bool]", condition)
 
 
+def columns_of(row: type[TableRow], names: Iterable[str]) -> list[Column[Any]]:
+    """The columns of a table that have these names, such as those of a noun's fields."""
+    return [row.__table__.c[name] for name in names]
+
+
 def column_of(column: Any) -> Column[Any]:
     """The column of the table itself, which knows its name and its type."""
     found: Column[Any] = column if isinstance(column, Column) else column.property.columns[0]
@@ -104,6 +111,11 @@ def column_of(column: Any) -> Column[Any]:
 def count(column: Value) -> ColumnElement[int]:
     """How many rows have something in a column."""
     return func.count(cast("Any", column))
+
+
+def total(column: Any) -> ColumnElement[int]:
+    """The sum of a column, 0 where there is nothing; a whole number, as PostgreSQL says only if asked to."""
+    return sqlalchemy.cast(func.coalesce(func.sum(column), 0), BigInt)
 
 
 class Operators(Protocol[T]):
@@ -245,3 +257,26 @@ def select(*columns: Any) -> AnySelect: ...
 def select(*columns: Any) -> Any:
     """A question for some columns, whose types its rows have: up to twelve of them."""
     return TypedSelect(*columns)
+
+
+def select_as(**columns: Any) -> AnySelect:
+    """A question whose columns are named: as are the fields of the noun that its rows become."""
+    return select(*(col(column).label(name) for name, column in columns.items()))
+
+
+N = TypeVar("N")
+
+
+def read_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> list[N]:
+    """Each row as a noun, whose fields have the names of the columns."""
+    names = tuple(rows.keys())
+    return [noun(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def read_grouped_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> dict[Any, list[N]]:
+    """The same, by what the first column says; of a key without rows there are none."""
+    _, *names = rows.keys()
+    groups: dict[Any, list[N]] = defaultdict(list)
+    for key, *values in rows:
+        groups[key].append(noun(**dict(zip(names, values, strict=True))))
+    return groups

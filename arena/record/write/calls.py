@@ -8,7 +8,7 @@ from agents.model import Call
 from arena.record.model.reservation import Reservation
 from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
-from arena.record.schema.statements import insert_rows, row_of, run_statement
+from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import clause, col, select
 from arena.record.schema.work import ClaimRow
@@ -82,7 +82,7 @@ def add_call(
     [(cohort, round, entrant, last)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
-    row = row_of(call, *ANSWER_FIELDS, "latency_ms") | row_of(call.prompt, *QUESTION_FIELDS)
+    row = attributes_of(call, *ANSWER_FIELDS, "latency_ms") | attributes_of(call.prompt, *QUESTION_FIELDS)
     row |= {
         "attempt": max(attempt, (last or 0) + 1),
         "messages": messages,

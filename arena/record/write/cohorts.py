@@ -17,7 +17,14 @@ from arena.record.schema.cohort import (
     SnapshotRow,
 )
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.statements import TableRows, insert_lines, insert_one, insert_rows, line_of, row_of
+from arena.record.schema.statements import (
+    TableRows,
+    attributes_of,
+    insert_lines,
+    insert_one,
+    insert_rows,
+    line_of,
+)
 from arena.record.schema.typed import col, delete, select, update
 from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
@@ -39,11 +46,11 @@ def add_cohort(
     fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
     insert_rows(connection, PromptRow.__table__, fresh)
     frozen = cohort_text(cohort)
-    shape = row_of(cohort, "number", "starts_at")
+    shape = attributes_of(cohort, "number", "starts_at")
     cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=digest(frozen))
     rows: TableRows = [
         {"cohort_id": cohort_id, "settings": canonical(each.settings)}
-        | row_of(each, "position", "name", "kind")
+        | attributes_of(each, "position", "name", "kind")
         for each in cohort.entrants
     ]
     insert_rows(connection, EntrantRow.__table__, rows)

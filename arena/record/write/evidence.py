@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Article
 from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
-from arena.record.schema.statements import TableRows, insert_one, insert_rows, row_of
+from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows
 from arena.record.schema.typed import clause, select
 from arena.record.schema.world import ArticleRow
 from markets.hashes import canonical, digest, plain_value
@@ -48,11 +48,11 @@ def add_evidence(
     articles: dict[str, dict[str, Any]] = {}
     for market_id, found_articles in gathered.articles.items():
         for article in found_articles:
-            fields = row_of(article, *ARTICLE_FIELDS)
+            fields = attributes_of(article, *ARTICLE_FIELDS)
             key = digest(fields)
             articles[key] = {"hash": key} | fields
             row = {"position": len(rows), "market_id": market_id, "article": key}
-            rows.append(row | row_of(article, "fetched_at"))
+            rows.append(row | attributes_of(article, "fetched_at"))
     dropped = canonical(gathered.dropped)
     items = [[row["market_id"], row["article"], plain_value(row["fetched_at"])] for row in rows]
     counts = {"found": gathered.found, "dropped": dropped}

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, func, literal
+from sqlalchemy import Connection, Engine, bindparam, func, literal
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import and_, or_
 
@@ -30,7 +30,16 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import AnySelect, Condition, clause, col, select, update
+from arena.record.schema.typed import (
+    AnySelect,
+    Condition,
+    clause,
+    col,
+    columns_of,
+    read_nouns,
+    select,
+    update,
+)
 from arena.record.schema.work import IncidentRow, JobRow, LeaseRow
 from markets.hashes import canonical
 
@@ -100,9 +109,8 @@ def check_fence(connection: Connection, fence: Fence) -> None:
 
 def read_jobs(connection: Connection) -> dict[str, JobState]:
     """All that is known of them, by name."""
-    names = tuple(JobState.__dataclass_fields__)
-    rows = connection.execute(select(*(JobRow.__table__.c[name] for name in names)).order_by(JobRow.name))
-    return {row.name: JobState(*row) for row in rows}
+    query = select(*columns_of(JobRow, JobState.__dataclass_fields__)).order_by(JobRow.name)
+    return {job.name: job for job in read_nouns(JobState, connection.execute(query))}
 
 
 def put_job(connection: Connection, state: JobState) -> None:
@@ -149,8 +157,8 @@ def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) ->
     """That a cohort has ended, in the transaction in which it does."""
     rounds = select(func.count()).where(RoundRow.cohort_id == cohort_id).scalar_subquery()
     agents = select(func.count()).where(EntrantRow.cohort_id == cohort_id).scalar_subquery()
-    row = connection.execute(select(CohortRow.number, rounds, agents).where(CohortRow.id == cohort_id)).one()
-    number, played, playing = row
+    query = select(CohortRow.number, rounds, agents).where(CohortRow.id == cohort_id)
+    number, played, playing = connection.execute(query).one()
     add_incident(connection, cohort_finished(number, at, played, playing))
 
 
@@ -211,13 +219,24 @@ def read_recent_incidents(
 
 
 def _read_incidents(connection: Connection, rows: AnySelect) -> list[RecordedIncident]:
-    return [_recorded_incident(row) for row in connection.execute(rows)]
-
-
-def _recorded_incident(row: Row[Any]) -> RecordedIncident:
-    body = json.loads(row.body)
-    incident = Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {}))
-    return RecordedIncident(row.id, incident, row.ended_at, row.told_at, row.tries, row.next_try_at)
+    return [
+        RecordedIncident(
+            id=row.id,
+            incident=Incident(
+                kind=row.kind,
+                subject=row.subject,
+                at=row.at,
+                text=body.get("text", ""),
+                data=body.get("data", {}),
+            ),
+            ended_at=row.ended_at,
+            told_at=row.told_at,
+            tries=row.tries,
+            next_try_at=row.next_try_at,
+        )
+        for row in connection.execute(rows)
+        for body in [json.loads(row.body)]
+    ]
 
 
 TWO_NEWEST_TIMES = select(RoundRow.at).distinct().order_by(col(RoundRow.at).desc()).limit(2)

@@ -8,14 +8,13 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import case
 
-from arena.record.schema.typed import col, select
+from arena.record.schema.typed import col, columns_of, read_nouns, select
 from arena.record.schema.world import QuarantineRow
 from markets.venue import QuarantinedRecord
 
 MOST_CHARACTERS = 2_000
 """How much of each text is kept."""
 KEY = ("venue", "record", "kind", "code")
-FIELDS = (*KEY, "reason", "raw", "first_seen_at", "last_seen_at", "times")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,11 @@ def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
     """What was quarantined, newest first."""
-    rows = select(*(QuarantineRow.__table__.c[name] for name in FIELDS))
+    rows = select(*columns_of(QuarantineRow, StoredQuarantine.__dataclass_fields__))
     for column, wanted in ((QuarantineRow.venue, venue), (QuarantineRow.kind, kind)):
         rows = rows if wanted is None else rows.where(column == wanted)
     order = (col(QuarantineRow.last_seen_at).desc(), col(QuarantineRow.id).desc())
-    return [StoredQuarantine(*row) for row in connection.execute(rows.order_by(*order).limit(limit))]
+    return read_nouns(StoredQuarantine, connection.execute(rows.order_by(*order).limit(limit)))
 
 
 def _stored_text(text: str) -> str:

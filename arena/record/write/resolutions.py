@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam
 
-from arena.record.schema.statements import TableRows, batches, insert_rows, row_of
-from arena.record.schema.typed import col, select
+from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
+from arena.record.schema.typed import col, columns_of, read_nouns, select
 from arena.record.schema.world import MarketRow, ResolutionRow
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
@@ -19,7 +19,7 @@ FIELDS = tuple(Resolution.__dataclass_fields__)
 MARKET_IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
 KNOWN_MARKETS = select(MarketRow.id).where(col(MarketRow.id).in_(MARKET_IDS))
 KNOWN_RESOLUTIONS = (
-    select(*(ResolutionRow.__table__.c[name] for name in FIELDS))
+    select(*columns_of(ResolutionRow, FIELDS))
     .where(col(ResolutionRow.market_id).in_(MARKET_IDS))
     .order_by(ResolutionRow.version)
 )
@@ -41,7 +41,8 @@ def add_resolutions(
     possible = [one for one, why in reasons if why is None]
     fresh = _changed_payouts(possible, known) if live else _new_versions(possible, known)
     rows: TableRows = [
-        row_of(found, *FIELDS) | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
+        attributes_of(found, *FIELDS)
+        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
         for found in fresh
     ]
     insert_rows(connection, ResolutionRow.__table__, rows)
@@ -70,8 +71,8 @@ def _known_versions(connection: Connection, ids: Sequence[MarketId]) -> Resoluti
     for some in batches(ids):
         here = connection.scalars(KNOWN_MARKETS, {"ids": some})
         versions.update((MarketId(market), {}) for market in here)
-        for row in connection.execute(KNOWN_RESOLUTIONS, {"ids": some}):
-            versions[row.market_id][row.version] = Resolution(*row)
+        for one in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": some})):
+            versions[one.market_id][one.version] = one
     return versions
 
 

@@ -13,7 +13,7 @@ from arena.record.model.cohort import Turn
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.ledger import EntryRow
-from arena.record.schema.statements import insert_rows, row_of
+from arena.record.schema.statements import attributes_of, insert_rows
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort
 from arena.record.write.resolutions import add_resolutions
@@ -80,7 +80,7 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
     stored = season.record.cohorts()[0]
     account = LaxAccount(season.record.holdings(1)[name])
     line = account.write(**entry)
-    row = {"entrant_id": stored.entrant_ids[name]} | row_of(line, *Entry.__slots__)
+    row = {"entrant_id": stored.entrant_ids[name]} | attributes_of(line, *Entry.__slots__)
     with season.record.engine.begin() as connection:
         insert_rows(connection, EntryRow.__table__, [row])
     return line
