@@ -20,7 +20,7 @@ from arena.cli.dashboard import PORT
 from arena.cli.init import ENV_EXAMPLE
 from arena.cli.main import app
 from arena.cli.options import Options
-from arena.config import load
+from arena.config.sections import RunSection
 
 ROOT = Path(__file__).resolve().parent.parent
 HEALTH = 8780
@@ -160,7 +160,7 @@ def patient(words: list[str], allowed: float) -> Iterator[str]:
         return
     grace = inner.params.get("grace")
     if inner.info_name == "run":
-        grace = load(ROOT / "config.yaml").run.grace
+        grace = RunSection().grace
     if grace is not None and allowed <= grace:
         yield f"it is killed after {allowed:g} s, and takes up to {grace:g} s to end"
 

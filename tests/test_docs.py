@@ -4,21 +4,16 @@ import doctest
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from agents.registry import kind, kinds
-from agents.research import __path__ as research_folders
 from arena.cli.main import app
 from arena.config import load
-from arena.config.sections import FixedSections
-from markets import registry
-from markets.venues import __path__ as venue_folders
+from arena.config.listing import key_rows, sections
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -99,26 +94,11 @@ def test_the_examples_of_scoring_a_file_come_true(
     assert lines == [line.strip() for line in shown.strip().splitlines()]
 
 
-def settings() -> Iterator[tuple[str, type[BaseModel]]]:
-    """Everything that a config may hold, by the place where it stands."""
-    yield from ((f"kind {name}", kind(name).settings) for name in kinds())
-    for name in registry.names(Path(venue_folders[0])):
-        yield f"markets.{name}", registry.load("markets.venues", name).Settings
-    for name in registry.names(Path(research_folders[0])):
-        yield f"evidence.{name}", registry.load("agents.research", name).Settings
-    left: list[tuple[str, type[BaseModel]]] = [("config", FixedSections)]
-    while left:
-        place, model = left.pop()
-        yield place, model
-        for name, field in model.model_fields.items():
-            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-                left.append((f"{place}.{name}", field.annotation))
-
-
 def test_every_setting_says_what_it_means() -> None:
-    fields = [(place, name, x) for place, model in settings() for name, x in model.model_fields.items()]
-    assert len(fields) > 100
-    assert [(place, name) for place, name, field in fields if not field.description] == []
+    rows = [(section.path, row) for section in sections() for row in section.keys]
+    rows += [((name,), row) for name in kinds() for row in key_rows(kind(name).settings)]
+    assert len(rows) > 100
+    assert [(path, row.name) for path, row in rows if not row.meaning] == []
 
 
 EXAMPLES = [

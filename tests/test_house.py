@@ -194,7 +194,10 @@ def test_help_loads_no_slow_library() -> None:
 
 def test_the_tables_are_loaded_only_where_a_record_is_opened(tmp_path: Path) -> None:
     arena = tmp_path / "arena"
-    for command in (("init", str(arena)), ("check", "--config", str(arena / "config.yaml"))):
+    for command in (
+        ("init", str(arena), "--venue", "simulator"),
+        ("check", "--config", str(arena / "config.yaml")),
+    ):
         played = python(COMMAND, *command)
         shown, _, loaded = played.stdout.rpartition("LOADED ")
         assert shown, played.stderr

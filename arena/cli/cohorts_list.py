@@ -51,7 +51,7 @@ def list_cohorts(
 def glanced(connection: "Connection", known: "Config | None") -> "list[CohortOverview]":
     """Every cohort at a glance, by the clock and the config; where there is none, by its defaults."""
     from arena.clock import now
-    from arena.config import CohortsSection
+    from arena.config.sections import CohortsSection
     from arena.rounds.season import cohort_overviews
 
     rules = CohortsSection() if known is None else known.cohorts

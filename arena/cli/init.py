@@ -1,30 +1,41 @@
-"""`arena init`: a folder to work in.
+"""`arena init`: a folder to work in, from three answers: where, who, and for how much money.
 
 The configs that come with the package.
 """
 
+import os
 import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from getpass import getuser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.check import cost_of
 from arena.cli.options import Json
 from arena.cli.output import print_json
 from arena.errors import ArenaError
 
+if TYPE_CHECKING:
+    from arena.config import Config
+
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
 IN_CHECKOUT = {"config.yaml": "config.yaml", "demo.yaml": "examples/demo.yaml"}
-
-
-def template(name: str) -> Path:
-    """A config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
-    packaged = PACKAGED / name
-    return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
-
-
+VENUES = ("polymarket", "kalshi", "manifold", "simulator")
+DEMO_MODELS = ("demo/sharp", "demo/hasty")
+DECISIONS = timedelta(days=30.4) / timedelta(days=7)
+"""Days of a month on which decisions are made, and models are paid."""
+GITIGNORE = """\
+.env
+*.db
+*.db-wal
+*.db-shm
+"""
 ENV_EXAMPLE = """\
 # API keys of the providers whose models play. Copy this file to .env and fill in what you use.
 # A variable that is set in the environment already counts before this file.
@@ -33,51 +44,158 @@ ENV_EXAMPLE = """\
 # GEMINI_API_KEY=
 # OPENROUTER_API_KEY=
 """
-GITIGNORE = """\
-.env
-*.db
-*.db-wal
-*.db-shm
+UNIT = """\
+# sudo cp arena.service /etc/systemd/system/ && sudo systemctl enable --now arena
+[Unit]
+Description=Paper Arena
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+User={user}
+WorkingDirectory={folder}
+ExecStart="{program}" run
+Restart=on-failure
+RestartSec=15s
+TimeoutStopSec=3min
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths="{folder}"
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target
 """
 
 
+def template(name: str) -> Path:
+    """A config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
+    packaged = PACKAGED / name
+    return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a new arena shall be: its venue, its models, and dollars a month for all of them, if limited."""
+
+    venue: str
+    models: tuple[str, ...]
+    budget: float | None
+
+
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it may exist.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The folder; it is made if need be.")
+    ] = Path(),
+    venue: Annotated[
+        str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A model that plays, as PROVIDER/MODEL; may be given again.", metavar="NAME"),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Dollars a month for all models together.", min=0.01)
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask each model one tiny question.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a working folder: config.yaml with every key explained, .env.example and .gitignore.
+    """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
-    Nothing is overwritten. The config plays a simulated world and needs no key.
+    In a terminal it asks for venue, models and money a month, and offers to ask each model one tiny question.
+    Elsewhere, and with --yes, the options count, and for the rest Polymarket, the models whose keys are in
+    the environment or in DIR/.env, and $20 a month. Nothing is overwritten.
 
-    Example: arena init my-arena
+    Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 
     Next: cd my-arena, then arena check
     """
     from arena.clock import now
+    from arena.config import environment, load
 
-    made, kept = make_folder(folder, now())
-    if as_json:
-        print_json({"folder": str(folder), "made": made, "kept": kept})
-        return
-    print(f"Made {', '.join(str(folder / name) for name in made)}.")
-    for name in kept:
-        print(f"Left {folder / name} as it is.")
-    print("Next:")
-    print(f"  cd {folder}")
-    print("  arena check     what would play, and what is still missing")
-    print("  arena round     play the next round")
-
-
-def make_folder(folder: Path, at: datetime) -> tuple[list[str], list[str]]:
-    """Write the files of a working folder as of an instant; the names made, and those left as they are."""
-    files = {
-        "config.yaml": _stamped(template("config.yaml").read_text("utf-8"), at),
-        ".env.example": ENV_EXAMPLE,
-        ".gitignore": GITIGNORE,
-    }
     config = folder / "config.yaml"
     if config.exists():
         raise ArenaError("exists", f"{config} is there already", "choose another folder, or move it away")
+    environ = environment(folder, os.environ)
+    asking = not yes and not as_json and sys.stdin.isatty()
+    wanted = choose(environ, venue, tuple(model or ()), budget, asking)
+    made, kept = make_folder(folder, now(), wanted)
+    settings = load(config)
+    found = summary(settings, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    if not as_json:
+        print_made(found)
+    if live or (asking and not found["missing"] and typer.confirm("Ask each model one tiny question?", True)):
+        from arena.cli.check_live import check_live
+
+        names = [agent.name for agent in settings.agents if agent.model is not None]
+        found |= check_live(load(config, os.environ), [], names, quiet=as_json).as_dict()
+    print_json(found) if as_json else print_next(found)
+
+
+def choose(
+    environ: Mapping[str, str], venue: str | None, models: tuple[str, ...], budget: float | None, asking: bool
+) -> Wanted:
+    """What the options say; for the rest what the person at the terminal answers, or else what is usual."""
+    from arena.config.environment import KEYS
+
+    if venue is None:
+        words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
+        venue = str(typer.prompt(words, "polymarket")) if asking else "polymarket"
+    usual = DEMO_MODELS if venue == "simulator" else usual_models(environ)
+    if not models and asking:
+        keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
+        print(f"Keys found: {', '.join(keys) or 'none; they can go into .env later'}")
+        models = tuple(typer.prompt("Models, as PROVIDER/MODEL", " ".join(usual)).split())
+    if budget is None and venue != "simulator":
+        budget = typer.prompt("Dollars a month for all of them", 20.0, type=float) if asking else 20.0
+    for name in models or usual:
+        if found := fault(name, venue):
+            raise ArenaError("unknown_model", *found)
+    return Wanted(venue, models or usual, budget)
+
+
+def fault(model: str, venue: str) -> tuple[str, str] | None:
+    """Why a model can't play on a venue, with a hint; None where it can."""
+    from agents.cost import price_of
+    from agents.providers import DEMO, near_model, no_provider, provider_of
+
+    if model.startswith(DEMO):
+        hint = "name others with --model, or play on the simulator"
+        return None if venue == "simulator" else (f"{model} knows nothing of real markets", hint)
+    if provider_of(model) is None:
+        return no_provider(model), "a model is named PROVIDER/MODEL, as litellm does"
+    if venue == "simulator" or price_of(model) is not None:
+        return None
+    near = near_model(model)
+    hint = f"did you mean {near}?" if near else "add it to config.yaml later, with its `price`"
+    return f"no price is known for {model}, so no budget can be kept", hint
+
+
+def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The models of the config that comes with the package whose keys are there; all, where none is."""
+    names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
+    return tuple(name for name in names if not missing_key(name, environ)) or names
+
+
+def missing_key(model: str, environ: Mapping[str, str]) -> str:
+    """The variable in which a model's key is missing; nothing where it is there or none is needed."""
+    from agents.model import ModelSettings
+    from arena.config import key_variables
+
+    variables = key_variables(ModelSettings(model=model))
+    return variables[0] if variables and not any(environ.get(name) for name in variables) else ""
+
+
+def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:
+    """Write the files of a working folder as of an instant; the names made, and those left as they are."""
+    place, program = (str(path).replace("%", "%%") for path in (folder.resolve(), Path(sys.executable)))
+    files = {
+        "config.yaml": card(wanted, at.date()),
+        ".env.example": ENV_EXAMPLE,
+        ".gitignore": GITIGNORE,
+        "arena.service": UNIT.format(user=getuser(), folder=place, program=Path(program).with_name("arena")),
+    }
     made, kept = [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,15 +212,61 @@ def make_folder(folder: Path, at: datetime) -> tuple[list[str], list[str]]:
     return made, kept
 
 
-def sunday(day: date) -> date:
-    """The Sunday on which the week of a day begins.
+def card(wanted: Wanted, day: date) -> str:
+    """The config that comes with the package, for another venue, other models and another budget."""
+    head, line, rest = re.split(r"(?m)^(agents:.*\n)", template("config.yaml").read_text("utf-8"))
+    head = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{wanted.venue}", head)
+    price = ""
+    if wanted.venue == "simulator":
+        sunday, price = day - timedelta(days=day.isoweekday() % 7), ", price: {input: 1, output: 4}"
+        head = re.sub(r"(?m)^(  show: .*\n)", rf"\g<1>  simulator: {{start: {sunday}}}\n", head)
+    if wanted.budget is None:
+        head = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", head)
+    else:
+        limit = max(int(100 * wanted.budget / DECISIONS), 1) / 100
+        words = f"${wanted.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
+        head = re.sub(r"(?m)^  day: .*$", f"  day: {limit:<20.2f}# {words}", head)
+    last = [model.rpartition("/")[2] for model in wanted.models]
+    names = [n if last.count(n) == 1 else model for n, model in zip(last, wanted.models, strict=True)]
+    agents = [f"  - {{name: {n}, model: {m}{price}}}" for n, m in zip(names, wanted.models, strict=True)]
+    if len(names) > 1:
+        agents.append(f"  - {{kind: crowd, of: [{', '.join(names)}]}}")
+    agents += [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
+    return head + line + "\n".join(agents) + "\n"
 
-    >>> sunday(date(2026, 1, 7)).isoformat(), sunday(date(2026, 1, 4)).isoformat()
-    ('2026-01-04', '2026-01-04')
-    """
-    return day - timedelta(days=day.isoweekday() % 7)
+
+def summary(settings: "Config", wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
+    """What a new arena is, which keys its models lack, and what they may cost a month."""
+    total = cost_of(settings, 1)["total"]
+    missing = dict.fromkeys(missing_key(name, environ) for name in wanted.models)
+    return {
+        "venue": wanted.venue,
+        "models": list(wanted.models),
+        "missing": [name for name in missing if name],
+        "day_usd": settings.budget.day and settings.budget.day / 1_000_000,
+        "month_usd": total and [total["month"]["low"]["usd"], total["month"]["high"]["usd"]],
+    }
 
 
-def _stamped(text: str, at: datetime) -> str:
-    """The config with the simulated world starting this week."""
-    return re.sub(r"(?m)^( +start: )\d{4}-\d\d-\d\d", rf"\g<1>{sunday(at.date())}", text, count=1)
+def print_made(found: Mapping[str, Any]) -> None:
+    """What there is now, and what it may cost."""
+    print(f"Made in {found['folder']}: {', '.join(found['made'])}.")
+    for name in found["kept"]:
+        print(f"{name} was there already and is left as it is.")
+    print(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
+    if found["month_usd"]:
+        stop = f"; a hard stop at ${found['day_usd']:,.2f} a day" if found["day_usd"] else ""
+        low, high = found["month_usd"]
+        print(f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}.")
+
+
+def print_next(found: Mapping[str, Any]) -> None:
+    """What to type next."""
+    steps = [("arena check", "who would play, what it would cost, what is missing"), ("arena run", "play")]
+    if found["missing"]:
+        steps.insert(0, ("cp .env.example .env", f"and fill in {', '.join(found['missing'])}"))
+    if found["folder"] != ".":
+        steps.insert(0, (f"cd {found['folder']}", ""))
+    print("Next:")
+    for command, words in steps:
+        print(f"  {command:22}{words}".rstrip())

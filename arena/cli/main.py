@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from arena.cli.agents import agents
 from arena.cli.check import check
 from arena.cli.cohorts import cohorts
+from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
@@ -101,6 +102,7 @@ def arena(
 
 app.command()(demo)
 app.command()(init)
+app.command("config")(print_config)
 app.command()(check)
 app.command()(run)
 app.command("round")(play_round)

@@ -1,6 +1,5 @@
 """A YAML file as plain data that remembers its lines. No objects, no aliases, no surprises."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -20,7 +19,7 @@ MOST_BYTES = 256_000
 MOST_DEPTH = 20
 TAG = "tag:yaml.org,2002:"
 TEXT_TAGS = {f"{TAG}{name}" for name in ("str", "timestamp", "merge", "value")}
-NUMBER_TAGS = {f"{TAG}{name}" for name in ("int", "float")}
+VALUE_TAGS = {f"{TAG}{name}" for name in ("null", "bool", "int", "float")}
 
 
 @dataclass
@@ -131,28 +130,15 @@ def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[st
 def _scalar(document: Document, node: Node, key: Key) -> Any:
     if node.tag in TEXT_TAGS:
         return node.value
-    if node.tag == f"{TAG}null":
-        return None
-    if node.tag == f"{TAG}bool":
-        return node.value.lower() == "true"
-    if node.tag in NUMBER_TAGS:
-        return _number(document, node, key)
-    document.add(key, f"the tag {node.tag}", "a plain value")
-    return None
-
-
-def _number(document: Document, node: Node, key: Key) -> int | float | None:
-    """The number that YAML 1.2 reads here: 17, 017, 0x11, 0o21, 1_000, 1.5, 1e3."""
-    digits = node.value.replace("_", "")
+    if node.tag not in VALUE_TAGS:
+        return document.add(key, f"the tag {node.tag}", "a plain value")
     try:
-        if node.tag == f"{TAG}int":
-            return int(digits, 0 if re.match(r"[-+]?0[xob]", digits) else 10)
-        if isfinite(number := float(digits)):
-            return number
+        value = YAML(typ="safe", pure=True).constructor.construct_object(node)
+        if not isinstance(value, float) or isfinite(value):
+            return value
     except ValueError:
         pass  # said below: neither .nan nor digits without end are a number here
-    document.add(key, quoted_value(node.value), "a number of ordinary size")
-    return None
+    return document.add(key, quoted_value(node.value), "a number of ordinary size")
 
 
 def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:

@@ -8,6 +8,7 @@ from agents.model import ModelSettings, model_settings
 from agents.providers import no_provider, provider_of
 from arena.config.document import Document
 from arena.config.errors import ConfigError, ConfigErrors, quoted_value
+from arena.config.field_types import VARIABLE
 from arena.config.model import AgentConfig
 
 KEYS = {
@@ -33,8 +34,6 @@ KEYS = {
     "xai": ("XAI_API_KEY",),
 }
 """The variables that a provider's key is read from: the first is the usual one, any will do."""
-
-VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -31,32 +32,61 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
     return named_extension(document, key, name, "kind", lambda: kind(name, folders_of(document, "kinds")))
 
 
-def venue_named(document: Document, key: Key, name: str) -> ModuleType | None:
-    """The module of the venue of that name, or None with the reason noted."""
-    get = partial(_adapter, "markets.venues", name, folders_of(document, "venues"), "venue", "venue")
-    return named_extension(document, key, name, "venue", get)
+@dataclass(frozen=True, slots=True)
+class AdapterChoice:
+    """A section that names one of several adapters, and may hold a block of settings for each of them."""
+
+    section: str
+    chooser: str
+    package: str
+    group: str
+    noun: str
+    function: str
+    usual: str | None = None
+
+    def chosen(self, document: Document) -> Any:
+        """What the config names, or the usual one."""
+        return document.get(self.section, self.chooser) or self.usual
+
+    def module(self, document: Document) -> ModuleType | None:
+        """The module of the adapter in use, or None with the reason noted, here or with its section."""
+        name = self.chosen(document)
+        if not isinstance(name, str):
+            return None
+        return named_extension(
+            document, (self.section, self.chooser), name, self.noun, partial(self.load, name, document)
+        )
+
+    def load(self, name: str, document: Document) -> ModuleType:
+        """The module of that name, which has settings, and a function that makes something of them."""
+        module = load(self.package, name, folders_of(document, self.group))
+        settings = getattr(module, "Settings", None)
+        is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
+        if not is_model or not callable(getattr(module, self.function, None)):
+            words = f"it needs a class Settings and a function {self.function}"
+            raise NotAnAdapter(f"{name}.py is no {self.noun}: {words}")
+        return module
+
+    def names(self, document: Document | None = None) -> list[str]:
+        """The adapters whose blocks may stand in the section, whichever of them is in use."""
+        home = Path(importlib.import_module(self.package).__path__[0])
+        return names(home, folders_of(document, self.group)[:1] if document else ())
+
+    def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
+        """The settings of the adapter in use: its block's, and where that is silent what is inherited."""
+        if (module := self.module(document)) is None:
+            return None
+        key = (self.section, self.chosen(document))
+        block = document.get(*key)
+        if not isinstance(block, dict | None):
+            document.add(key, quoted_value(block), "a block of keys and values")
+            return None
+        known = {name: value for name, value in inherited.items() if name in module.Settings.model_fields}
+        return validate(module.Settings, known | (block or {}), document, key)
 
 
-def source_named(document: Document, key: Key, name: str) -> ModuleType | None:
-    """The module of the source of evidence of that name, or None with the reason noted."""
-    get = partial(_adapter, "agents.research", name, folders_of(document, "research"), "source", "research")
-    return named_extension(document, key, name, "source", get)
-
-
-def _adapter(package: str, name: str, folders: tuple[Path, ...], noun: str, function: str) -> ModuleType:
-    """A module that has settings, and a function that makes something of them."""
-    module = load(package, name, folders)
-    settings = getattr(module, "Settings", None)
-    is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
-    if not is_model or not callable(getattr(module, function, None)):
-        raise NotAnAdapter(f"{name}.py is no {noun}: it needs a class Settings and a function {function}")
-    return module
-
-
-def names_in(package: str, document: Document, group: str) -> list[str]:
-    """The venues, or sources, whose blocks may stand in their section, whichever of them is in use."""
-    home = Path(importlib.import_module(package).__path__[0])
-    return names(home, folders_of(document, group)[:1])
+VENUES = AdapterChoice("markets", "venue", "markets.venues", "venues", "venue", "venue")
+SOURCES = AdapterChoice("evidence", "from", "agents.research", "research", "source", "research", NO_EVIDENCE)
 
 
 def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> None:
@@ -90,36 +120,13 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
     return None
 
 
-def venue_settings(document: Document, seed: int) -> BaseModel | None:
-    """The settings of the venue in use, from its block. A simulated world has the arena's seed by default."""
-    name = document.get("markets", "venue")
-    module = venue_named(document, ("markets", "venue"), name) if isinstance(name, str) else None
-    if module is None:
-        return None  # noted, here or with its section
-    inherited = {"seed": seed} if "seed" in module.Settings.model_fields else {}
-    return _block_settings(document, ("markets", name), module.Settings, inherited)
-
-
 def evidence_settings(document: Document) -> BaseModel | None:
-    """The settings of the source of evidence in use, from its block. The folders that it names are there."""
-    name = document.get("evidence", "from") or NO_EVIDENCE
-    module = source_named(document, ("evidence", "from"), name) if isinstance(name, str) else None
-    if module is None:
-        return None  # noted, here or with its section
-    settings = _block_settings(document, ("evidence", name), module.Settings, {})
+    """The settings of the source of evidence in use. The folders that it names are there."""
+    settings = SOURCES.settings(document)
     for key, value in () if settings is None else settings:
         path = Path(document.file).parent / value if isinstance(value, Path) else None
         if path is not None and not path.exists():
             words = f"there is no {value} beside the config. Make it, or name another one"
-            document.add(("evidence", name, key), str(value), "a file or folder that is there", words)
+            place = ("evidence", document.get("evidence", "from"), key)
+            document.add(place, str(value), "a file or folder that is there", words)
     return settings
-
-
-def _block_settings(
-    document: Document, key: Key, settings: type[BaseModel], inherited: dict[str, Any]
-) -> BaseModel | None:
-    block = document.get(*key)
-    if not isinstance(block, dict | None):
-        document.add(key, quoted_value(block), "a block of keys and values")
-        return None
-    return validate(settings, inherited | (block or {}), document, key)

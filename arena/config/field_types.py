@@ -1,11 +1,12 @@
 """How amounts, times, counts and addresses are written in a config, and what they become."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from ipaddress import ip_address
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
@@ -20,31 +21,25 @@ BILLION = 1_000_000_000
 MOST = 1_000_000
 
 
-def not_meant(meant: str) -> PydanticCustomError:
-    """What a validator raises when a value isn't what is meant here."""
-    return PydanticCustomError("meant", "{meant}", {"meant": meant})
+def not_meant(meant: str, **more: str) -> PydanticCustomError:
+    """What a validator raises when a value isn't what is meant here.
+
+    `words` say it whole, `found` stands for a value that may be secret, `at` names the key within a block.
+    """
+    return PydanticCustomError("meant", "{meant}", {"meant": meant, **more})
 
 
 def seconds(text: object, least: int = 1) -> int:
     """The length of a duration.
 
-    >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d")
-    (120, 900, 7200, 5184000)
+    >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d"), seconds("0s", least=0)
+    (120, 900, 7200, 5184000, 0)
     """
     match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
     length = int(match[1]) * UNITS[match[2]] if match else -1
     if not least <= length <= LONGEST:
         raise not_meant(DURATION)
     return length
-
-
-def seconds_or_none(text: object) -> int:
-    """The length of a duration that may be none.
-
-    >>> seconds_or_none("0s"), seconds_or_none("1d")
-    (0, 86400)
-    """
-    return seconds(text, least=0)
 
 
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
@@ -119,7 +114,7 @@ class Cadence:
 
     def __str__(self) -> str:
         if self.every is not None:
-            return as_written(int(self.every.total_seconds()), "seconds")
+            return written_duration(int(self.every.total_seconds()))
         return "off" if self.weekly is None else str(self.weekly)
 
 
@@ -141,31 +136,40 @@ def cadence(text: object) -> Cadence:
         raise not_meant(CADENCE) from error
 
 
-def as_written(value: object, unit: str = "") -> str:
-    """A value as it would be written in a config; `unit` is what its type's numbers count.
+def written_duration(length: int) -> str:
+    """Seconds as a config has them.
 
-    >>> as_written(5_184_000, "seconds"), as_written(50_000, "millionths"), as_written(timedelta(days=7))
-    ('60d', '0.05', 'weekly')
-    >>> as_written(None), as_written(False), as_written(()), as_written(0.50), as_written(20.0)
-    ('', 'false', '[]', '0.5', '20')
+    >>> written_duration(5_184_000), written_duration(90), written_duration(0)
+    ('60d', '90s', '0s')
+    """
+    unit = next(name for name in "dhms" if length % UNITS[name] == 0) if length else "s"
+    return f"{length // UNITS[unit]}{unit}"
+
+
+def as_plain(value: object, unit: str = "") -> Any:
+    """A value as plain data that a config may hold; `unit` is what its type's numbers count.
+
+    >>> as_plain(5_184_000, "seconds"), as_plain(50_000, "millionths"), as_plain(timedelta(days=7))
+    ('60d', 0.05, 'weekly')
+    >>> as_plain(None), as_plain(False), as_plain(("a",)), as_plain(0.50), as_plain(20.0)
+    (None, False, ['a'], 0.5, 20)
     """
     match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
+        case None | bool() | str():
+            return value
         case timedelta():
-            length = as_written(int(value.total_seconds()), "seconds")
+            length = written_duration(int(value.total_seconds()))
             return {"7d": "weekly", "1d": "daily"}.get(length, length)
         case int() | float() if unit == "seconds":
-            name = next(name for name in "dhms" if value % UNITS[name] == 0)
-            return f"{int(value) // UNITS[name]}{name}" if value else "0s"
+            return written_duration(int(value))
         case int() if unit == "millionths":
-            return f"{decimal(value):f}"
-        case tuple():
-            return "[" + ", ".join(map(as_written, value)) + "]"
-        case float() if value.is_integer():
-            return str(int(value))
+            return as_plain(float(decimal(value)))
+        case int() | float():
+            return int(value) if float(value).is_integer() else value
+        case tuple() | list():
+            return [as_plain(item) for item in value]
+        case Mapping():
+            return {key: as_plain(item) for key, item in value.items()}
     return str(value)
 
 
@@ -185,13 +189,6 @@ def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
     return read
 
 
-def _countable(number: int) -> int:
-    """A count that no one meant as an endless one."""
-    if number > MOST:
-        raise not_meant(f"a whole number of at most {MOST:,}")
-    return number
-
-
 def _meant(words: str, unit: str = "") -> WithJsonSchema:
     """The words by which `arena.config.validation` names this type, and what its numbers count once read."""
     return WithJsonSchema({"meant": words} | ({"unit": unit} if unit else {}))
@@ -207,11 +204,11 @@ Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(
 PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE, "millionths")]
 Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "millionths")]
 Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
-Wait = Annotated[int, PlainValidator(seconds_or_none), _meant(DURATION, "seconds")]
+Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _meant(DURATION, "seconds")]
 Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
-Count = Annotated[int, Field(ge=1), AfterValidator(_countable)]
+Count = Annotated[int, Field(ge=1, le=MOST)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -244,23 +241,12 @@ def endpoint(text: object) -> Endpoint:
     if text == "off":
         return Endpoint()
     match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", str(text))
-    if not isinstance(text, str) or match is None or not 0 < int(match[3]) < 2**16:
-        raise not_meant(ENDPOINT)
-    if match[1] and not _is_address(match[1]):
-        raise not_meant(ENDPOINT)
-    return Endpoint(match[1] or match[2], int(match[3]))
-
-
-def _is_address(text: str) -> bool:
     try:
-        return bool(ip_address(text))
+        if match and isinstance(text, str) and 0 < int(match[3]) < 2**16:
+            return Endpoint(str(ip_address(match[1])) if match[1] else match[2], int(match[3]))
     except ValueError:
-        return False
-
-
-WEB = "an address that begins with https:// or http://"
-WebAddress = Annotated[str, Field(min_length=1), WithJsonSchema({"meant": WEB})]
-Listen = Annotated[Endpoint, PlainValidator(endpoint), WithJsonSchema({"meant": ENDPOINT})]
+        pass  # said below
+    raise not_meant(ENDPOINT)
 
 
 def is_address(text: str) -> bool:
@@ -269,10 +255,30 @@ def is_address(text: str) -> bool:
     >>> is_address("https://example.org/hook?key=1"), is_address("example.org"), is_address("https://")
     (True, False, False)
     """
-    if not text.isascii() or not text.isprintable() or " " in text:
-        return False
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return whole and text.isascii() and text.isprintable() and " " not in text
     except ValueError:
         return False
+
+
+def _address(text: str) -> str:
+    if not is_address(text):
+        hint = "Where it is a secret, webhook_env names the variable that holds it"
+        raise not_meant(WEB, words=f"this is no {WEB.removeprefix('an ')}. {hint}", found="other text")
+    return text
+
+
+def _variable(text: str) -> str:
+    if not re.fullmatch(VARIABLE, text):
+        meant = "the name of an environment variable (not the address itself)"
+        raise not_meant(meant, words=f"found other text, expected {meant}", found="other text")
+    return text
+
+
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+WEB = "an address that begins with https:// or http://"
+WebAddress = Annotated[str, AfterValidator(_address), _meant(WEB)]
+Variable = Annotated[str, AfterValidator(_variable), _meant("the name of an environment variable")]
+Listen = Annotated[Endpoint, PlainValidator(endpoint), _meant(ENDPOINT)]

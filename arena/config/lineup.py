@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -150,18 +151,13 @@ def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None
     places = {agent.name: place for place, agent in reversed(list(agents.items()))}
     waiting = {agent.name: [name for name in agent.of if name in places] for agent in agents.values()}
     while waiting:
-        ready = [name for name, of in waiting.items() if not any(other in waiting for other in of)]
-        for name in ready or _note_ring(document, waiting, places):
-            del waiting[name]
-
-
-def _note_ring(document: Document, waiting: Mapping[str, list[str]], places: Mapping[str, int]) -> list[str]:
-    walk = [next(iter(waiting))]
-    while (step := next(name for name in waiting[walk[-1]] if name in waiting)) not in walk:
-        walk.append(step)
-    ring = walk[walk.index(step) :]
-    ring = ring[(start := ring.index(min(ring, key=places.__getitem__))) :] + ring[:start]
-    circle = " → ".join([*ring, ring[0]])
-    document.add(("agents", places[ring[0]], "of"), circle, "agents that don't wait for one another",
-                 f"these agents wait for one another: {circle}")  # fmt: skip
-    return ring
+        try:
+            TopologicalSorter(waiting).prepare()
+            return
+        except CycleError as error:
+            ring = error.args[1][:0:-1]  # each waits for the next
+        first = ring.index(min(ring, key=places.__getitem__))
+        circle = " → ".join([*ring[first:], *ring[: first + 1]])
+        document.add(("agents", places[ring[first]], "of"), circle, "agents that don't wait for one another",
+                     f"these agents wait for one another: {circle}")  # fmt: skip
+        waiting = {name: of for name, of in waiting.items() if name not in ring}

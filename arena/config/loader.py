@@ -1,23 +1,19 @@
 """From a file to a config that holds together, or to every mistake in it at once."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from agents.model import model_settings
 from arena.config.document import Document, read
-from arena.config.environment import VARIABLE, check_keys, environment
+from arena.config.environment import check_keys, environment
 from arena.config.errors import ConfigErrors, quoted_value
-from arena.config.extensions import check_agent_files, evidence_settings, names_in, venue_settings
+from arena.config.extensions import SOURCES, VENUES, check_agent_files, evidence_settings
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
 from arena.config.prompts import read_prompts
-from arena.config.sections import CohortsSection, FixedSections, MarketsSection
+from arena.config.sections import FixedSections
 from arena.config.validation import validate
-from markets.millionths import ONE, decimal
-from portfolio.fills import __path__ as fill_folders
 
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
@@ -36,9 +32,8 @@ def load(
     the places of record and backups allow. A `database` stands in place of the config's own.
     """
     document = read(path)
-    check_webhook(document)
     sections = _fixed_sections(document)
-    venue = venue_settings(document, 1 if sections is None else sections.seed)
+    venue = VENUES.settings(document, seed=1 if sections is None else sections.seed)
     evidence = evidence_settings(document)
     agents = read_agents(document)
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
@@ -50,90 +45,36 @@ def load(
         except ConfigErrors as errors:
             document.errors.extend(errors.errors)
         check_keys(document, agents, environ)
-        check_webhook_variable(document, environ)
+        if sections is not None:
+            check_webhook_variable(document, sections.watch.webhook_env, environ)
     if beside:
         check_agent_files(document, agents)
         if sections is not None:
             check_places(document, sections, path.parent, database)
     if document.errors or sections is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
-    is_url = "://" in sections.database
-    own = sections.database if is_url else str((path.parent / sections.database).resolve())
+    own = (
+        sections.database if "://" in sections.database else str((path.parent / sections.database).resolve())
+    )
     return Config(
+        **dict(sections) | {"database": database or own},
         file=path,
-        database=database or own,
-        seed=sections.seed,
-        markets=sections.markets,
         venue_settings=venue,
-        cohorts=sections.cohorts,
-        budget=sections.budget,
-        calls=sections.calls,
         agents=tuple(agents.values()),
         prompts=prompts,
-        evidence=sections.evidence,
         evidence_settings=evidence,
         hash=document.hash,
-        backup=sections.backup,
-        run=sections.run,
-        watch=sections.watch,
     )
 
 
 def _fixed_sections(document: Document) -> FixedSections | None:
-    data: dict[str, Any] = {
-        key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS
-    }
-    groups = (
-        ("markets", "venue", "markets.venues", "venues"),
-        ("evidence", "from", "agents.research", "research"),
-    )
-    for section, chooser, package, group in groups:
-        own = data.get(section)
+    data = {key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS}
+    for choice in (VENUES, SOURCES):
+        own = data.get(choice.section)
         if isinstance(own, dict):
-            apart = {*names_in(package, document, group), str(own.get(chooser))}
-            data[section] = {key: value for key, value in own.items() if key not in apart}
-    sections = validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
-    if sections is not None:
-        _check_fill(document, sections.cohorts.rules_block.fill)
-        _check_bankroll(document, sections.cohorts)
-        _check_universe(document, sections.markets)
-    return sections
-
-
-def _check_universe(document: Document, markets: MarketsSection) -> None:
-    """Bounds that cross let no market in."""
-    day = 86_400
-    if markets.min_price > markets.max_price:
-        low, high = decimal(markets.min_price), decimal(markets.max_price)
-        words = f"no price is at least {low} and at most {high}. Make min_price the smaller one"
-        document.add(("markets", "min_price"), str(low), f"at most max_price, which is {high}", words)
-    if markets.closes_after > markets.closes_within:
-        soonest, latest = f"{markets.closes_after / day:g}d", f"{markets.closes_within / day:g}d"
-        words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter one"
-        document.add(("markets", "closes_after"), soonest, f"at most closes_within, which is {latest}", words)
-    unwanted = {name.casefold() for name in markets.not_categories}
-    for name in (name for name in markets.categories if name.casefold() in unwanted):
-        words = f"{quoted_value(name)} is under not_categories too. Take it out of one of them"
-        document.add(
-            ("markets", "categories"), quoted_value(name), "categories that are not ruled out", words
-        )
-
-
-def _check_bankroll(document: Document, cohorts: CohortsSection) -> None:
-    """With too little money the smallest bet is over the cap, and everybody is out from the start."""
-    rules = cohorts.rules
-    needed = -(-rules.min_bet * ONE // rules.max_bet) if rules.max_bet else 0
-    if cohorts.bankroll < needed:
-        meant = f"at least {decimal(needed)} dollars"
-        words = f"nobody could bet: the smallest bet is {decimal(rules.min_bet)} dollars, and the largest is"
-        words += f" {decimal(rules.max_bet)} of {decimal(cohorts.bankroll)}. Make it {meant}"
-        document.add(("cohorts", "bankroll"), str(decimal(cohorts.bankroll)), meant, words)
-
-
-def _check_fill(document: Document, fill: str | None) -> None:
-    known = sorted(path.stem for folder in fill_folders for path in Path(folder).glob("[!_]*.py"))
-    if fill is not None and fill not in known:
-        document.add(("cohorts", "rules", "fill"), quoted_value(fill), f"one of {', '.join(known)}")
+            apart = {*choice.names(document), str(own.get(choice.chooser))}
+            data[choice.section] = {key: value for key, value in own.items() if key not in apart}
+    return validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
@@ -171,35 +112,10 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
         document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", words)
 
 
-def check_webhook(document: Document) -> None:
-    """Note an address that is none, a name that names no variable, and two of them at once.
-
-    They are read as they stand, so that they are told of together with mistakes elsewhere.
-    """
-    address, name = _text(document, "webhook"), _text(document, "webhook_env")
-    if address and not is_address(address):
-        words = f"this is no {WEB[3:]}. Where it is a secret, webhook_env names the variable that holds it"
-        document.add(("watch", "webhook"), "other text", WEB, words)
-    if not name:
-        return
-    key = ("watch", "webhook_env")
-    if not re.fullmatch(VARIABLE, name):
-        document.add(key, "other text", "the name of an environment variable (not the address itself)")
-    if address:
-        document.add(key, "webhook too", "one of the two", "webhook says already where. Take one of them out")
-
-
-def check_webhook_variable(document: Document, environ: Mapping[str, str]) -> None:
+def check_webhook_variable(document: Document, name: str | None, environ: Mapping[str, str]) -> None:
     """Note a variable that holds no address."""
-    name = _text(document, "webhook_env")
-    if not re.fullmatch(VARIABLE, name) or is_address(environ.get(name, "")):
+    if name is None or is_address(environ.get(name, "")):
         return
     found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
     words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
     document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)
-
-
-def _text(document: Document, key: str) -> str:
-    """What a key of the section says; of what is no text the section's own check tells."""
-    found = document.get("watch", key)
-    return found if isinstance(found, str) else ""

@@ -1,11 +1,13 @@
 """What config.yaml may say, section by section: each key, what it takes, what it means, its default."""
 
 from datetime import date, time, timedelta
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from agents.guard import Guard
+from arena.config.errors import quoted_value
 from arena.config.field_types import (
     Cadence,
     Count,
@@ -20,6 +22,7 @@ from arena.config.field_types import (
     Share,
     Stake,
     Start,
+    Variable,
     Wait,
     WebAddress,
     Weekly,
@@ -27,8 +30,9 @@ from arena.config.field_types import (
     cadence,
     not_meant,
 )
-from markets.millionths import ONE
+from markets.millionths import ONE, decimal
 from markets.universe import Stratum, Universe
+from portfolio.fills import __path__ as fill_folders
 from portfolio.rules import NAMED, Rules
 
 CENTURY = timedelta(days=36_525)
@@ -71,6 +75,22 @@ class MarketsSection(ConfigSection):
     """Whether markets play of which only a price is known, no bid and no ask."""
     strata: tuple[Stratum, ...] = ()
     """By what the draw is spread: bands of the mid, of the time to the close, the venue's category."""
+
+    @model_validator(mode="after")
+    def _some_market_fits(self) -> Self:
+        low, high = decimal(self.min_price), decimal(self.max_price)
+        if low > high:
+            words = f"no price is at least {low} and at most {high}. Make min_price the smaller one"
+            raise not_meant(f"at most max_price, which is {high}", words=words, at="min_price")
+        soonest, latest = (f"{length / 86_400:g}d" for length in (self.closes_after, self.closes_within))
+        if self.closes_after > self.closes_within:
+            words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter one"
+            raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
+        unwanted = {name.casefold() for name in self.not_categories}
+        for name in (name for name in self.categories if name.casefold() in unwanted):
+            words = f"{quoted_value(name)} is under not_categories too. Take it out of one of them"
+            raise not_meant("categories that are not ruled out", words=words, at="categories")
+        return self
 
     @property
     def universe(self) -> Universe:
@@ -116,6 +136,14 @@ class RulesBlock(ConfigSection):
     """No fill where the book and the mid are further apart."""
     max_quote_age: Seconds | None = None
     """No fill on an older quote."""
+
+    @field_validator("fill")
+    @classmethod
+    def _known(cls, fill: str | None) -> str | None:
+        known = sorted(path.stem for folder in fill_folders for path in Path(folder).glob("[!_]*.py"))
+        if fill is not None and fill not in known:
+            raise not_meant(f"one of {', '.join(known)}")
+        return fill
 
     @property
     def rules(self) -> Rules:
@@ -168,6 +196,19 @@ class CohortsSection(ConfigSection):
     @classmethod
     def _by_name(cls, value: object) -> object:
         return {"from": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _somebody_can_bet(self) -> Self:
+        rules = self.rules
+        needed = -(-rules.min_bet * ONE // rules.max_bet)
+        if self.bankroll < needed:
+            meant = f"at least {decimal(needed)} dollars"
+            words = (
+                f"nobody could bet: the smallest bet is {decimal(rules.min_bet)} dollars, and the largest is"
+            )
+            words += f" {decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
+            raise not_meant(meant, words=words, at="bankroll")
+        return self
 
     @property
     def rules(self) -> Rules:
@@ -279,10 +320,17 @@ class WatchSection(ConfigSection):
 
     webhook: WebAddress | None = Field(default=None, repr=False)
     """Where messages go: a web address that takes JSON by POST."""
-    webhook_env: Name | None = None
+    webhook_env: Variable | None = None
     """The environment variable that holds this address, where it is a secret."""
     health: Listen = Endpoint()
     """Where `arena run` answers `/health` and `/metrics`; `127.0.0.1` is this machine alone."""
+
+    @model_validator(mode="after")
+    def _one_address(self) -> Self:
+        if self.webhook is not None and self.webhook_env is not None:
+            words = "webhook says already where. Take one of them out"
+            raise not_meant("one of the two", words=words, found="webhook too", at="webhook_env")
+        return self
 
 
 class FixedSections(ConfigSection):

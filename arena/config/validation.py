@@ -64,18 +64,18 @@ def _note(
         meant, words = suggestion(str(inner[-1]), sorted(known))
         document.add(key, str(inner[-1]), meant, f"unknown key. {words}")
         return
-    meant = _meant(detail, schema)
-    if detail["type"] == "missing":
-        document.add(key, "nothing", meant, f"this key is missing; expected {meant}")
-        return
+    meant, told = _meant(detail, schema), detail.get("ctx", {})
+    key = (*key, told["at"]) if "at" in told else key
     value = document.get(*key)
-    if detail["type"] in ("value_error", "assertion_error"):
-        words = meant if isinstance(value, dict | None) else f"found {quoted_value(value)}: {meant}"
-        document.add(key, quoted_value(value), meant, words)
-        return
-    words = suggestion(value, _choices(schema, detail["loc"]))[1] if isinstance(value, str) else ""
-    hint = f". {words}" if words.startswith("Did") else ""
-    document.add(key, quoted_value(value), meant, f"found {quoted_value(value)}, expected {meant}{hint}")
+    found = told.get("found") or quoted_value(value)
+    if detail["type"] == "missing":
+        words = f"this key is missing; expected {meant}"
+    elif detail["type"] in ("value_error", "assertion_error"):
+        words = meant if isinstance(value, dict | None) else f"found {found}: {meant}"
+    else:
+        near = suggestion(value, _choices(schema, detail["loc"]))[1] if isinstance(value, str) else ""
+        words = f"found {found}, expected {meant}" + (f". {near}" if near.startswith("Did") else "")
+    document.add(key, found, meant, told.get("words") or words)
 
 
 def _place(value: Any, loc: tuple[str | int, ...]) -> Key:
@@ -138,8 +138,8 @@ def _choices(schema: Schema, key: Key) -> list[str]:
 def _describe(place: Schema, schema: Schema) -> str:
     """A schema in words.
 
-    >>> _describe({"type": "integer", "minimum": 1}, {})
-    'a whole number of at least 1'
+    >>> _describe({"type": "integer", "minimum": 1}, {}), _describe({"type": "string", "maxLength": 64}, {})
+    ('a whole number of at least 1', 'text of 0 to 64 characters')
     >>> _describe({"enum": ["shown", "hidden"]}, {})
     'one of shown, hidden'
     """
@@ -153,6 +153,10 @@ def _describe(place: Schema, schema: Schema) -> str:
     if place.get("type") == "array":
         inner = [_describe(found, schema) for found in _resolve(place.get("items", {}), schema)]
         noun += f" of {' or '.join(inner)}" if "items" in place else ""
+    if place.keys() >= {"minimum", "maximum"}:
+        return f"{noun} from {place['minimum']:,} to {place['maximum']:,}"
+    if "maxLength" in place:
+        return f"{noun} of {place.get('minLength', 0)} to {place['maxLength']} characters"
     bounds = [f"{words} {place[name]:,}" for name, words in BOUNDS.items() if name in place]
     return f"{noun} of {' and '.join(bounds)}" if bounds else noun
 
@@ -163,5 +167,4 @@ BOUNDS = {
     "maximum": "at most",
     "exclusiveMaximum": "less than",
     "minLength": "a length of at least",
-    "maxLength": "a length of at most",
 }

@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 
 from agents.text import one_line, redact, secrets_in
-from arena.config import WatchSection
 from arena.config.field_types import is_address
+from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.record import Record

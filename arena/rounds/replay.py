@@ -13,17 +13,16 @@ from agents.registry import kind
 from agents.research.none import Settings as NothingToSet
 from arena.cohorts.freeze import plan_of
 from arena.cohorts.schedule import WEEK, Plan, scheduled_start
-from arena.config import (
-    AgentConfig,
+from arena.config import AgentConfig, Config
+from arena.config.sections import (
     BackupSection,
     BudgetSection,
     CallsSection,
     CohortsSection,
-    Config,
     EvidenceSection,
     MarketsSection,
+    RulesBlock,
 )
-from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort

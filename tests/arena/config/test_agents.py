@@ -61,21 +61,18 @@ def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
 
 
 NAME = "a name of 1 to 64 letters, digits or . _ / : -"
-PRICE = "a number of at least 0 and at most 1,000,000"
+PRICE = "a number from 0 to 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
     "{kind: 5}": "agents[0].kind: found 5, expected the name of a kind of agent",
     "{kind: market, modle: x}": "agents[0].modle: unknown key. Known here: kind, name",
     "{modle: openai/a, name: a}": 'agents[0].modle: unknown key. Did you mean "model"?',
-    "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number of at least 0 and at most 1",
-    "{kind: constant, p: half}": 'agents[0].p: found "half", expected a number of at least 0 and at most 1',
+    "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number from 0 to 1",
     "{kind: kelly}": "agents[0].of: this key is missing; expected text",
     "{model: openai/a, prices: show}": (
         'agents[0].prices: found "show", expected one of shown, hidden, after. Did you mean "shown"?'
     ),
     "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected " + PRICE,
-    "{model: openai/a, price: {input: x, output: 1}}": 'agents[0].price.input: found "x", expected ' + PRICE,
-    "{model: openai/a, price: 3}": "agents[0].price: found 3, expected a block of keys and values",
     "{model: openai/a, reasoning: 3}": (
         "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh"
     ),
@@ -88,7 +85,6 @@ WRONG = {
         f'agents[0].model: found "openai/a b", expected {NAME}. Add a `name`'
     ),
     "{kind: market, name: ''}": f'agents[0].name: found "", expected {NAME}',
-    "{kind: market, name: 7}": f"agents[0].name: found 7, expected {NAME}",
     "5": "agents[0]: found 5, expected a block such as `kind: market` or `model: anthropic/MODEL`",
 }  # fmt: skip
 
@@ -125,13 +121,6 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
         f'config.yaml:5: agents[1].{key}: the name "market" is kept for the kind market. {hint}'
     ]
     assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
-
-
-def test_an_agent_is_of_one_that_plays(tmp_path: Path) -> None:
-    text = with_agents("{model: openai/sharp, name: sharp}", "{kind: kelly, of: shrap}", "{kind: market}")
-    (error,) = mistakes(tmp_path, text)
-    assert (error.line, error.key, error.found, error.meant) == (5, "agents[1].of", '"shrap"', "sharp")
-    assert error.message == 'there is no agent "shrap". Did you mean "sharp"?'
 
 
 def test_an_agent_of_one_that_is_misconfigured_is_not_told_that_it_is_missing(tmp_path: Path) -> None:
@@ -230,23 +219,14 @@ def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> No
     assert bare.message == "a server at a base_url needs its protocol before the name: openai/mine"
 
 
-def test_a_key_may_be_in_a_file_beside_the_config(tmp_path: Path) -> None:
-    path = write(tmp_path, with_agents("{model: gemini/some}"))
-    write(tmp_path, "# keys\nexport GEMINI_API_KEY='k'\n", ".env")
-    assert load(path, {}).agents[0].model == "gemini/some"
-
-
 @pytest.mark.parametrize(
     ("block", "needed"),
     [
         ("model: openrouter/a/b", ("OPENROUTER_API_KEY",)),
-        ("model: mistral/a", ("MISTRAL_API_KEY",)),
-        ("model: openai/a", ("OPENAI_API_KEY",)),
         ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1'", ()),
         ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1', api_key_env: MINE", ("MINE",)),
         ("model: openai/a, api_key_env: MINE", ("MINE",)),
         ("model: demo/sharp", ()),
-        ("model: ollama/a", ()),
         ("model: gpt-4o", ("OPENAI_API_KEY",)),
         ("model: plain-name", ()),
     ],
@@ -345,13 +325,6 @@ def test_what_an_agent_needs_beside_the_config_is_looked_for_before_it_plays(
     text = with_agents("{kind: market}", block)
     assert told(tmp_path, text, beside=True) == [f"config.yaml:5: agents[1].{MISSING[block]}"]
     load(write(tmp_path, text), environ={})  # a round is played without it: only this agent's turn fails
-
-
-def test_a_function_is_named_well_or_told_so(tmp_path: Path) -> None:
-    meant = "a module and its function, such as mine:decide, is meant"
-    assert told(tmp_path, with_agents("{kind: python, function: mine}")) == [
-        f'config.yaml:4: agents[0].function: found "mine": {meant}'
-    ]
 
 
 def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:

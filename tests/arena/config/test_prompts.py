@@ -11,13 +11,6 @@ MISSPELT = "Hello.\n{% for m in markets %}\n{{ m.cloes }}\n{% endfor %}"
 SHARES = "{% for p in positions %}\n{{ p.shares | number }}\n{% endfor %}"
 
 
-def test_a_misspelt_name_is_told_by_file_and_line_with_what_is_meant(tmp_path: Path) -> None:
-    write(tmp_path, MISSPELT, "texts/mine.md")
-    assert told(tmp_path, with_agents("{kind: market}", "{model: demo/sharp, prompt: texts/mine.md}")) == [
-        'config.yaml:5: agents[1].prompt: texts/mine.md:3: there is no "cloes" here. Did you mean "closes"?'
-    ]
-
-
 def test_every_mistake_is_told_once_and_together_with_the_others(tmp_path: Path) -> None:
     write(tmp_path, MISSPELT, "mine.md")
     write(tmp_path, "{{ csh }}", "extensions/prompts/terse.md")
@@ -41,12 +34,6 @@ def test_every_mistake_is_told_once_and_together_with_the_others(tmp_path: Path)
     )
     assert (found[1].found, found[1].meant) == ("csh", "cash")
     assert found[3].message.startswith("open.md:1: unexpected end of template")
-
-
-def test_a_shared_prompt_is_told_at_ask(tmp_path: Path) -> None:
-    write(tmp_path, MISSPELT, "mine.md")
-    shared = "ask: {prompt: mine.md}\n" + with_agents("{model: demo/sharp}")
-    assert [error.key for error in mistakes(tmp_path, shared)] == ["ask.prompt"]
 
 
 def test_a_prompt_is_tried_with_prices_or_without_as_it_will_be_used(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.config import WatchSection
+from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.webhook import (
