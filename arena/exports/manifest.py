@@ -30,6 +30,7 @@ from arena.exports.forms.cells import HINT, bad_file
 
 NAME = "manifest.json"
 KIND = "paper-arena export"
+MARK = f'"{KIND}"'.encode()
 VERSION = 1
 MOST_BYTES = 1_000_000
 NAME_EXPORT = "name what arena export has written: a folder or a .zip"
@@ -84,7 +85,7 @@ def is_export(folder: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _begins(file)
+        return MARK in file.read(200)
 
 
 def is_zipped_export(path: Path) -> bool:
@@ -95,11 +96,7 @@ def is_zipped_export(path: Path) -> bool:
         if NAME not in archive.namelist():
             return False
         with archive.open(NAME) as file:
-            return _begins(file)
-
-
-def _begins(file: IO[bytes]) -> bool:
-    return f'"{KIND}"'.encode() in file.read(200)
+            return MARK in file.read(200)
 
 
 def read_manifest(data: bytes) -> ExportManifest:

@@ -103,39 +103,27 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
     accounts: dict[str, list[AccountSummary]] = {}
     for account in read_accounts(connection):
         accounts.setdefault(account.agent, []).append(account)
-    setups = _setups((stored.cohort for stored in read_cohorts(connection)), extra)
-    served, changed = read_served_models(connection), model_changes(read_reported_models(connection))
-    return {
-        name: _agent_summary(
-            name,
-            setups[name],
-            rows,
-            [each.model for each in served if each.name == name],
-            [change for change in changed if change.name == name],
-        )
-        for name, rows in accounts.items()
+    entrants = {
+        entrant.name: (stored.cohort, entrant)
+        for stored in read_cohorts(connection)
+        for entrant in stored.cohort.entrants
     }
-
-
-def _agent_summary(
-    name: str,
-    setup: AgentSetup,
-    rows: Sequence[AccountSummary],
-    models: Sequence[str],
-    changed: Sequence[ModelChange],
-) -> AgentSummary:
-    costs = [row.cost for row in rows if row.cost is not None]
-    return AgentSummary(
-        name,
-        setup,
-        tuple(row.cohort for row in rows),
-        sum(row.turns for row in rows),
-        sum(row.malformed for row in rows),
-        sum(row.failed for row in rows),
-        sum(costs) if len(costs) == len(rows) else None,
-        tuple(dict.fromkeys(models)),
-        tuple(changed),
-    )
+    served, changed = read_served_models(connection), model_changes(read_reported_models(connection))
+    summaries = {}
+    for name, rows in accounts.items():
+        costs = [row.cost for row in rows if row.cost is not None]
+        summaries[name] = AgentSummary(
+            name,
+            agent_setup(*entrants[name], extra),
+            tuple(row.cohort for row in rows),
+            sum(row.turns for row in rows),
+            sum(row.malformed for row in rows),
+            sum(row.failed for row in rows),
+            sum(costs) if len(costs) == len(rows) else None,
+            tuple(dict.fromkeys(each.model for each in served if each.name == name)),
+            tuple(change for change in changed if change.name == name),
+        )
+    return summaries
 
 
 def agent_details(connection: Connection, name: str, extra: Collection[Path] = ()) -> AgentDetails | None:
@@ -182,12 +170,6 @@ def percentile(ordered: Sequence[int], percent: int) -> int:
     (20, 40)
     """
     return ordered[-(-len(ordered) * percent // 100) - 1]
-
-
-def _setups(every: Iterable[Cohort], extra: Collection[Path]) -> dict[str, AgentSetup]:
-    """How each agent was set up in the newest cohort that it is in."""
-    newest = {entrant.name: (cohort, entrant) for cohort in every for entrant in cohort.entrants}
-    return {name: agent_setup(*place, extra) for name, place in newest.items()}
 
 
 def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:

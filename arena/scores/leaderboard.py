@@ -215,7 +215,12 @@ def rank_agents(
     rows: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns, replay: bool
 ) -> Leaderboard:
     """The leaderboard: how sure each row is added to it, and the surest first."""
-    ranked = [_ranked_row(row, comparisons, _stamps(row.agent, stated, replay)) for row in rows]
+    early = {stated.agents[place] for place in np.unique(stated.agent[stated.early])}
+    always = (REPLAY_STAMP,) if replay else ()
+    ranked = [
+        _ranked_row(row, comparisons, (*always, EARLY_STAMP) if row.agent in early else always)
+        for row in rows
+    ]
     ranked.sort(key=lambda row: (_descending(row.skill_low), _descending(row.skill), row.agent))
     return Leaderboard(
         comparisons.sentence,
@@ -245,12 +250,6 @@ def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str
         reason=gain.reason,
         stamps=stamps,
     )
-
-
-def _stamps(agent: str, stated: ForecastColumns, replay: bool) -> tuple[str, ...]:
-    mine = stated.agent == (stated.agents.index(agent) if agent in stated.agents else -1)
-    early = bool(np.any(stated.early & mine))
-    return (*([REPLAY_STAMP] if replay else []), *([EARLY_STAMP] if early else []))
 
 
 def _descending(value: float | None) -> float:

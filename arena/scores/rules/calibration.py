@@ -18,7 +18,7 @@ from operator import add
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, is_scored, mean, select_rows
+from arena.scores.rules._columns import check_probabilities, is_scored, mean, select_rows
 
 TITLE = "Calibration error"
 DIRECTION = "lower"
@@ -70,12 +70,11 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     no, yes = np.bincount(place + np.uint8(BINS) * (o == 1), minlength=2 * BINS).reshape(2, BINS).tolist()
     in_order = f[np.argsort(place, kind="stable")]
     ends = list(accumulate(map(add, no, yes), initial=0))
-    return [_bin(k, in_order[a:b], yes[k]) for k, (a, b) in enumerate(pairwise(ends)) if b > a]
-
-
-def _bin(place: int, f: Floats, yes: int) -> Bin:
-    share = yes / f.size
-    return Bin(EDGES[place], EDGES[place + 1], f.size, mean(f), share, *wilson(share, f.size))
+    shares = [(k, a, b, yes[k] / (b - a)) for k, (a, b) in enumerate(pairwise(ends)) if b > a]
+    return [
+        Bin(EDGES[k], EDGES[k + 1], b - a, mean(in_order[a:b]), share, *wilson(share, b - a))
+        for k, a, b, share in shares
+    ]
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike) -> float:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scores.rules._columns import Flags, Floats, none_for_nan
+from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, Ints, effective_events, sum_by_event
 from arena.scores.rules.comparisons.gain import reason_of
@@ -115,15 +115,10 @@ def _gap(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Floats, Ints
     """How much further off b was, on the rows that both have."""
     if np.array_equal(a.cell, b.cell):
         return b.error - a.error, a.market
-    mine, yours = (_in(one.cell, other.cell, cells) for one, other in ((a, b), (b, a)))
+    in_a, in_b = np.zeros((2, cells), dtype=np.bool_)
+    in_a[a.cell] = in_b[b.cell] = True
+    mine, yours = in_b[a.cell], in_a[b.cell]
     return b.error[yours] - a.error[mine], a.market[mine]
-
-
-def _in(one: Ints, other: Ints, cells: int) -> Flags:
-    """Which of one's cells are among the other's."""
-    there = np.zeros(cells, dtype=np.bool_)
-    there[other] = True
-    return there[one]
 
 
 def _duel(a: str, b: str, rows: int, sums: EventSums, p: float) -> Duel:

@@ -65,28 +65,6 @@ class ForecastBenchScores:
     p: dict[str, float | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spread:
-    """What replicates say of all forecasters."""
-
-    low: Floats
-    high: Floats
-    first: Floats
-    top: Floats
-    p: dict[str, Floats]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """All figures of all forecasters, each with a row a type and one overall."""
-
-    sizes: list[list[int]]
-    score: Floats
-    peer: Floats
-    skill: Floats
-    spread: _Spread
-
-
 def forecastbench_leaderboard(
     dataset: Panel,
     market: Panel,
@@ -104,36 +82,27 @@ def forecastbench_leaderboard(
         raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
     parts = (dataset, two_way(dataset)), (market, prepare(market, difficulty, crowd))
     drawn = replicates(*parts, np.random.default_rng(seed), count, by) if count else None
-    found = _Columns(
-        sizes=[np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)],
-        score=both(score(parts[0][1]), score(parts[1][1])),
-        peer=both(peer(dataset), peer(market)),
-        skill=both(skill(dataset, naive), skill(market, naive)),
-        spread=_spread(drawn, dataset.forecasters, references),
-    )
-    return sorted((_row(name, i, found) for i, name in enumerate(dataset.forecasters)), key=_place)
-
-
-def _row(name: str, i: int, found: _Columns) -> ForecastBenchScores:
-    dataset, market = (sizes[i] for sizes in found.sizes)
-    spread = found.spread
-    return ForecastBenchScores(
-        forecaster=name,
-        n=QuestionCounts(dataset, market, dataset + market),
-        score=_figures(found.score[:, i]),
-        index=_figures(index(found.score[:, i])),
-        low=_figures(spread.low[:, i]),
-        high=_figures(spread.high[:, i]),
-        peer=_figures(found.peer[:, i]),
-        skill=_figures(found.skill[:, i]),
-        first=none_for_nan(spread.first[i]),
-        top=none_for_nan(spread.top[i]),
-        p={reference: none_for_nan(shares[i]) for reference, shares in spread.p.items()},
-    )
-
-
-def _place(row: ForecastBenchScores) -> tuple[bool, float, str]:
-    return row.index.overall is None, -(row.index.overall or 0), row.forecaster
+    sizes = [np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)]
+    scores, peers = both(score(parts[0][1]), score(parts[1][1])), both(peer(dataset), peer(market))
+    skills = both(skill(dataset, naive), skill(market, naive))
+    low, high, first, top, p = _replicate_figures(drawn, dataset.forecasters, references)
+    rows = [
+        ForecastBenchScores(
+            forecaster=name,
+            n=QuestionCounts(sizes[0][i], sizes[1][i], sizes[0][i] + sizes[1][i]),
+            score=_by_type(scores[:, i]),
+            index=_by_type(index(scores[:, i])),
+            low=_by_type(low[:, i]),
+            high=_by_type(high[:, i]),
+            peer=_by_type(peers[:, i]),
+            skill=_by_type(skills[:, i]),
+            first=none_for_nan(first[i]),
+            top=none_for_nan(top[i]),
+            p={reference: none_for_nan(shares[i]) for reference, shares in p.items()},
+        )
+        for i, name in enumerate(dataset.forecasters)
+    ]
+    return sorted(rows, key=lambda x: (x.index.overall is None, -(x.index.overall or 0), x.forecaster))
 
 
 def prepare(market: Panel, difficulty: str, crowd: str = IMPUTED) -> DifficultyTable:
@@ -148,22 +117,21 @@ def both(dataset: Floats, market: Floats) -> Floats:
     return np.vstack([dataset, market, (dataset + market) / 2])
 
 
-def _spread(drawn: Replicates | None, names: Sequence[str], references: Sequence[str]) -> _Spread:
+def _replicate_figures(
+    drawn: Replicates | None, names: Sequence[str], references: Sequence[str]
+) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
+    """What replicates say of all forecasters: ends of intervals, how often first and on top, p-values."""
     absent = [reference for reference in references if reference not in names]
     if absent:
         raise ValueError(f"no forecaster is called {absent[0]!r}, only {', '.join(names)}")
-    unknown = np.full((3, len(names)), np.nan)
     if drawn is None:
-        return _Spread(unknown, unknown, unknown[0], unknown[0], dict.fromkeys(references, unknown[0]))
+        unknown = np.full((3, len(names)), np.nan)
+        return unknown, unknown, unknown[0], unknown[0], dict.fromkeys(references, unknown[0])
     ends = [intervals.interval(part) for part in (drawn.dataset, drawn.market, drawn.overall)]
-    return _Spread(
-        np.vstack([low for low, _ in ends]),
-        np.vstack([high for _, high in ends]),
-        intervals.first(drawn.overall),
-        intervals.top(drawn.overall),
-        {name: intervals.at_least(drawn.overall, names.index(name)) for name in references},
-    )
+    low, high = (np.vstack(part) for part in zip(*ends, strict=True))
+    p = {name: intervals.at_least(drawn.overall, names.index(name)) for name in references}
+    return low, high, intervals.first(drawn.overall), intervals.top(drawn.overall), p
 
 
-def _figures(three: Floats) -> ScoreByType:
+def _by_type(three: Floats) -> ScoreByType:
     return ScoreByType(*map(none_for_nan, three))

@@ -39,15 +39,6 @@ class ProvenEdge:
     events: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Event by event: Σ w·(b − m)², Σ w·(b − m)·(o − m), and the events' labels."""
-
-    claimed: Floats
-    came: Floats
-    labels: list[str]
-
-
 def proven_edge(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> ProvenEdge:
@@ -57,13 +48,13 @@ def proven_edge(
     >>> found.share, found.events
     (0.0, 4)
     """
-    sums = _sums(belief, mid, outcome, event, market)
-    whole = float(sums.claimed.sum())
+    claimed, came, _ = _sums(belief, mid, outcome, event, market)
+    whole = float(claimed.sum())
     if not whole:
         return ProvenEdge(math.nan, math.nan, 0)
-    share = float(sums.came.sum()) / whole
-    left = sums.came - share * sums.claimed
-    return ProvenEdge(share, math.sqrt(float(left @ left)) / whole, int(np.count_nonzero(sums.claimed)))
+    share = float(came.sum()) / whole
+    left = came - share * claimed
+    return ProvenEdge(share, math.sqrt(float(left @ left)) / whole, int(np.count_nonzero(claimed)))
 
 
 def edge_elsewhere(
@@ -74,20 +65,21 @@ def edge_elsewhere(
     >>> edge_elsewhere([0.75, 0.75], [0.5, 0.5], [1, 0], ["a", "b"])
     {'a': -2.0, 'b': 2.0}
     """
-    sums = _sums(belief, mid, outcome, event, market)
-    claimed, came = sums.claimed.sum() - sums.claimed, sums.came.sum() - sums.came
+    own, came, labels = _sums(belief, mid, outcome, event, market)
+    claimed, came = own.sum() - own, came.sum() - came
     # What is left of a sum when all of it is taken away again is dust.
-    proven = claimed > 1e-9 * sums.claimed.sum()
+    proven = claimed > 1e-9 * own.sum()
     shares = np.divide(came, claimed, out=np.zeros(claimed.size), where=proven)
-    return dict(zip(sums.labels, shares.tolist(), strict=True))
+    return dict(zip(labels, shares.tolist(), strict=True))
 
 
 def _sums(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None
-) -> _Sums:
+) -> tuple[Floats, Floats, list[str]]:
+    """Event by event Σ w·(b − m)² and Σ w·(b − m)·(o − m), and the events' labels."""
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     if not o.size:
-        return _Sums(o, o, [])
+        return o, o, []
     b, m = check_probabilities(belief), check_probabilities(mid)
     names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
     number: Places = number_labels(np.arange(o.size) if market is None else market)
@@ -99,4 +91,4 @@ def _sums(
     order = np.lexsort((came, gap, weight))
     columns = (weight * gap**2)[order], (weight * gap * came)[order]
     claimed, moved = (np.bincount(group[order], weights=column).astype(np.float64) for column in columns)
-    return _Sums(claimed, moved, names.tolist())
+    return claimed, moved, names.tolist()

@@ -82,13 +82,18 @@ def each(
 def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSplit:
     buys, sales = [t for t in trades if t.buy], [t for t in trades if not t.buy]
     judged = buys if end.state != "refunded" else []
-    spread = sum(_off_mid(trade) for trade in trades)
+    spread = Fraction(0)
+    for trade in trades:  # what its price was better than the mid by: mostly below 0
+        better = value_at(trade.shares, trade.own(trade.mid)) - trade.gross
+        spread += better if trade.buy else -better
+    left = [] if end.state == "refunded" else sales
+    early = sum((value_at(t.shares, t.own(t.mid) - t.own(end.value)) for t in left), Fraction(0))
     parts = ProfitSplit(
         edge=round(real * sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
         spread=round(spread),
         fee=-sum(trade.fee for trade in trades),
         sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
-        exit=round(sum((_left_early(t, end) for t in sales), Fraction(0))),
+        exit=round(early),
     )
     return parts + ProfitSplit(luck=market_profit(trades, end) - parts.pnl)
 
@@ -106,15 +111,3 @@ def _kelly(trade: Trade) -> Fraction:
     price = Fraction(trade.gross, trade.shares)
     edge = max(Fraction(trade.own(trade.belief), ONE) - price, Fraction(0))
     return Fraction(trade.cash, 4) * edge / (1 - price) / price
-
-
-def _off_mid(trade: Trade) -> Fraction:
-    """What the trade's price was better than the mid by: mostly below 0."""
-    fair = value_at(trade.shares, trade.own(trade.mid))
-    return fair - trade.gross if trade.buy else trade.gross - fair
-
-
-def _left_early(trade: Trade, end: MarketEnd) -> Fraction:
-    if end.state == "refunded":
-        return Fraction(0)
-    return value_at(trade.shares, trade.own(trade.mid) - trade.own(end.value))

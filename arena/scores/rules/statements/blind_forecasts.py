@@ -64,12 +64,13 @@ def blind_effect(
     number = number_labels(np.arange(o.size) if market is None else market)
     check_lengths(o.size, before=b.size, after=f.size, price=m.size, market=number.size)
     weight = 1 / np.bincount(number)[number] if o.size else b
+    away = np.abs(b - m) > AWAY
     own, last, them = (brier.score(column, o, number) if o.size else math.nan for column in (b, f, m))
     return BlindEffect(
         rows=o.size,
         resolved=int(np.count_nonzero(is_scored(o))) if o.size else 0,
-        pull=none_for_nan(_pull(b, f, m, weight)),
-        copied=none_for_nan(_copied(b, f, m, weight)),
+        pull=none_for_nan(_share(weight * (f - b) * (m - b), weight * (m - b) ** 2)),
+        copied=none_for_nan(_share(weight[away & (np.abs(f - m) <= AT)], weight[away])),
         blind_skill=none_for_nan(them - own),
         final_skill=none_for_nan(them - last),
         gain=none_for_nan(own - last),
@@ -78,15 +79,9 @@ def blind_effect(
     )
 
 
-def _pull(b: Floats, f: Floats, m: Floats, weight: Floats) -> float:
-    way = _sum(weight * (m - b) ** 2)
-    return _sum(weight * (f - b) * (m - b)) / way if way > 0 else math.nan
-
-
-def _copied(b: Floats, f: Floats, m: Floats, weight: Floats) -> float:
-    away = np.abs(b - m) > AWAY
-    whole = _sum(weight[away])
-    return _sum(weight[away & (np.abs(f - m) <= AT)]) / whole if whole > 0 else math.nan
+def _share(part: Floats, whole: Floats) -> float:
+    total = _sum(whole)
+    return _sum(part) / total if total > 0 else math.nan
 
 
 def _correlation(x: Floats, y: Floats, weight: Floats) -> float:

@@ -97,9 +97,9 @@ def coherence(
     >>> coherence([0.6, 0.6, 0.2, 0.3], ["a", "a", "b", "b"], "exclusive").worst_event
     'a'
     """
-    p, labels = (
-        (check_probabilities(forecast), np.atleast_1d(np.asarray(event))) if np.size(forecast) else _nothing()
-    )
+    p, labels = np.empty(0), np.atleast_1d(np.asarray(event))
+    if np.size(forecast):
+        p = check_probabilities(forecast)
     shapes = np.broadcast_to(np.asarray(shape, dtype=np.str_), p.shape) if np.ndim(shape) == 0 else shape
     kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
     prices = p if mid is None else check_probabilities(mid)
@@ -119,10 +119,6 @@ def coherence(
         worst=float(losses[worst]),
         worst_event=str(names[worst]) if losses[worst] else None,
     )
-
-
-def _nothing() -> tuple[Floats, NDArray[Any]]:
-    return np.empty(0), np.empty(0)
 
 
 def _judged(labels: NDArray[Any], shape: NDArray[np.str_], rung: NDArray[Any]) -> Places:
