@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import arena.scores.rules
 from arena.scores.rules import brier, calibration, log, skill, skill_ratio
 from arena.scores.rules.forecastbench.adjusted_brier import score, two_way
-from arena.scores.rules.forecastbench.bootstrap import REPLICATES, scored
+from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_scores
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from benchmarks.measure import Measurement, Timed, options, report, timed
@@ -157,7 +157,7 @@ def bootstraps() -> list[Measurement]:
     table = a_board(MODELS, QUESTIONS, missing=False)
 
     def ours() -> object:
-        return scored(table, two_way(table), np.random.default_rng(1), DRAWS)
+        return replicate_scores(table, two_way(table), np.random.default_rng(1), DRAWS)
 
     fast, products = timed(ours, DRAWS), timed(lambda: two_products(table), DRAWS)
     title = "10,000 draws of 200 models, 500 questions"

@@ -172,7 +172,7 @@ def fact_table(
     sheet = ExportTable(name, meaning or purpose, tuple(each.column for each in fields), keys)
     sorting = tuple(map(column_of, (*scope.order, *(order or (sources[each] for each in key)))))
     path = more.pop("path") if "path" in more else scope.path(row)
-    more = {"parents": scope.parents, "some": in_cohorts if scope.fields else None} | more
+    more = {"parents": scope.parents, "of_cohorts": in_cohorts if scope.fields else None} | more
     return FactTable(sheet, row.__table__, fields, path, sorting, **more)
 
 
@@ -194,10 +194,10 @@ FACTS = (
         PromptRow,
         WORLD,
         ["hash"],
-        some=lambda numbers: exists().where(
+        of_cohorts=lambda numbers: exists().where(
             in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash)
         ),
-        wordy=True,
+        has_prompts=True,
     ),
     fact_table(
         "cohorts",
@@ -208,8 +208,8 @@ FACTS = (
             COHORT_NUMBER,
             *fields_of(CohortRow, "starts_at", "ended_at", "paused_at", "stopped_at", "frozen", "hash"),
         ),
-        some=in_cohorts,
-        bulk=50,
+        of_cohorts=in_cohorts,
+        batch_size=50,
     ),
     fact_table(
         "entrants",
@@ -225,7 +225,7 @@ FACTS = (
         WORLD,
         ["market_id"],
         fields_of(MarketRow, id="market_id"),
-        some=in_snapshots(MarketRow.id, SnapshotItemRow.market_id),
+        of_cohorts=in_snapshots(MarketRow.id, SnapshotItemRow.market_id),
     ),
     fact_table(
         "market_pages",
@@ -233,7 +233,7 @@ FACTS = (
         WORLD,
         ["market_id", "page"],
         fields_of(MarketVersionRow, version="page"),
-        some=in_snapshots(MarketVersionRow.market_id, SnapshotItemRow.market_id),
+        of_cohorts=in_snapshots(MarketVersionRow.market_id, SnapshotItemRow.market_id),
     ),
     fact_table(
         "quotes",
@@ -241,15 +241,15 @@ FACTS = (
         WORLD,
         ["market_id", "at", "hash"],
         order=[QuoteRow.market_id, QuoteRow.at, QuoteRow.id],
-        some=in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id),
-        bulk=500,
+        of_cohorts=in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id),
+        batch_size=500,
     ),
     fact_table(
         "resolutions",
         ResolutionRow,
         WORLD,
         ["market_id", "version"],
-        some=in_snapshots(ResolutionRow.market_id, SnapshotItemRow.market_id),
+        of_cohorts=in_snapshots(ResolutionRow.market_id, SnapshotItemRow.market_id),
     ),
     fact_table("snapshots", SnapshotRow, IN_COHORT, ["at"]),
     fact_table(
@@ -284,8 +284,8 @@ FACTS = (
         WORLD,
         ["article"],
         fields_of(ArticleRow, hash="article"),
-        some=lambda numbers: col(ArticleRow.hash).in_(SHOWN.where(in_cohorts(numbers))),
-        bulk=200,
+        of_cohorts=lambda numbers: col(ArticleRow.hash).in_(SHOWN.where(in_cohorts(numbers))),
+        batch_size=200,
     ),
     fact_table("gatherings", GatheringRow, IN_ROUND, []),
     fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED, parents=(ITS_GATHERING,)),
@@ -296,7 +296,7 @@ FACTS = (
         ATTEMPT,
         [each for each in fields_of(CallRow) if each.column.name not in TEXTS],
         order=[CallRow.id],
-        rest="call_texts",
+        rest_in="call_texts",
     ),
     fact_table(
         "call_texts",
@@ -306,8 +306,8 @@ FACTS = (
         fields_of(CallRow, *ATTEMPT, *TEXTS),
         meaning="What was asked and answered, word for word: for each row of `calls` one, in the same order.",
         order=[CallRow.id],
-        bulk=50,
-        wordy=True,
+        batch_size=50,
+        has_prompts=True,
     ),
     fact_table("turns", TurnRow, IN_PLACE, []),
     fact_table("forecasts", ForecastRow, IN_TURN, ["market_id", "stage"]),

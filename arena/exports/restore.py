@@ -35,7 +35,7 @@ from arena.record.schema.typed import select
 from arena.verify import find
 
 BATCH = 500
-RESTS = {each.rest for each in FACTS}
+RESTS = {each.rest_in for each in FACTS}
 PUT_BACK = [each for each in FACTS if each.sheet.name not in RESTS]
 """Those that are read one after another; what has the rest of their rows is read with them."""
 UNWRITABLE = "name a file in a folder that is there, with room, and in which you may write"
@@ -66,10 +66,10 @@ def load(
 def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
     """The rows of a table, with the columns that another table has of them."""
     rows = _read(folder, form, each)
-    if not each.rest:
+    if not each.rest_in:
         yield from rows
         return
-    others, name = _read(folder, form, FACT[each.rest]), f"{each.rest}{form.ending}"
+    others, name = _read(folder, form, FACT[each.rest_in]), f"{each.rest_in}{form.ending}"
     for number, row in enumerate(rows, 1):
         other = next(others, None)
         if other is None or any(other[key] != row[key] for key in each.sheet.key):
@@ -94,7 +94,7 @@ class _TableLoader:
 
     def __init__(self, connection: Connection, each: FactTable, file: str):
         self.connection, self.each, self.file = connection, each, file
-        fields = (*each.fields, *(FACT[each.rest].fields if each.rest else ()))
+        fields = (*each.fields, *(FACT[each.rest_in].fields if each.rest_in else ()))
         own = {f.column.name: f.source.name for f in fields if f.source.table is each.table}
         self.own = list(own)
         self.names = (*own.values(), *(parent.column for parent in each.parents))

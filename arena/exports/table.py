@@ -96,8 +96,8 @@ class ParentKey:
 class FactTable:
     """A table of facts: from which tables its columns are read, in which order, and how it is put back.
 
-    `some` is None for what belongs to no cohort. `bulk` is how many rows are read at once. `wordy` is what
-    is left out without prompts, and `rest` the table that has the other columns of the same rows.
+    `of_cohorts` is None for what belongs to no cohort. `batch_size` is how many rows are read at once.
+    What `has_prompts` is left out without them; `rest_in` has the other columns of the same rows.
     """
 
     sheet: ExportTable
@@ -106,10 +106,10 @@ class FactTable:
     path: FromClause
     order: tuple[Stored[Any], ...]
     parents: tuple[ParentKey, ...] = ()
-    some: OfCohorts | None = None
-    bulk: int = 1_000
-    wordy: bool = False
-    rest: str = ""
+    of_cohorts: OfCohorts | None = None
+    batch_size: int = 1_000
+    has_prompts: bool = False
+    rest_in: str = ""
 
     def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
         """All rows, or those of some cohorts, in an order that is the same on every database.
@@ -117,8 +117,8 @@ class FactTable:
         Texts are in the order of their bytes, whatever language a server sorts in.
         """
         query = select(*(each.source for each in self.fields)).select_from(self.path)
-        if cohorts is not None and self.some is not None:
-            query = query.where(self.some(cohorts))
+        if cohorts is not None and self.of_cohorts is not None:
+            query = query.where(self.of_cohorts(cohorts))
         by_bytes = dialect == "postgresql"
         return query.order_by(
             *(c.collate("C") if by_bytes and isinstance(c.type, Text) else c for c in self.order)
@@ -139,7 +139,7 @@ def one_snapshot(engine: Engine) -> Iterator[Connection]:
 def rows_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | None = None) -> Iterator[Row]:
     """The rows of a table, of all cohorts or of some, without holding more than a few."""
     query = each.query(connection.dialect.name, cohorts)
-    for row in connection.execute(query, execution_options={"yield_per": each.bulk}):
+    for row in connection.execute(query, execution_options={"yield_per": each.batch_size}):
         yield tuple(row)
 
 

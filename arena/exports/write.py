@@ -56,7 +56,7 @@ class ExportRequest:
         return [
             each
             for each in FACTS
-            if (self.prompts or not each.wordy) and (each.some is not None or not self.cohorts)
+            if (self.prompts or not each.has_prompts) and (each.of_cohorts is not None or not self.cohorts)
         ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.lead import chance_each
-from arena.scores.rules.comparisons.power import needed
+from arena.scores.rules.comparisons.power import required_events
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.wild_bootstrap import error
 from tests.known_worlds.truth import HASTY, MANY, SHARP, Share, chances
@@ -72,7 +72,7 @@ def events_for(shape: Shape, noise: float) -> int:
     most = 0.0
     for rival in rivals:
         gap = EventSums(better.total - rival.total, better.count)
-        count = needed(gap.mean, error(gap), MANY, chance_each(len(rivals)))
+        count = required_events(gap.mean, error(gap), MANY, chance_each(len(rivals)))
         most = max(most, count or 0.0)
     return int(np.ceil(most))
 

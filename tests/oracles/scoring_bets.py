@@ -68,7 +68,7 @@ def decomposed(given: Found) -> Found:
         "reliability": parts.reliability,
         "resolution": parts.resolution,
         "uncertainty": parts.uncertainty,
-        "corp_recalibrated": corp.recalibrated(forecasts, outcomes).tolist(),
+        "corp_recalibrated": corp.recalibrate(forecasts, outcomes).tolist(),
         "corp_miscalibration": best.miscalibration,
         "corp_discrimination": best.discrimination,
         "corp_uncertainty": best.uncertainty,

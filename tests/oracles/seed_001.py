@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arena.scores.rules.metaculus.forecasts import Forecasts, given
+from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament import TournamentBoard
@@ -44,7 +44,7 @@ def forecasts_of(table: Days) -> Forecasts:
         if value is not None
     ]
     names, starts, values = ([row[k] for row in rows] for k in range(3))
-    return given(names, starts, values, end=np.array(starts) + 1)
+    return chance_forecasts(names, starts, values, end=np.array(starts) + 1)
 
 
 def question_of(table: Days) -> MetaculusQuestion:

@@ -24,7 +24,7 @@ from arena.scores.files.csv_columns import (
 )
 from arena.scores.files.forecasts import CHANCE, OUTCOME, one_of_each, question_lives, refuse_doubles
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import given
+from arena.scores.rules.metaculus.forecasts import chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.totals import Totals, totals
@@ -241,7 +241,7 @@ def _totals(rules: TournamentSettings, entries: TournamentForecasts, rows: Ints,
     base = [name not in rules.outside for name in who]
     start, end, stated = entries.start[rows], entries.end[rows], entries.stated[rows]
     if entries.outcome is None:
-        forecasts = given(who, start, stated, end, base)
+        forecasts = chance_forecasts(who, start, stated, end, base)
     else:
         forecasts = binary(who, start, stated, bool(entries.outcome[one] == 1), end, base)
     if rules.form == "peer":

@@ -13,7 +13,7 @@ from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts
 from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
-from arena.scores.rules.comparisons.power import still_needed
+from arena.scores.rules.comparisons.power import missing_events
 
 MOST = 5
 """The markets that are named for each side."""
@@ -79,7 +79,7 @@ def events_needed(duel: Duel) -> int | None:
     """How many more events would separate the two, where nothing separates them yet."""
     if duel.p is None or duel.winner() is not None or not duel.gap or not duel.error:
         return None
-    return still_needed(abs(duel.gap), duel.error, duel.effective, duel.events)
+    return missing_events(abs(duel.gap), duel.error, duel.effective, duel.events)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from typing import Literal
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.power import still_needed
+from arena.scores.rules.comparisons.power import missing_events
 from arena.scores.rules.comparisons.ranks import order
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL
 
@@ -49,10 +49,10 @@ def gain_text(gain: Gain) -> str:
     return f"{gain.skill:.4f} Brier points ({interval})"
 
 
-def rounded_up(number: int) -> str:
+def round_up(number: int) -> str:
     """Up to two digits that count.
 
-    >>> rounded_up(7), rounded_up(321), rounded_up(12345)
+    >>> round_up(7), round_up(321), round_up(12345)
     ('7', '330', '13,000')
     """
     unit: int = 10 ** max(int(log10(max(number, 1))) - 1, 0)
@@ -197,7 +197,7 @@ def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
         sentence += f"; {over} is within chance."
     else:
         sentence += f", which is within chance{f', as is {over}' if over else ''}."
-    sentence += "" if needed is None else f" About {rounded_up(needed)} more events would tell."
+    sentence += "" if needed is None else f" About {round_up(needed)} more events would tell."
     return LeadStatement("open", None, name, unbeaten, needed, sentence + unjudged_text(unjudged))
 
 
@@ -211,7 +211,7 @@ def _needed(gain: Gain, field: _Contenders) -> int | None:
         gaps.append((field.gap(gain.agent, other), one.error, one.effective, one.events))
     chance = chance_each(len(field.rivals(gain.agent)) + 1)
     counts = [
-        None if not gap or gap < 0 or error is None else still_needed(gap, error, effective, events, chance)
+        None if not gap or gap < 0 or error is None else missing_events(gap, error, effective, events, chance)
         for gap, error, effective, events in gaps
     ]
     numbers = [number for number in counts if number is not None]

@@ -21,10 +21,10 @@ CHANCE = 0.8
 Z = NormalDist().inv_cdf
 
 
-def needed(gap: float, error: float, effective: float, chance: float = CHANCE) -> float | None:
+def required_events(gap: float, error: float, effective: float, chance: float = CHANCE) -> float | None:
     """The effective events from which on a gap is found with that chance.
 
-    >>> round(needed(0.02, 0.01, 50.0), 1)
+    >>> round(required_events(0.02, 0.01, 50.0), 1)
     100.0
     """
     if not gap or not error > 0 or not effective > 0:
@@ -33,13 +33,13 @@ def needed(gap: float, error: float, effective: float, chance: float = CHANCE) -
     return reach * reach * error * error * effective + Z(0.975) ** 2 / 2
 
 
-def still_needed(
+def missing_events(
     gap: float, error: float, effective: float, events: int, chance: float = CHANCE
 ) -> int | None:
     """How many more events, as uneven as those so far.
 
-    >>> still_needed(0.02, 0.01, 50.0, 60)
+    >>> missing_events(0.02, 0.01, 50.0, 60)
     61
     """
-    whole = needed(gap, error, effective, chance)
+    whole = required_events(gap, error, effective, chance)
     return None if whole is None else max(ceil(whole * events / effective - events), 0)

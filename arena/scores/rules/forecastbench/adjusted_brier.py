@@ -70,7 +70,7 @@ def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
     return np.divide(top, bottom, out=out, where=where & (bottom > 0))[:, None]
 
 
-def connected(counts: Floats, sample: Floats) -> Flags:
+def are_connected(counts: Floats, sample: Floats) -> Flags:
     """Whether all forecasters of each weighting hang together by questions that they share."""
     weight = counts @ sample
     present = weight > 0
@@ -119,7 +119,7 @@ def two_way(panel: Panel) -> DifficultyTable:
         raise ValueError(f"question {name!r}: nobody of the difficulty sample answered it")
     level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
     ready = _difficulty_table(panel, level, fixed=False)
-    if level.size and not connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
+    if level.size and not are_connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
         raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
     return ready
 
@@ -170,7 +170,7 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
     answers = counts @ ready.answered
     mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
     if not ready.fixed:
-        mean[~connected(counts, ready.sample)] = np.nan
+        mean[~are_connected(counts, ready.sample)] = np.nan
     shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
     return shifted
 

@@ -48,12 +48,12 @@ def replicates(
     by: str = "question",
 ) -> Replicates:
     """The board's indices on `count` draws of both types of question."""
-    drawn = [scored(*part, chance, count, by) for part in (dataset, market)]
+    drawn = [replicate_scores(*part, chance, count, by) for part in (dataset, market)]
     parts = (drawn[0], drawn[1], (drawn[0] + drawn[1]) / 2)
     return Replicates(*(index(part).round(DECIMALS) for part in parts))
 
 
-def scored(
+def replicate_scores(
     panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: str = "question"
 ) -> Floats:
     """The adjusted scores of one type in each replicate."""

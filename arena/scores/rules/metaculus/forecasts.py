@@ -57,7 +57,7 @@ def rows_of(forecasts: Forecasts, rows: NDArray[np.generic]) -> Forecasts:
     return replace(forecasts, **{name: column[rows] for name, column in columns.items()}, options=options)
 
 
-def given(
+def chance_forecasts(
     forecaster: ArrayLike,
     start: ArrayLike,
     chance: ArrayLike,
@@ -66,7 +66,7 @@ def given(
 ) -> Forecasts:
     """Forecasts of which only the value at the outcome is known. They have no baseline.
 
-    >>> given(["a", "b", "a"], [0, 0, 2], [0.1, 0.4, 0.2]).end
+    >>> chance_forecasts(["a", "b", "a"], [0, 0, 2], [0.1, 0.4, 0.2]).end
     array([ 2., inf, inf])
     """
     names = np.atleast_1d(np.asarray(forecaster)).astype(np.str_)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats, check_probabilities
 from arena.scores.rules.metaculus import limits
-from arena.scores.rules.metaculus.forecasts import Forecasts, given
+from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
 
 OUTSIDE = 0.05
 """What somebody who knows nothing gives to each open end of a range."""
@@ -39,7 +39,9 @@ def binary(
     array([0.7  , 0.999])
     """
     probabilities = limits.clip(check_probabilities(probability))
-    forecasts = given(forecaster, start, probabilities if outcome else 1 - probabilities, end, base)
+    forecasts = chance_forecasts(
+        forecaster, start, probabilities if outcome else 1 - probabilities, end, base
+    )
     half, points = np.full(probabilities.size, 0.5), np.full(probabilities.size, 100 / np.log(2))
     return replace(forecasts, ignorance=half, own_points=points)
 
@@ -62,7 +64,9 @@ def multiple_choice(
     _options(rows, outcome)
     rows = limits.clip(rows)
     listed = ~np.isnan(rows[:, outcome])
-    forecasts = given(forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base)
+    forecasts = chance_forecasts(
+        forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base
+    )
     count = (~np.isnan(rows)).sum(axis=1)
     return replace(
         forecasts,
@@ -101,7 +105,7 @@ def continuous(
     if beyond and not open_bounds:
         raise ValueError(f"bucket {bucket} is beyond a range whose ends are closed")
     shares = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
-    forecasts = given(forecaster, start, shares if beyond else shares * count, end, base)
+    forecasts = chance_forecasts(forecaster, start, shares if beyond else shares * count, end, base)
     unknown = OUTSIDE if beyond else 1 - OUTSIDE * open_bounds
     even, half = np.full(shares.size, unknown), np.full(shares.size, 50.0)
     return replace(forecasts, ignorance=even, own_points=half, points=50.0, mean=True)

@@ -33,10 +33,10 @@ class ScoreParts:
     uncertainty: float
 
 
-def recalibrated(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
+def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
     """The curve x(f) at each row; NaN where a row is not resolved.
 
-    >>> recalibrated([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
+    >>> recalibrate([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
     array([0. , 0.5, 0.5, 1. ])
     """
     rows = distinct_forecasts(forecast, outcome, market)

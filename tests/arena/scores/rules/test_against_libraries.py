@@ -12,7 +12,7 @@ from arena.scores.comparisons import gains
 from arena.scores.rules import brier
 from arena.scores.rules.calibration import wilson
 from arena.scores.rules.comparisons.holm import holm_adjusted
-from arena.scores.rules.reliability.corp import recalibrated
+from arena.scores.rules.reliability.corp import recalibrate
 from tests.arena.stated_rows import a_season
 
 PAIRS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=40)
@@ -49,5 +49,5 @@ def test_brier_and_the_isotonic_curve_are_those_of_scores(pairs: list[tuple[int,
     assert brier.score(forecast / 100, outcome) == pytest.approx(float(brier_score(f, o)), abs=1e-12)
     theirs = isotonic_fit(f, o)
     curve = dict(zip(theirs["fcst_sorted"], theirs["regression_values"], strict=True))
-    ours = recalibrated(forecast / 100, outcome)
+    ours = recalibrate(forecast / 100, outcome)
     assert ours.tolist() == pytest.approx([curve[value] for value in forecast / 100], abs=1e-9)

@@ -3,7 +3,7 @@
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import LeadStatement, lead
-from arena.scores.rules.comparisons.power import still_needed
+from arena.scores.rules.comparisons.power import missing_events
 
 MARKET = Gain("market", 90, 90, 60, 50.0, 0.0, 0.0, 0.0, 0.0, 1.0, None)
 
@@ -71,7 +71,7 @@ def test_the_events_needed_are_those_of_the_gap_that_needs_most() -> None:
     duels = [duel("ann", "bob", 0.01, 0.3), duel("ann", "cho", 0.02, 0.051), duel("bob", "cho", 0.01, 0.3)]
     found = lead(gains, duels)
     assert (found.state, found.not_beaten) == ("open", ("bob", "cho"))
-    assert found.events_needed == still_needed(0.01, 0.01, 50.0, 60, 1 - 0.1 / 3)
+    assert found.events_needed == missing_events(0.01, 0.01, 50.0, 60, 1 - 0.1 / 3)
     assert "; its lead over bob and cho is within chance. About " in found.sentence
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.power import needed, still_needed
+from arena.scores.rules.comparisons.power import missing_events, required_events
 from arena.scores.rules.comparisons.ranks import groups, order, places
 
 AGENTS = ("ann", "bob", "cho", "dan", "eve")
@@ -87,20 +87,20 @@ def test_needed_events_are_the_pairs_that_tables_of_the_paired_t_test_give(
     gap: float, pairs_needed: int
 ) -> None:
     """For small, middling and large effects, at 5% on both sides and a power of 80%."""
-    count = needed(gap, 1 / 100**0.5, 100.0)
+    count = required_events(gap, 1 / 100**0.5, 100.0)
     assert count is not None
     assert -(-count // 1) == pairs_needed
 
 
 def test_events_that_there_are_already_are_taken_off() -> None:
-    assert still_needed(0.5, 0.1, 100.0, 100) == 0
-    assert still_needed(0.2, 0.1, 100.0, 100) == 99
+    assert missing_events(0.5, 0.1, 100.0, 100) == 0
+    assert missing_events(0.2, 0.1, 100.0, 100) == 99
 
 
 def test_uneven_events_are_worth_less() -> None:
-    assert still_needed(0.2, 0.1, 100.0, 200) == 197
+    assert missing_events(0.2, 0.1, 100.0, 200) == 197
 
 
 @pytest.mark.parametrize("known", [(0.0, 0.1, 30.0), (0.1, 0.0, 30.0), (0.1, float("nan"), 30.0)])
 def test_of_no_gap_and_of_no_spread_nothing_is_said(known: tuple[float, float, float]) -> None:
-    assert needed(*known) is None
+    assert required_events(*known) is None

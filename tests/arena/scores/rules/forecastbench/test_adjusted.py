@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, scores, two_way
-from arena.scores.rules.forecastbench.bootstrap import draws, replicates, scored
+from arena.scores.rules.forecastbench.bootstrap import draws, replicate_scores, replicates
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from tests.arena.scores.rules.forecastbench.tables import a_panel, some_panel
 
@@ -151,7 +151,7 @@ def test_a_cluster_in_two_families_is_an_error() -> None:
 
 def test_the_same_seed_gives_the_same_digits() -> None:
     table = some_panel(5, forecasters=6, questions=40, missing=0.2)
-    first, again = (scored(table, two_way(table), np.random.default_rng(9), 20) for _ in range(2))
+    first, again = (replicate_scores(table, two_way(table), np.random.default_rng(9), 20) for _ in range(2))
     assert (first == again).all()
 
 

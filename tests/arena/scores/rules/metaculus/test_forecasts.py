@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.scores.rules.metaculus import limits
-from arena.scores.rules.metaculus.forecasts import given
+from arena.scores.rules.metaculus.forecasts import chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
 
@@ -14,12 +14,12 @@ HALF = [[0.5, 0.5]]
 
 
 def test_without_ends_a_forecast_stands_until_the_next_of_its_forecaster() -> None:
-    found = given(["a", "b", "a", "a"], [3, 0, 1, 2], [0.5] * 4)
+    found = chance_forecasts(["a", "b", "a", "a"], [3, 0, 1, 2], [0.5] * 4)
     assert found.end.tolist() == [math.inf, math.inf, 2, 3]
 
 
 def test_an_end_that_is_missing_means_that_it_stands() -> None:
-    assert given(["a", "b"], [0, 0], [0.5, 0.5], end=[math.nan, 2]).end.tolist() == [math.inf, 2]
+    assert chance_forecasts(["a", "b"], [0, 0], [0.5, 0.5], end=[math.nan, 2]).end.tolist() == [math.inf, 2]
 
 
 def test_yes_no_is_read_at_what_happened_within_the_limits() -> None:
@@ -59,7 +59,7 @@ WRONG = {
     "columns differ in length": lambda: binary(["a"], [0, 1], HALF[0], True),
     "differ in length": lambda: binary(["a", "b"], [0, 1], HALF[0], True, [3]),
     "row 0: chance 0.0 of what happened": lambda: continuous(["a"], [0], [[0, 0, 1]], 1),
-    "row 0: chance nan of what happened": lambda: given(["a"], [0], [math.nan]),
+    "row 0: chance nan of what happened": lambda: chance_forecasts(["a"], [0], [math.nan]),
     "no bucket 4 of 2": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 4, 2),
     "bucket 3 is beyond a range whose ends": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 3),
     "row 0: a cdf rises from 0 to 1": lambda: continuous(["a"], [0], [[0, 0.5, 0.4]], 1),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import given as said
+from arena.scores.rules.metaculus.forecasts import chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
@@ -91,7 +91,7 @@ def test_the_scoreboard_of_a() -> None:
 
 @pytest.mark.parametrize(("until", "weight"), [(1, 0.5), (2, 0.5), (3, 0.5), (2, 1.0), (2, 0.25)])
 def test_who_is_away_while_hidden_loses_its_weight_however_long_it_was(until: float, weight: float) -> None:
-    forecasts = said(["late", "full"], [until, 0], [0.5, 0.5])
+    forecasts = chance_forecasts(["late", "full"], [until, 0], [0.5, 0.5])
     found = totals(
         forecasts, tournament_2022.score(MetaculusQuestion(0, 4, 4), forecasts, HiddenPeriod(until, weight))
     )
@@ -100,7 +100,7 @@ def test_who_is_away_while_hidden_loses_its_weight_however_long_it_was(until: fl
 
 
 def test_without_a_weight_hidden_time_counts_by_its_length() -> None:
-    forecasts = said(["late"], [1], [0.5])
+    forecasts = chance_forecasts(["late"], [1], [0.5])
     assert tournament_2022.score(
         MetaculusQuestion(0, 4, 4), forecasts, HiddenPeriod(1)
     ).coverage.tolist() == [0.75]

@@ -48,7 +48,7 @@ def test_the_oracle_cases(shared_data: Path) -> None:
             "reliability": own.reliability,
             "resolution": own.resolution,
             "uncertainty": own.uncertainty,
-            "corp_recalibrated": corp.recalibrated(f, o).tolist(),
+            "corp_recalibrated": corp.recalibrate(f, o).tolist(),
             "corp_miscalibration": parts.miscalibration,
             "corp_discrimination": parts.discrimination,
             "corp_uncertainty": parts.uncertainty,
@@ -60,7 +60,7 @@ def test_the_oracle_cases(shared_data: Path) -> None:
 @given(rows)
 def test_the_curve_is_the_isotonic_regression_by_its_definition(rows: Rows) -> None:
     f, o, _ = columns([row for row in rows if row[1] >= 0] or [(0.5, 1, 0)])
-    assert corp.recalibrated(f, o).tolist() == pytest.approx(by_definition(np.array(f), np.array(o)))
+    assert corp.recalibrate(f, o).tolist() == pytest.approx(by_definition(np.array(f), np.array(o)))
 
 
 @given(rows)
@@ -68,7 +68,7 @@ def test_with_markets_the_curve_is_the_weighted_one_of_scikit_learn(rows: Rows) 
     f, o, m = columns([row for row in rows if row[1] >= 0] or [(0.5, 1, 0)])
     weights = 1 / np.bincount(m)[m]
     theirs = IsotonicRegression(y_min=0, y_max=1).fit_transform(f, o, sample_weight=weights)
-    assert corp.recalibrated(f, o, m).tolist() == pytest.approx(theirs.tolist())
+    assert corp.recalibrate(f, o, m).tolist() == pytest.approx(theirs.tolist())
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -121,17 +121,17 @@ def test_the_order_of_rows_changes_no_digit(rows: Rows, chance: Any) -> None:
 @given(rows)
 def test_recalibrated_forecasts_are_calibrated_and_score_no_worse(rows: Rows) -> None:
     f, o, m = columns([row for row in rows if row[1] >= 0] or [(0.5, 1, 0)])
-    again = corp.decompose(corp.recalibrated(f, o, m).clip(0, 1), o, m)
+    again = corp.decompose(corp.recalibrate(f, o, m).clip(0, 1), o, m)
     assert again.miscalibration == pytest.approx(0, abs=1e-12)
     assert again.brier <= corp.decompose(f, o, m).brier + 1e-12
 
 
 def test_equal_forecasts_are_pooled_whatever_order_their_outcomes_come_in() -> None:
-    assert corp.recalibrated([0.5, 0.5, 0.5, 0.5], [1, 1, 0, 0]).tolist() == [0.5] * 4
+    assert corp.recalibrate([0.5, 0.5, 0.5, 0.5], [1, 1, 0, 0]).tolist() == [0.5] * 4
 
 
 def test_a_row_that_is_not_resolved_has_no_recalibrated_value() -> None:
-    found = corp.recalibrated([0.2, 0.9, 0.4], [0, -1, 1])
+    found = corp.recalibrate([0.2, 0.9, 0.4], [0, -1, 1])
     assert math.isnan(found[1])
     assert found[[0, 2]].tolist() == [0, 1]
 
