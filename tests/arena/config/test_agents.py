@@ -225,8 +225,6 @@ def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> No
         ("model: openrouter/a/b", ("OPENROUTER_API_KEY",)),
         ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1'", ()),
         ("model: openai/a, base_url: 'http://127.0.0.1:8000/v1', api_key_env: MINE", ("MINE",)),
-        ("model: openai/a, api_key_env: MINE", ("MINE",)),
-        ("model: demo/sharp", ()),
         ("model: gpt-4o", ("OPENAI_API_KEY",)),
         ("model: plain-name", ()),
     ],

@@ -38,36 +38,6 @@ def test_the_card_plays_three_models_on_polymarket_by_either_of_two_rules(tmp_pa
     assert load(write(tmp_path, other)).cohorts.rules == SEED
 
 
-def test_the_demo_decides_twenty_weeks_in_at_least_three_cohorts() -> None:
-    config = load(ROOT / "examples/demo.yaml", environ={})
-    cohorts = config.cohorts
-    assert cohorts.count is not None
-    assert cohorts.count >= 3
-    assert cohorts.count + cohorts.rounds - 1 == 20
-    assert cohorts.decide == timedelta(days=7)
-    assert config.first_start(NOW) == datetime(2026, 1, 4, tzinfo=UTC)
-    assert config.venue_settings.model_dump(include={"weeks", "markets", "events"}) == {
-        "weeks": 20,
-        "markets": 200,
-        "events": 60,
-    }
-    assert [agent.name for agent in config.agents] == [
-        "market", "constant", "random", "oracle", "oracle-noisy",
-        "sharp", "hasty", "blind", "clumsy", "kelly",
-    ]  # fmt: skip
-    assert config.agents[-1].of == ("sharp",)
-
-
-def test_a_config_of_six_lines_has_the_defaults(tmp_path: Path) -> None:
-    config = load(write(tmp_path, SMALL))
-    assert config.seed == 1
-    assert config.cohorts.bankroll == 10_000 * ONE
-    assert config.cohorts.rules == REALISTIC
-    assert (config.budget.call, config.budget.day) == (None, None)
-    assert config.database == str(tmp_path / "arena.db")
-    assert config.agents[0].line == 6
-
-
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_rules_may_be_named(tmp_path: Path, name: str) -> None:
     assert load(write(tmp_path, SMALL.replace("rounds: 5", f"rules: {name}"))).cohorts.rules == NAMED[name]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.guard import Guard
-from agents.research import folder, none
+from agents.research import folder
 from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import load
 from arena.record.record import Record
@@ -48,12 +48,6 @@ def config(evidence: str) -> str:
     return f"{SMALL}evidence: {evidence}\n"
 
 
-def test_without_the_block_there_is_no_evidence(tmp_path: Path) -> None:
-    read = load(write(tmp_path, SMALL))
-    assert (read.evidence.source, read.evidence_settings) == ("none", none.Settings())
-    assert read.evidence.guard == Guard()
-
-
 def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: Path) -> None:
     (tmp_path / "press").mkdir()
     rule = "per_market: 2, characters: 80, restricted: [x.example]"
@@ -80,7 +74,6 @@ WRONG = {
     "{from: 5}": f"evidence.from: found 5, expected {TEXT}",
     "{from: folder}": f"evidence.folder.path: there is no news {MEND}",
     "{from: folder, folder: {path: pres}}": f"evidence.folder.path: there is no pres {MEND}",
-    "{from: gdelt, gdelt: {dais: 3}}": 'evidence.gdelt.dais: unknown key. Did you mean "days"?',
     "folder": 'evidence: found "folder", expected a block of keys and values',
 }
 

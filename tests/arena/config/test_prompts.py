@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from arena.config import load
 from tests.arena.config_files import mistakes, told, with_agents, write
 
@@ -45,16 +43,3 @@ def test_a_prompt_is_tried_with_prices_or_without_as_it_will_be_used(tmp_path: P
         "config.yaml:4: agents[0].prompt: mine.md:2: there may be no figure here: "
         "ask for it with `is not none`"
     )
-
-
-@pytest.mark.parametrize(("show", "good"), [(200, True), (300, False)])
-def test_loops_are_counted_for_as_many_markets_as_a_round_shows(
-    tmp_path: Path, show: int, good: bool
-) -> None:
-    write(tmp_path, "{% for m in markets %}{% for n in markets %}.{% endfor %}{% endfor %}", "mine.md")
-    text = with_agents("{model: demo/sharp, prompt: mine.md}")
-    text = text.replace("venue: simulator", f"venue: simulator\n  show: {show}")
-    if good:
-        load(write(tmp_path, text))
-    else:
-        assert "its loops take more than 50,000 steps" in told(tmp_path, text)[0]

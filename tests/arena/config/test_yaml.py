@@ -104,15 +104,6 @@ def test_lines_are_those_of_keys_and_items(tmp_path: Path) -> None:
     assert document.line(("a", 0, "missing", "deeper")) == 3
 
 
-@given(st.binary(max_size=200))
-def test_any_bytes_are_a_config_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.mktemp("bytes") / "config.yaml"
-    path.write_bytes(data)
-    with pytest.raises(ConfigErrors) as caught:
-        load(path)
-    assert all("\n" not in str(error) for error in caught.value.errors)
-
-
 @given(st.text(alphabet="ab:-[]{}&*!|>%@#'\"?,\n\t \\0~<=.", max_size=60))
 def test_any_text_of_yaml_marks_is_a_config_or_refused(
     tmp_path_factory: pytest.TempPathFactory, text: str
