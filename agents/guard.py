@@ -221,7 +221,11 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
     """
-    telling = [word for word in words(question) if _tells(word)]
+    telling = [
+        word
+        for word in words(question)
+        if len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
+    ]
     first = words(question)[:1]
     named = [word for word in telling if not word.islower() and [word] != first]
     return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
@@ -243,7 +247,3 @@ def letters(text: str) -> str:
     'goodjudgmentopen'
     """
     return "".join(words(text)).casefold()
-
-
-def _tells(word: str) -> bool:
-    return len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN

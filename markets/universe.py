@@ -122,14 +122,12 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return rule.price_only
     if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
         return False
-    return not (quote.bids or quote.asks) or _depth(quote) >= rule.min_depth
-
-
-def _depth(quote: Quote) -> int:
-    """What the thinner side of a book would take: YES from those who ask, NO from those who bid."""
+    if not (quote.bids or quote.asks):
+        return True
+    # what the thinner side of a book would take: YES from those who ask, NO from those who bid
     yes = sum(level.price * level.shares for level in quote.asks)
     no = sum((ONE - level.price) * level.shares for level in quote.bids)
-    return min(yes, no) // ONE
+    return min(yes, no) // ONE >= rule.min_depth
 
 
 def _lot(seed: int, name: str) -> bytes:

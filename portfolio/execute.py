@@ -55,7 +55,9 @@ class Trader:
         if isinstance(filled, Rejection):
             return filled
         if order.action == "buy" and filled.shares > self._room:
-            return _reject_too_many(order, filled.shares)
+            most = f"an account holds at most {number(LARGEST)} dollars and shares"
+            message = f"{number(filled.shares)} {order.side} shares are more than can be kept: {most}"
+            return Rejection("too_many", message, order.market_id)
         self._take(order, filled.levels)
         return Fill(
             market_id=order.market_id,
@@ -93,12 +95,6 @@ class Trader:
         for level in levels:
             price = _yes_price(level.price, order.side)
             gone[price] = gone.get(price, 0) + level.shares
-
-
-def _reject_too_many(order: Order, shares: int) -> Rejection:
-    most = f"an account holds at most {number(LARGEST)} dollars and shares"
-    message = f"{number(shares)} {order.side} shares are more than can be kept: {most}"
-    return Rejection("too_many", message, order.market_id)
 
 
 def _book_side(order: Order) -> BookSide:

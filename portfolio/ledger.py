@@ -16,7 +16,7 @@ from typing import cast
 from markets.hashes import sha256, timestamp_text
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
-from portfolio.model import Bet, Entry, EntryKind, Fill, FillLevel, Holdings, Lot, LotKey, Sale, Settlement
+from portfolio.model import Bet, Entry, EntryKind, Fill, Holdings, Lot, LotKey, Sale, Settlement
 from portfolio.money import ceil_div, worth
 
 _entry_fields = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
@@ -279,7 +279,10 @@ def hash_entry_fields(
 
 def fill_hash(fill: Fill) -> str:
     """The hash of a fill, all of its levels included."""
-    levels = ",".join(map(_level_text, fill.levels))
+    levels = ",".join(
+        f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
+        for level in fill.levels
+    )
     return sha256(
         f'{{"action":{text(fill.action)},"amount":{fill.amount},"base":{fill.base},"fee":{fill.fee},'
         f'"fee_rate":{fill.fee_rate},"left":{text(fill.left)},"levels":[{levels}],'
@@ -287,10 +290,6 @@ def fill_hash(fill: Fill) -> str:
         f'"quote_hash":{text(fill.quote_hash)},"reason":{text(fill.reason)},"shares":{fill.shares},'
         f'"side":{text(fill.side)},"wanted":{fill.wanted}}}'
     )
-
-
-def _level_text(level: FillLevel) -> str:
-    return f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
 
 
 def bet_json(bet: Bet) -> str:

@@ -121,32 +121,22 @@ def _after_thoughts(text: str) -> tuple[int, list[_Placed]]:
                 value, at = _decoded(text, mark.start())
                 objects.append((mark.start(), value))
             except NotOneObject as error:  # only a thought may be broken
-                objects, broken, at = [], error, _last_end(text, mark.start(), error)
-                begin = at
+                ends = [end.end() for end in _END.finditer(text, mark.start())]
+                if not ends:
+                    raise
+                objects, broken, begin = [], error, ends[-1]
+                at = begin
         elif mark["close"]:
             objects, begin = [], mark.end()
             at = begin
+        elif end := _END.search(text, mark.end()):
+            at = end.end()
+            begin = begin if objects else at
         else:
-            at = _first_end(text, mark.end())
-            if not objects:
-                begin = at
+            raise NotOneObject("the answer ends inside its thinking")
     if broken and not objects:
         raise broken
     return begin, objects
-
-
-def _first_end(text: str, at: int) -> int:
-    if mark := _END.search(text, at):
-        return mark.end()
-    raise NotOneObject("the answer ends inside its thinking")
-
-
-def _last_end(text: str, at: int, error: NotOneObject) -> int:
-    """Where the last thought ends from here on; the error if none does."""
-    ends = [mark.end() for mark in _END.finditer(text, at)]
-    if not ends:
-        raise error
-    return ends[-1]
 
 
 def _decoded(text: str, at: int) -> tuple[dict[str, Any] | RepeatedKey, int]:

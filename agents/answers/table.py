@@ -64,7 +64,9 @@ def _items(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]
     for line, item in reader(name, text):
         if isinstance(item, MeaninglessItem):
             yield line, item
-        elif filled := {key: value for key, value in item.items() if not _empty(value)}:
+        elif filled := {
+            key: value for key, value in item.items() if value is not None and str(value).strip()
+        }:
             yield line, filled
 
 
@@ -121,10 +123,6 @@ def _check_columns(name: str, line: int, columns: list[str]) -> None:
                 f'"{one_line(column, 40)}" is not known here. Rename it or take it out; known are {allowed}'
             )
             raise Unreadable(f"{name}:{line}: {words}")
-
-
-def _empty(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _time(value: object) -> datetime:

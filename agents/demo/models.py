@@ -187,7 +187,9 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     )
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
-    return _broken(text) if slips and not asked_before else text
+    if slips and not asked_before:  # as a careless writer leaves it: chatty, and without its last brackets
+        return f"Here is my answer:\n```json\n{text[:-3]}\n```"
+    return text
 
 
 def _rounded(p: int) -> int:
@@ -242,8 +244,3 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
 def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
     """Each side with what it is worth and what it costs."""
     return [("YES", p, topic.ask), ("NO", ONE - p, None if topic.bid is None else ONE - topic.bid)]
-
-
-def _broken(text: str) -> str:
-    """The answer as a careless writer leaves it: chatty, and without its last brackets."""
-    return f"Here is my answer:\n```json\n{text[:-3]}\n```"

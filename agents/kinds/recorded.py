@@ -76,7 +76,7 @@ def agent(settings: Settings, given: Given) -> Agent:
         forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)
         due = sorted((row for row in rows if after < row.at <= now), key=lambda row: row.at)
         bets, sales, lost = bets_and_sales(due, view, settings.file)
-        rejections = (*decision_of(bad, after, now), *unclear, *lost)
+        rejections = (*due_rejections(bad, after, now), *unclear, *lost)
         return Decision(forecasts, bets, sales, rejections)
 
     return decide
@@ -121,7 +121,7 @@ def bets_and_sales(
     return tuple(bets), tuple(sales), tuple(lost)
 
 
-def decision_of(bad: Iterable[BadLine], after: datetime, now: datetime) -> tuple[Rejection, ...]:
+def due_rejections(bad: Iterable[BadLine], after: datetime, now: datetime) -> tuple[Rejection, ...]:
     """The rejections that belong to this round; beyond a hundred, how many more there are."""
     due = [each.rejection for each in bad if each.at is None or after < each.at <= now]
     more = len(due) - MOST_BAD
