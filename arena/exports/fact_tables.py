@@ -126,7 +126,7 @@ ITS_SYNC = parent("sync_id", SyncRow.id, SyncRow, venue=SyncRow.venue, sync=Sync
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TableScope:
     """What the rows of a table belong to: the columns that name it and sort by it, how it is joined."""
 
     fields: tuple[ExportField, ...] = ()
@@ -140,20 +140,20 @@ ROUND_NUMBER = field(RoundRow.number, name="round")
 AGENT = field(EntrantRow.name, name="agent")
 PLACE_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
 
-WORLD = Scope()
-IN_COHORT = Scope((COHORT_NUMBER,), (CohortRow.number,), of_cohort, (ITS_COHORT,))
-IN_ROUND = Scope((COHORT_NUMBER, ROUND_NUMBER), PLACE_ORDER[:2], of_round, (ITS_ROUND,))
-IN_ACCOUNT = Scope(
+WORLD = TableScope()
+IN_COHORT = TableScope((COHORT_NUMBER,), (CohortRow.number,), of_cohort, (ITS_COHORT,))
+IN_ROUND = TableScope((COHORT_NUMBER, ROUND_NUMBER), PLACE_ORDER[:2], of_round, (ITS_ROUND,))
+IN_ACCOUNT = TableScope(
     (COHORT_NUMBER, AGENT), (CohortRow.number, EntrantRow.position), of_entrant, (ITS_ENTRANT,)
 )
-IN_PLACE = Scope((COHORT_NUMBER, ROUND_NUMBER, AGENT), PLACE_ORDER, of_place, (ITS_ROUND, ITS_ENTRANT))
-IN_TURN = Scope(IN_PLACE.fields, PLACE_ORDER, of_turn, (ITS_TURN,))
+IN_PLACE = TableScope((COHORT_NUMBER, ROUND_NUMBER, AGENT), PLACE_ORDER, of_place, (ITS_ROUND, ITS_ENTRANT))
+IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, of_turn, (ITS_TURN,))
 
 
 def fact_table(
     name: str,
     row: type[TableRow],
-    scope: Scope,
+    scope: TableScope,
     key: Sequence[str],
     fields: Sequence[ExportField] = (),
     *,
