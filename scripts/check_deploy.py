@@ -23,6 +23,7 @@ from arena.cli.options import Options
 from arena.config.sections import RunSection
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMAND = get_command(app)
 HEALTH = 8780
 """Where `arena run` answers how it is."""
 UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
@@ -144,7 +145,7 @@ def command_line(
 
 def parsed(words: list[str]) -> tuple[Any, Any]:
     """The contexts of the program and of the command that a command line asks for, without running it."""
-    command: Any = get_command(app)
+    command: Any = COMMAND
     first = inner = command.make_context("arena", list(words), obj=Options())
     while isinstance(command, TyperGroup):
         name, command, left = command.resolve_command(inner, [*inner._protected_args, *inner.args])

@@ -8,12 +8,12 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched
 from tests.dashboard.serving import Served, serving
-from tests.records.seasons import play, worked_out
+from tests.records.seasons import shared_season
 
 
 @pytest.fixture(scope="session")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(play(tmp_path_factory.mktemp("season")))
+    return shared_season(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

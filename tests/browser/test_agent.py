@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.watching import FEW_LOOKS, PATIENCE, Watched, back, follow, in_look, open_at, settled
+from tests.browser.watching import NARROW_LOOK, PATIENCE, Watched, back, follow, in_look, open_at, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
 from tests.records.seasons import HOSTILE
@@ -86,7 +86,7 @@ def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -
         assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
-@pytest.mark.parametrize(("width", "theme"), FEW_LOOKS)
+@pytest.mark.parametrize(("width", "theme"), NARROW_LOOK)
 def test_nothing_sticks_out_at_any_width_in_either_theme(
     worked: Served, context: BrowserContext, width: int, theme: str
 ) -> None:

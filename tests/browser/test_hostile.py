@@ -31,7 +31,7 @@ MADE = (
 """What hostile texts would make on a page, and no page of ours has."""
 IN_A_TITLE = "a, img, svg, code, em, strong, del, b, h1, span[style*=color], [data-testid=stIconMaterial]"
 WORST = (1, 8, 14, 35, 44, 47)
-"""Texts whose markets are opened in any case; those of the others with THOROUGH=1."""
+"""Texts in a question whose markets are opened in any case; those of the others with THOROUGH=1."""
 DETAILS = [
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-1"}),
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-2"}),
@@ -88,7 +88,7 @@ def test_the_page_of_a_market_shows_them_as_they_are(
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     worst = {HOSTILE_TEXTS[place] for place in WORST}
     for market, (question, category) in spoiled[1].items():
-        if not thorough and worst.isdisjoint((question, category)):
+        if not thorough and question not in worst:
             continue
         open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Market")
         heading = page.get_by_role("heading", level=3).first

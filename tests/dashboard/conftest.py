@@ -5,19 +5,20 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
-from tests.records.seasons import play, worked_out
+from tests.dashboard.records import shared
+from tests.records.seasons import play, shared_season, worked_out
 
 
 @pytest.fixture(scope="session")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole season: two cohorts, everything settled, all worked out."""
-    return worked_out(play(tmp_path_factory.mktemp("season")))
+    return shared_season(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def first_round(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One decision time: bets, and nothing resolved."""
-    return worked_out(play(tmp_path_factory.mktemp("first"), times=1))
+    return shared("one_round", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

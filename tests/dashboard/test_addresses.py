@@ -43,7 +43,7 @@ def test_no_page_breaks_whatever_its_address_says(
     record = shared(name, tmp_path_factory)
 
     @settings(
-        max_examples=1_000 if thorough else 20,
+        max_examples=1_000 if thorough else 10,
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )

@@ -25,6 +25,7 @@ import agents
 import arena
 import markets
 import portfolio
+from arena.calls import recorded_ask
 from tests.program.command_line import environment
 
 TIMEOUT = 300
@@ -208,6 +209,7 @@ def _load() -> None:
     for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm")._litellm()
+    recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
 
 
 def _main() -> None:

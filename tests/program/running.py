@@ -46,12 +46,6 @@ def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **
     return json.loads(done.stdout)
 
 
-def start(folder: Path, *words: str, **more: str) -> "subprocess.Popen[bytes]":
-    """Start `arena` in a folder and leave it running."""
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(command(*words), cwd=folder, env=environment(**more), stdout=quiet, stderr=quiet)
-
-
 @contextmanager
 def provider(log: Path) -> Iterator[str]:
     """The demo's provider as a process of its own, which outlives the arenas that ask it."""

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.record import Record
@@ -11,6 +13,7 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
+from tests.once import made_once
 
 HOSTILE = "http://203.0.113.9/_x_:fire:"
 """An agent's name as bad as a config lets it be: an address elsewhere, Markdown and an emoji code."""
@@ -62,6 +65,11 @@ def worked_out(database: Path) -> Path:
     refresh_cache(record, NOW)
     record.close()
     return database
+
+
+def shared_season(folders: pytest.TempPathFactory) -> Path:
+    """A whole season, all worked out, made once for all processes of this run; it is only read."""
+    return made_once("season", folders, lambda folder: worked_out(play(folder))) / "season.db"
 
 
 async def _play(config_file: Path, database: Path, times: int | None) -> None:

@@ -82,10 +82,10 @@ def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
 def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_seed(
     season: Any, tmp_path: Path, thorough: bool
 ) -> None:
-    """The whole season with THOROUGH=1, the first four decision times otherwise."""
-    words = ["demo", "--headless"] if thorough else ["demo", "--headless", "--rounds", "4"]
+    """The whole season with THOROUGH=1, the first two decision times otherwise."""
+    words = ["demo", "--headless"] if thorough else ["demo", "--headless", "--rounds", "2"]
     here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
-    there: dict[str, Any] = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
+    there: dict[str, Any] = {"TZ": "America/Los_Angeles"}  # by the seed of the process that it is forked from
     hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
     assert hashes[0] == hashes[1]
     assert not thorough or hashes[0] == season["state_hash"]

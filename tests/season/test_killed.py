@@ -6,7 +6,7 @@ from random import Random
 from time import sleep
 from typing import Any
 
-from tests.program.running import AGREES, arena_json, provider, start
+from tests.program.running import AGREES, arena_json, loaded, provider
 from tests.season.paid import asked_in, stored_questions
 
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")
@@ -67,10 +67,9 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
         kept: dict[str, list[tuple[Any, ...]]] = {}
         for _ in range(times):
             stored, asked = stored_questions(database), len(asked_in(log))
-            run = start(folder, *words, ARENA_DEMO_PROVIDER=url)
-            sleep(chance.uniform(0.5, 0.6 * whole["seconds"]))
+            run = loaded().start(folder, *words, ARENA_DEMO_PROVIDER=url)
+            sleep(chance.uniform(0, 1.5 / times) * whole["seconds"])
             run.kill()
-            run.wait()
             assert not stored & set(asked_in(log)[asked:]), "a stored answer was asked for again"
             found = rows_of(database)
             for table, rows in kept.items():

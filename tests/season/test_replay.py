@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.bundles import simulated
-from tests.program.running import AGREES, agents_of, arena, arena_json, start
+from tests.program.running import AGREES, agents_of, arena, arena_json, loaded
 
 DEMO_FIELDS = {
     "database", "seed", "seconds", "state_hash", "cohorts", "rounds", "turns", "entries", "calls",
@@ -128,12 +128,12 @@ def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
     statuses = []
     for how in signals:
         size = database.stat().st_size if database.exists() else 0
-        run = start(tmp_path, *words)
-        while run.poll() is None and _written(database) <= size:
+        run = loaded().start(tmp_path, *words)
+        while run.runs and _written(database) <= size:
             sleep(0.01)
         sleep(chance.uniform(0, 0.3 * season["seconds"]))
-        run.send_signal(how)
-        statuses.append(run.wait(timeout=60))
+        run.signal(how)
+        statuses.append(run.wait())
     assert statuses[:2] == [130, -signal.SIGKILL]
     assert lasting(arena_json(tmp_path, *words)) == lasting(season)
 

@@ -1,14 +1,12 @@
 """`arena round`: one decision time after another, as an operator plays them."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.program.command_line import command, environment
-from tests.program.running import AGREES, arena, arena_json
+from tests.program.running import AGREES, arena, arena_json, loaded
 
 CONFIG = """\
 markets:
@@ -92,21 +90,10 @@ def test_a_round_that_was_missed_is_not_played_after_a_later_one(folder: Path) -
 
 
 def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder: Path) -> None:
-    pair = [
-        subprocess.Popen(
-            command("round"),
-            cwd=folder,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    said = [run.communicate(timeout=120) for run in pair]
-    assert all("Traceback" not in out + err for out, err in said)
+    pair = [loaded().start(folder, "round") for _ in range(2)]
     # Eve failed in one; the other was told that it waits, or came too late and tried eve again.
-    assert [run.returncode for run in pair] == [2, 2], said
+    assert [run.wait() for run in pair] == [2, 2], [run.said() for run in pair]
+    assert all("Traceback" not in run.said() for run in pair)
     arena(folder, "round", "--at", "2026-01-04")
     assert arena_json(folder, "verify") == AGREES
     board = arena_json(folder, "leaderboard")["leaderboard"]

@@ -61,7 +61,7 @@ def an_arena(
     rounds: int = 2,
     count: int = 1,
     catch_up: str = "latest",
-    over_at: datetime = SUNDAY + 4 * WEEK,
+    over_at: datetime = SUNDAY + 2 * WEEK,
 ) -> PolymarketWire:
     """A folder at a venue with two markets, which are both over some time later by the folder's clock."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
@@ -122,10 +122,10 @@ def test_a_live_season_is_played_settled_and_ended(
     assert (board.failed, verdicts(tmp_path)) == (0, [(1, "played"), (2, "played")])
     assert found["differences"] == []
     assert found["settlements"] > 0
-    assert found["ended"] == [(1, SUNDAY + 4 * WEEK)]
-    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(29,)]
+    assert found["ended"] == [(1, SUNDAY + 2 * WEEK)]
+    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(15,)]
     days = [day for (day,) in rows(tmp_path, "SELECT DISTINCT at FROM mark ORDER BY at")]
-    assert len(days) == 29
+    assert len(days) == 15
     assert [made[:16] for (made,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY id")] == [
         "2026-01-04T00:00",
         "2026-01-11T00:00",
@@ -147,7 +147,7 @@ def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
     assert [one for one in events if one.kind == "missed"] == []
     assert verdicts(tmp_path) == [(1, "played"), (2, "played")]
     found = content(tmp_path)
-    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 4 * WEEK)])
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 2 * WEEK)])
 
 
 def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
@@ -180,7 +180,7 @@ def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
     policy: str,
     played: list[tuple[int, str]],
 ) -> None:
-    an_arena(tmp_path, venue, provider, rounds=3, catch_up=policy)
+    an_arena(tmp_path, venue, provider, rounds=3, catch_up=policy, over_at=SUNDAY + 3 * WEEK)
     rehearse(tmp_path, once=True)
     clock_at(tmp_path, SUNDAY + 2 * WEEK + 29 * HOUR)  # nothing ran for two weeks and more
     board, events = rehearse(tmp_path)
@@ -188,13 +188,13 @@ def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
     missed = [event.data["round"] for event in events if event.kind == "missed"]
     assert missed == [number for number in (2, 3) if number not in dict(played)]
     found = content(tmp_path)
-    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 4 * WEEK)])
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 3 * WEEK)])
 
 
 def test_a_start_that_was_missed_is_made_late(
     tmp_path: Path, venue: VenueServer, provider: FaultyProvider
 ) -> None:
-    an_arena(tmp_path, venue, provider, rounds=1, count=3)
+    an_arena(tmp_path, venue, provider, rounds=1, count=3, over_at=SUNDAY + 4 * WEEK)
     clock_at(tmp_path, SUNDAY + WEEK + DAY)
     rehearse(tmp_path)
     starts = rows(tmp_path, "SELECT number, starts_at FROM cohort ORDER BY number")
