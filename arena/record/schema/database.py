@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -21,6 +22,7 @@ from arena.record.schema.statements import execute_sqlite
 Connection = sqlalchemy.Connection
 """A record that is open for reading or writing: every query takes one."""
 BUSY_MS = 30_000
+WAL_RETRY_MS = 10
 READ_ONLY_OPTION = "looking"
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 VERSION_TABLE = "alembic_version"
@@ -150,17 +152,30 @@ def _server(url: URL, read_only: bool) -> Engine:
 def _set_up(engine: Engine, read_only: bool) -> None:
     @event.listens_for(engine, "connect")
     def pragmas(driver: Any, _: object) -> None:
+        if not read_only:
+            _use_wal(driver)
+            driver.execute("PRAGMA synchronous = NORMAL")
         driver.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         driver.execute("PRAGMA foreign_keys = ON")
         driver.execute("PRAGMA recursive_triggers = ON")  # or REPLACE would delete facts unseen
-        if not read_only:
-            driver.execute("PRAGMA journal_mode = WAL")
-            driver.execute("PRAGMA synchronous = NORMAL")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         look = read_only or connection.get_execution_options().get(READ_ONLY_OPTION)
         execute_sqlite(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
+
+
+def _use_wal(driver: Any) -> None:
+    """Write ahead. To change a new file to that, SQLite waits for no other writer, so it is tried again."""
+    driver.execute("PRAGMA busy_timeout = 0")
+    for tries_left in reversed(range(BUSY_MS // WAL_RETRY_MS)):
+        try:
+            driver.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or not tries_left:
+                raise
+        time.sleep(WAL_RETRY_MS / 1000)
 
 
 def upgrade(engine: Engine, to: str = "head") -> None:

@@ -51,6 +51,17 @@ def test_any_file_name_will_do(name: str, tmp_path: Path) -> None:
     assert {file.name for file in path.parent.iterdir()} <= {name, f"{name}-wal", f"{name}-shm"}
 
 
+def test_a_new_record_waits_for_another_process_that_makes_it_too(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # as it does to change the journal's mode
+    committing = Timer(0.2, other.execute, ["COMMIT"])
+    committing.start()
+    Record.open(str(tmp_path / "a.db")).close()
+    committing.join()
+    assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+
+
 def test_a_url_is_taken_as_it_is() -> None:
     url = url_of("postgresql+psycopg://ann@host:1234/arena")
     assert (url.get_backend_name(), url.host, url.port, url.database) == ("postgresql", "host", 1234, "arena")
