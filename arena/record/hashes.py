@@ -40,14 +40,12 @@ from arena.record.schema.cohort import (
     SnapshotItemRow,
     SnapshotRow,
 )
-from arena.record.schema.fields import TableRow
+from arena.record.schema.fields import hashed_columns
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
 from arena.record.schema.typed import AnySelect, Condition, col, select
 from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
-from arena.record.write.evidence import ARTICLE_FIELDS
-from arena.record.write.listings import PAGE_FIELDS
 from markets.hashes import canonical, digest
 
 FactLine = list[Any]
@@ -58,18 +56,6 @@ ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
-
-RESOLUTION_FIELDS = ("market_id", "version", "known_at", "learnt_at", "payout", "source")
-PRICE_FIELDS = ("bid", "ask", "mid", "last", "volume", "book")
-ANSWER_FIELDS = ("stage", "sample", "messages", "seed", "reply", "finish", "model", "fingerprint")
-FILL_FIELDS = (
-    *("position", "market_id", "side", "action", "shares", "amount", "fee"),
-    *("wanted", "base", "quote_at", "fee_rate", "left", "reason"),
-)
-ENTRY_FIELDS = (
-    *("at", "kind", "market_id", "side", "cash", "shares"),
-    *("cost", "realised", "balance", "held", "ref"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +71,7 @@ def state_hash(connection: Connection) -> str:
     """The hash of what is in the record, in hexadecimal."""
     facts = _facts(connection, Scope())
     rounds = select(*ROUND_KEY, RoundRow.at).join(CohortRow, RoundRow.cohort_id == CohortRow.id)
-    resolutions = select(*_columns(ResolutionRow, *RESOLUTION_FIELDS))
+    resolutions = select(*hashed_columns(ResolutionRow))
     parts = {
         "cohort": _cohorts(connection),
         "prompt": sorted(_rows(connection, select(PromptRow.text))),
@@ -148,13 +134,13 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         query = query.join(EntrantRow, row.entrant_id == EntrantRow.id)
         return query.join(CohortRow, RoundRow.cohort_id == CohortRow.id).where(*scope.rounds)
 
-    def of_turns(row: type[ForecastRow | RejectionRow | FillRow], *names: str) -> AnySelect:
-        return of_entrants(TurnRow, *_columns(row, *names)).join(row, row.turn_id == TurnRow.id)
+    def of_turns(row: type[ForecastRow | RejectionRow | FillRow]) -> AnySelect:
+        return of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
 
     def facts(query: AnySelect, *order: Any) -> Iterator[FactLine]:
         return _rows(connection, query.order_by(*order))
 
-    article = (EvidenceRow.position, EvidenceRow.market_id, *_columns(ArticleRow, *ARTICLE_FIELDS))
+    article = (EvidenceRow.position, EvidenceRow.market_id, *hashed_columns(ArticleRow, "hash"))
     evidence = (
         select(*ROUND_KEY, *article)
         .join_from(GatheringRow, RoundRow, GatheringRow.round_id == RoundRow.id)
@@ -163,23 +149,23 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
         .where(*scope.rounds)
     )
-    calls = of_entrants(CallRow, *_columns(CallRow, *ANSWER_FIELDS)).where(col(CallRow.error_code).is_(None))
+    calls = of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
     level_key = (FillRow.position, FillLevelRow.position)
     levels = (
-        of_entrants(TurnRow, *level_key, *_columns(FillLevelRow, "price", "shares", "amount", "fee"))
+        of_entrants(TurnRow, *level_key, *hashed_columns(FillLevelRow, "position"))
         .join(FillRow, FillRow.turn_id == TurnRow.id)
         .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
     )
     entry_key = (CohortRow.number, EntrantRow.position, EntryRow.number)
     entries = (
-        select(*entry_key, *_columns(EntryRow, *ENTRY_FIELDS))
+        select(*entry_key, *hashed_columns(EntryRow, "number"))
         .join_from(EntryRow, EntrantRow, EntryRow.entrant_id == EntrantRow.id)
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .where(*scope.entries)
     )
-    turns = of_entrants(TurnRow, EntrantRow.name, *_columns(TurnRow, "verdict", "note", "cash", "wishes"))
-    forecasts = facts(of_turns(ForecastRow, "market_id", "stage", "probability", "reason"), *TURN_KEY)
-    rejections = of_turns(RejectionRow, "position", "code", "message", "market_id")
+    turns = of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow))
+    forecasts = facts(of_turns(ForecastRow), *TURN_KEY)
+    rejections = of_turns(RejectionRow)
     return {
         "snapshot": _snapshots(connection, scope),
         "evidence": facts(evidence, *ROUND_KEY, EvidenceRow.position),
@@ -187,7 +173,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "call": facts(calls, *TURN_KEY, CallRow.attempt),
         "forecast": (line for _, own in groupby(forecasts, key=BY_TURN) for line in sorted(own)),
         "rejection": facts(rejections, *TURN_KEY, RejectionRow.position),
-        "fill": facts(of_turns(FillRow, *FILL_FIELDS), *TURN_KEY, FillRow.position),
+        "fill": facts(of_turns(FillRow), *TURN_KEY, FillRow.position),
         "level": facts(levels, *TURN_KEY, *level_key),
         "entry": facts(entries, *entry_key),
     }
@@ -196,10 +182,6 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
 def _rows(connection: Connection, query: AnySelect) -> Iterator[FactLine]:
     for row in connection.execute(query, execution_options={"yield_per": 1000}):
         yield list(row)
-
-
-def _columns(row: type[TableRow], *names: str) -> list[Any]:
-    return [row.__table__.c[name] for name in names]
 
 
 def _cohorts(connection: Connection) -> Iterator[FactLine]:
@@ -214,13 +196,18 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
     versions = select(SnapshotItemRow.version_id).join(
         SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id
     )
-    pages = select(MarketVersionRow.id, *_columns(MarketVersionRow, *PAGE_FIELDS))
+    pages = select(MarketVersionRow.id, *hashed_columns(MarketVersionRow, "market_id", "version", "at"))
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
     hashes = {id: digest(page) for id, *page in _rows(connection, pages)}
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
-    columns = _columns(SnapshotItemRow, "market_id", "version_id", "shown", "quoted_at")
+    item = (
+        SnapshotItemRow.market_id,
+        SnapshotItemRow.version_id,
+        SnapshotItemRow.shown,
+        SnapshotItemRow.quoted_at,
+    )
     query = (
-        select(*key, *columns, *_columns(QuoteRow, *PRICE_FIELDS))
+        select(*key, *item, *hashed_columns(QuoteRow, "market_id", "at"))
         .join_from(SnapshotRow, CohortRow, SnapshotRow.cohort_id == CohortRow.id)
         .outerjoin(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
         .outerjoin(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)

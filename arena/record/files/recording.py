@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quotes_as_of
-from arena.record.schema.statements import batches
-from arena.record.schema.typed import select
+from arena.record.schema.statements import attributes_of, batches
+from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
@@ -55,18 +55,16 @@ def _page_versions(
     columns = (
         MarketVersionRow.market_id,
         MarketVersionRow.at,
-        *(MarketVersionRow.__table__.c[name] for name in PAGE_FIELDS),
+        *columns_of(MarketVersionRow, PAGE_FIELDS),
     )
     later = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
-    for market, at, *page_fields in connection.execute(
-        later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)
-    ):
-        versions[market].append((at, Market(market, *page_fields)))
+    for row in connection.execute(later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)):
+        versions[row.market_id].append((row.at, Market(row.market_id, **attributes_of(row, *PAGE_FIELDS))))
     return versions
 
 
 def _price_changes(connection: Connection, since: datetime, until: datetime) -> Iterator[Quote]:
-    columns = (QuoteRow.market_id, *(QuoteRow.__table__.c[name] for name in QUOTE_FIELDS))
+    columns = (QuoteRow.market_id, *columns_of(QuoteRow, QUOTE_FIELDS))
     rows = (
         select(*columns).where(QuoteRow.at >= since, QuoteRow.at <= until).order_by(QuoteRow.at, QuoteRow.id)
     )

@@ -13,6 +13,7 @@ from arena.record.model.cohort import Turn
 from arena.record.queries import cohorts
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.turns import FILL_FIELDS
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -24,7 +25,6 @@ from portfolio.model import Bet, Entry, Fill, FillLevel, Rejection, Sale
 from portfolio.whatif import WhatIfStep
 
 ROUND_ID: BindParameter[int] = bindparam("round_id")
-FILL_FIELDS = [name for name in Fill.__dataclass_fields__ if name != "levels"]
 STORED_TURNS = (
     select(TurnRow.__table__, EntrantRow.name)
     .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)

@@ -12,8 +12,9 @@ from arena.record.model.trades import Trade
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import clause, col, columns_of, read_nouns, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
+from arena.record.write.listings import PAGE_FIELDS
 from markets.millionths import ONE
 from markets.model import Market
 
@@ -108,9 +109,8 @@ def read_newest_pages(connection: Connection, markets: Collection[str] | None = 
     offered = select(SnapshotItemRow.market_id).distinct()
     wanted = col(MarketVersionRow.market_id).in_(offered if markets is None else markets)
     newest = select(func.max(MarketVersionRow.id)).where(wanted).group_by(MarketVersionRow.market_id)
-    named = [MarketVersionRow.__table__.c[name] for name in Market.__dataclass_fields__ if name != "id"]
-    pages = select(col(MarketVersionRow.market_id).label("id"), *named)
+    pages = select(col(MarketVersionRow.market_id).label("id"), *columns_of(MarketVersionRow, PAGE_FIELDS))
     rows = connection.execute(
         pages.where(col(MarketVersionRow.id).in_(newest)).order_by(MarketVersionRow.market_id)
     )
-    return [Market(**row) for row in rows.mappings()]
+    return read_nouns(Market, rows)

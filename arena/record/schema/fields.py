@@ -36,6 +36,11 @@ class TableRow(SQLModel, registry=registry()):
 METADATA = TableRow.metadata
 
 
+def hashed_columns(row: type[TableRow], *but: str) -> list[Column[Any]]:
+    """The columns of a table that the hashes of a record cover, in their order, but for some."""
+    return [column for column in row.__table__.c if column.info["hashed"] and column.name not in but]
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnMeaning:
     """What a column says: in which unit, if it has one, and what it means where it is empty, if it may be."""
@@ -68,13 +73,13 @@ def time_field(meaning: str, *, empty: str = "", **more: Any) -> Any:
 
 def id_field() -> Any:
     """The number of a row in this database alone, to which other rows refer."""
-    return whole_field("the row's number in this database; no export has it", primary_key=True)
+    return whole_field("the row's number in this database; no export has it", primary_key=True, hashed=False)
 
 
 def parent_field(target: str, **more: Any) -> Any:
     """The row of another table that a row belongs to: `parent_field("round.id")`."""
     kind = target.partition(".")[0].replace("_", " ")
-    return whole_field(f"the {kind} that it belongs to", foreign_key=target, **more)
+    return whole_field(f"the {kind} that it belongs to", foreign_key=target, hashed=False, **more)
 
 
 def market_field(**more: Any) -> Any:
@@ -84,12 +89,17 @@ def market_field(**more: Any) -> Any:
 
 def hash_field(of: str) -> Any:
     """The hash of a row."""
-    return text_field(f"the SHA-256 that seals the row: {of}")
+    return text_field(f"the SHA-256 that seals the row: {of}", hashed=False)
 
 
-def _field(sa_type: Any, meaning: ColumnMeaning, *, name: str = "", **more: Any) -> Any:
-    """A column; its attribute may have another `name` in the database."""
+def _field(sa_type: Any, meaning: ColumnMeaning, *, name: str = "", hashed: bool = True, **more: Any) -> Any:
+    """A column; its attribute may have another `name` in the database.
+
+    Not `hashed` is what follows from other columns or doesn't matter to what happened.
+    """
     description = f"{meaning.meaning} [{meaning.unit}]" if meaning.unit else meaning.meaning
-    column: dict[str, Any] = {"info": {"meaning": meaning}} | ({"name": name} if name else {})
+    column: dict[str, Any] = {"info": {"meaning": meaning, "hashed": hashed}} | (
+        {"name": name} if name else {}
+    )
     nullable = bool(meaning.empty)
     return Field(description=description, sa_type=sa_type, sa_column_kwargs=column, nullable=nullable, **more)

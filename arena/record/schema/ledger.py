@@ -49,7 +49,7 @@ class EntryRow(TableRow, table=True):
     balance: int = whole_field("the cash after it", DOLLARS)
     held: int = whole_field("the shares of its lot after it", SHARES)
     ref: str = text_field("the fact behind it: `bankroll`, `fill:ROUND:FILL`, `resolution:VERSION`")
-    previous: str = text_field("the hash of the line before, or nothing for the first")
+    previous: str = text_field("the hash of the line before, or nothing for the first", hashed=False)
     hash: str = hash_field("all other columns, so also all lines before")
 
 

@@ -42,24 +42,28 @@ class CallRow(TableRow, table=True):
     entrant_id: int = parent_field("entrant.id")
     stage: str = text_field("blind, before prices were shown, or final")
     sample: int = whole_field("which of the samples of an answer, from 1")
-    attempt: int = whole_field("counts the attempts at it, from 1")
+    attempt: int = whole_field("counts the attempts at it, from 1", hashed=False)
     messages: str = text_field("the messages that were sent, with their roles", JSON)
-    prompt_hash: str = text_field("the SHA-256 of the messages and the seed")
+    prompt_hash: str = text_field("the SHA-256 of the messages and the seed", hashed=False)
     seed: int = whole_field("the seed that was sent along")
     reply: str | None = text_field("the answer", empty="there was none")
     finish: str = text_field("why the answer ended, as the provider says")
     model: str = text_field("the model, as the provider reports it")
     fingerprint: str = text_field("the provider's fingerprint of the model")
-    rung: str = text_field("how a form was asked of the answer: schema, json or prompt")
-    tokens_in: int = whole_field("tokens of the question", COUNT)
-    tokens_out: int = whole_field("tokens of the answer", COUNT)
-    cost: int | None = whole_field("what it cost", DOLLARS, empty="unknown, which is not 0")
-    worst: int | None = whole_field("what it could have cost at most", DOLLARS, empty="unknown")
-    latency_ms: int = whole_field("how long it took", "milliseconds")
-    error_code: str | None = text_field("why there was no answer, for programs", empty="there was one")
-    error_message: str | None = text_field("why there was none, in words", empty="there was one")
-    error_retry: int = whole_field("whether it was worth another attempt", FLAG, default=0)
-    made_at: datetime = time_field("when it ended, by the clock")
+    rung: str = text_field("how a form was asked of the answer: schema, json or prompt", hashed=False)
+    tokens_in: int = whole_field("tokens of the question", COUNT, hashed=False)
+    tokens_out: int = whole_field("tokens of the answer", COUNT, hashed=False)
+    cost: int | None = whole_field("what it cost", DOLLARS, empty="unknown, which is not 0", hashed=False)
+    worst: int | None = whole_field("what it could have cost at most", DOLLARS, empty="unknown", hashed=False)
+    latency_ms: int = whole_field("how long it took", "milliseconds", hashed=False)
+    error_code: str | None = text_field(
+        "why there was no answer, for programs", empty="there was one", hashed=False
+    )
+    error_message: str | None = text_field(
+        "why there was none, in words", empty="there was one", hashed=False
+    )
+    error_retry: int = whole_field("whether it was worth another attempt", FLAG, default=0, hashed=False)
+    made_at: datetime = time_field("when it ended, by the clock", hashed=False)
     hash: str = hash_field("its place, what was asked and what was answered")
 
 
@@ -76,7 +80,7 @@ class TurnRow(TableRow, table=True):
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)
     orders: str = text_field("bets and sales as they were asked for", JSON, name="wishes")
-    code_version: str = text_field("the version of the arena that played it")
+    code_version: str = text_field("the version of the arena that played it", hashed=False)
     hash: str = hash_field("the turn, its forecasts and its rejections")
 
 
@@ -131,7 +135,7 @@ class FillRow(TableRow, table=True):
     wanted: int = whole_field("what was asked for: dollars for a bet, shares for a sale", "millionths")
     base: int = whole_field("the cash that caps and confidence are measured by", DOLLARS)
     quote_at: datetime = time_field("when the quote was true on which it was done")
-    quote_hash: str = text_field("that quote, as in `quotes`")
+    quote_hash: str = text_field("that quote, as in `quotes`", hashed=False)
     fee_rate: int = whole_field("the fee: rate · shares · p · (1 − p) for each level, rounded up", SHARE)
     left: str = text_field("what of the wish was not filled, and why, or nothing")
     reason: str = text_field("why it was wished for, in the agent's words")

@@ -1,6 +1,5 @@
 """Evidence in the record: written once a round, and read back as every agent of the round sees it."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +10,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from agents.model import Article
 from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
 from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows
-from arena.record.schema.typed import clause, select
+from arena.record.schema.typed import clause, columns_of, read_grouped_nouns, select
 from arena.record.schema.world import ArticleRow
 from markets.hashes import canonical, digest, plain_value
 from markets.model import MarketId
 
-ARTICLE_FIELDS = ("source", "url", "title", "text", "published_at", "dated")
+ARTICLE_FIELDS = tuple(name for name in Article.__dataclass_fields__ if name != "fetched_at")
 """What an article is known by."""
 
 
@@ -69,15 +68,7 @@ def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple
     """The articles of a round by market, newest first; markets without any are left out."""
     joined = EvidenceRow.__table__.join(GatheringRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
     joined = joined.join(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
-    columns = (
-        *(ArticleRow.__table__.c[name] for name in ARTICLE_FIELDS[:-1]),
-        EvidenceRow.fetched_at,
-        ArticleRow.dated,
-    )
-    query = select(EvidenceRow.market_id, *columns).select_from(joined)
-    by_market: dict[MarketId, list[Article]] = defaultdict(list)
-    for market_id, *values in connection.execute(
-        query.where(GatheringRow.round_id == round_id).order_by(EvidenceRow.position)
-    ):
-        by_market[MarketId(market_id)].append(Article(*values))
-    return {market_id: tuple(articles) for market_id, articles in by_market.items()}
+    articles = (*columns_of(ArticleRow, ARTICLE_FIELDS), EvidenceRow.fetched_at)
+    query = select(EvidenceRow.market_id, *articles).select_from(joined)
+    rows = connection.execute(query.where(GatheringRow.round_id == round_id).order_by(EvidenceRow.position))
+    return {market: tuple(found) for market, found in read_grouped_nouns(Article, rows).items()}

@@ -21,10 +21,10 @@ from arena.record.schema.codec import book_of, book_text
 from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import insert_lines, insert_one, line_of
-from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, delete, select
+from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, columns_of, delete, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, PruneRow, QuoteRow, SightingRow, SyncRow
 from markets.hashes import digest, market_hash, quote_hash
-from markets.model import Listing, MarketId, Quote
+from markets.model import Listing, Market, MarketId, Quote
 
 QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book")
 
@@ -131,17 +131,7 @@ def _last_sighting_query(dialect: str) -> AnySelect:
 StoredRows = Mapping[str, tuple[str, int]]
 """Hash and id of the row that holds what was given, by market."""
 
-PAGE_FIELDS = (
-    "event_id",
-    "question",
-    "rules",
-    "category",
-    "opens_at",
-    "closes_at",
-    "tick",
-    "fee_rate",
-    "min_shares",
-)
+PAGE_FIELDS = tuple(name for name in Market.__dataclass_fields__ if name != "id")
 PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume")
 _page, _price = line_of(*PAGE_FIELDS), line_of(*PRICE_FIELDS)
 
@@ -223,9 +213,7 @@ def _stored_quotes(
     if not keys:
         return {}
     same = tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(keys)
-    rows = connection.execute(
-        select(*(QuoteRow.__table__.c[name] for name in ("market_id", "hash", "id"))).where(same)
-    )
+    rows = connection.execute(select(*columns_of(QuoteRow, ("market_id", "hash", "id"))).where(same))
     return {row.market_id: row for row in rows}
 
 
