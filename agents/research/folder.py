@@ -101,7 +101,7 @@ def _files(folder: Path) -> list[Path]:
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
     if len(paths) > MOST_FILES:
-        hint = "leave older articles out, or write a source of your own: see docs/news.md"
+        hint = "leave older articles out, or write a source of your own"
         raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", hint)
     return [path for path in paths if path.is_file() and not path.is_symlink()]
 

@@ -121,7 +121,7 @@ def dashboard(
     The dashboard has no password of its own, so it refuses to listen where other machines can reach it.
     With --behind-proxy it does: you say that nobody gets there but through a proxy, which asks for a password
     and encrypts. It then takes no other port than the one named. --public lets it answer at that address
-    alone, and under its path if it has one. docs/going-live.md has such a proxy.
+    alone, and under its path if it has one. Caddy and nginx are such proxies.
 
     Example: arena dashboard --database .demo/demo.db
 

@@ -10,7 +10,7 @@ from arena.errors import ArenaError
 
 HOST = "127.0.0.1"
 PORTS = 100
-HINT = "leave --host out; or have a proxy ask for a password, and add --behind-proxy (docs/going-live.md)"
+HINT = "leave --host out; or have a proxy ask for a password: arena dashboard --help says how"
 
 
 @dataclass(frozen=True, slots=True)

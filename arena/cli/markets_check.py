@@ -20,7 +20,7 @@ def check_bundle(
     """Check a bundle, the form of recordings, line by line; nothing is changed and nothing imported.
 
     Every mistake is named with its file, its line, what was found there and what is meant. With any mistake
-    the exit status is 1, and no command will use the bundle. The page docs/bundles.md describes the form.
+    the exit status is 1, and no command will use the bundle.
 
     Example: arena markets check recordings/spring
 
@@ -56,4 +56,4 @@ def say(folder: Path, report: "BundleReport") -> None:
     print_table(("file", "line", "found", "expected"), rows)
     shown = f", the first {len(rows)} of them above" if report.wrong > len(rows) else ""
     count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
-    print(f"{count} in {folder}{shown}. None of it is used before they are mended: see docs/bundles.md.")
+    print(f"{count} in {folder}{shown}. None of it is used before they are mended.")

@@ -34,8 +34,8 @@ def record_markets(
 ) -> None:
     """Write what the record has seen of its markets to a bundle: pages, prices, books, and how they ended.
 
-    A bundle is a folder of plain files that anyone can replay; docs/bundles.md describes it. Done again, only
-    what is new is added. What the form can't hold is left out and told of; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Done again, only what is new is
+    added. What the form can't hold is left out and told of; the exit status is then 2.
 
     Example: arena markets record recordings/spring --since 2026-03-01
 

@@ -44,7 +44,7 @@ def replay(
     Cohorts and agents are those of the config; without one, weekly cohorts and the agents market,
     constant and random. The record is a new one, replay-NAME.db here unless --database says otherwise.
     Playing the same again goes on where it stopped. What comes out is no evidence of skill: how it ended
-    is known. The page docs/bundles.md describes recordings.
+    is known. `arena markets record` makes recordings.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 

@@ -102,7 +102,7 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
         meant = "false, or a record on PostgreSQL"
         words = (
             "workers take their turns from PostgreSQL, and this record is a file. Name another one under "
-            "`database` or by --database (docs/scaling.md tells how a record moves), or take `workers` out: "
+            "`database` or by --database (`arena db copy` moves a record there), or take `workers` out: "
             "`arena run` plays every turn itself then"
         )
         document.add(("run", "workers"), "true", meant, words)

@@ -86,7 +86,7 @@ def open_recording(folder: Path) -> Bundle:
     except VenueError as error:
         raise venue_error(error) from error
     if bundle.last_price is None:
-        raise ArenaError("no_price", f"{folder} holds no price", "a replay needs prices: see docs/bundles.md")
+        raise ArenaError("no_price", f"{folder} holds no price", "a replay needs prices, in prices.csv")
     return bundle
 
 

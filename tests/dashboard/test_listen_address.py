@@ -53,7 +53,7 @@ def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
     assert refused.returncode == 2
     assert "0.0.0.0" in refused.stderr
     assert "--behind-proxy" in refused.stderr
-    assert "docs/going-live.md" in refused.stderr
+    assert "arena dashboard --help" in refused.stderr
 
 
 @pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])

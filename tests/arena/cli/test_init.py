@@ -15,6 +15,8 @@ from arena.config import load
 from arena.errors import ArenaError
 from tests.arena.cli.test_main import ROOT, arena
 from tests.arena.config_files import write
+from tests.provider.replies import says
+from tests.provider.server import faulty
 
 WEDNESDAY = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
 DEMO = Wanted("simulator", ("demo/sharp", "demo/hasty"), None)
@@ -78,6 +80,15 @@ def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path)
     assert played.returncode == 0, played.stdout
 
 
+def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None:
+    with faulty() as provider:
+        provider.script("gpt-5.4", says("{}"))
+        there = {"OPENAI_API_KEY": "canary", "OPENAI_BASE_URL": provider.url}
+        done = arena("init", "--live", "--json", "--model", "openai/gpt-5.4", cwd=tmp_path, env=there)
+    [model] = json.loads(done.stdout)["models"]
+    assert (done.returncode, model["ok"], len(provider.log)) == (0, True, 1), done.stdout
+
+
 def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
     write(tmp_path, "GEMINI_API_KEY=canary\n", ".env")
     shown = typed(tmp_path, "kalshi\n", "\n", "52\n", "n\n")
@@ -122,7 +133,11 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     assert (tmp_path / ".gitignore").read_text("utf-8") == "mine\n"
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again = arena("init", str(tmp_path), "--json")
-    assert (again.returncode, json.loads(again.stdout)["error"]["code"]) == (1, "exists")
+    assert (again.returncode, json.loads(again.stdout)["error"]) == (1, {
+        "code": "exists",
+        "message": f"{tmp_path}/config.yaml is there already",
+        "mend": "choose another folder, or move it away",
+    })  # fmt: skip
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

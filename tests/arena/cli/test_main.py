@@ -15,7 +15,6 @@ from typer.main import get_command
 
 from arena.cli.main import app
 from arena.cli.output import print_table, progress
-from arena.errors import ArenaError
 
 ROOT = Path(__file__).parents[3]
 SLOW = ("litellm", "streamlit", "pandas", "sqlalchemy", "numpy", "pydantic", "ruamel")
@@ -56,6 +55,7 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
     assert {"arena init", "arena check", "arena markets sync"} <= set(known)
     for name, command in known.items():
         assert command.help, name
+        assert "docs/" not in command.help, f"{name}: an installed package has no docs"
         assert f"Example: {name}" in command.help, name
         if name != "arena dashboard":  # the end of the road: it runs until it is stopped
             assert "Next: " in command.help, name
@@ -86,19 +86,6 @@ def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tm
     ]
 
 
-def test_with_json_an_expected_error_is_an_object_on_standard_output(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("kept", "utf-8")
-    done = arena("init", str(tmp_path), "--json")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert json.loads(done.stdout) == {
-        "error": {
-            "code": "exists",
-            "message": f"{tmp_path}/config.yaml is there already",
-            "mend": "choose another folder, or move it away",
-        }
-    }
-
-
 @pytest.mark.parametrize("flag", [[], ["--json"]])
 def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str]) -> None:
     other = tmp_path / "site" / "agents"
@@ -109,12 +96,6 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
     assert done.returncode == 1
     assert f"`agents` would be imported from {other}, not from {ROOT / 'agents'}" in said
     assert "Traceback" not in done.stderr
-
-
-def test_an_error_says_how_much_was_done() -> None:
-    error = ArenaError("partly", "two of three", "run it again", status=2)
-    assert error.status == 2
-    assert str(error) == "two of three"
 
 
 def test_a_table_shows_what_is_unknown_as_a_dash_and_text_as_it_is(

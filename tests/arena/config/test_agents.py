@@ -123,11 +123,6 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
     assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
 
 
-def test_an_agent_of_one_that_is_misconfigured_is_not_told_that_it_is_missing(tmp_path: Path) -> None:
-    text = with_agents("{kind: constant, name: half, p: 7}", "{kind: kelly, of: half}")
-    assert [error.key for error in mistakes(tmp_path, text)] == ["agents[0].p"]
-
-
 def kelly(name: str, of: str) -> str:
     return f"{{kind: kelly, name: {name}, of: {of}}}"
 
@@ -140,11 +135,6 @@ def test_agents_that_wait_for_one_another_are_told_once_as_a_ring(tmp_path: Path
         "config.yaml:5: agents[1].of: these agents wait for one another: c → a → b → c",
         "config.yaml:8: agents[4].of: these agents wait for one another: me → me",
     ]
-
-
-def test_agents_may_be_derived_from_derived_ones_in_any_order(tmp_path: Path) -> None:
-    text = with_agents(kelly("c", "b"), kelly("b", "a"), "{kind: constant, name: a}", kelly("d", "a"))
-    assert [agent.of for agent in load(write(tmp_path, text)).agents] == [("b",), ("a",), (), ("a",)]
 
 
 @pytest.mark.parametrize("place", ["extensions/mine.py", "extensions/kinds/mine.py"])

@@ -1,0 +1,31 @@
+"""The wheel, in an empty folder, with nothing of the checkout beside it."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path: Path) -> None:
+    built, installed, here = tmp_path / "built", tmp_path / "installed", tmp_path / "here"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = built.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(installed)
+    here.mkdir()
+
+    def run(*words: str) -> str:
+        command, there = [sys.executable, "-P", *words], {"PYTHONPATH": str(installed)}
+        done = subprocess.run(command, cwd=here, env=there, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def arena(*words: str) -> str:
+        return run("-m", "arena.cli.main", *words)
+
+    assert run("-c", "import arena; print(arena.__file__)").startswith(str(installed))
+    assert "arena check" in arena("init", "--yes", "--venue", "simulator")
+    assert "demo/sharp" in arena("check")
+    assert "State hash" in arena("demo", "--headless", "--rounds", "2")
