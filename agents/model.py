@@ -14,7 +14,7 @@ from portfolio.rules import Rules
 
 Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
-DecisionStatus = Literal["played", "malformed", "failed", "out"]
+DecisionStatus = Literal["played", "malformed", "failed", "out", "waiting"]
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ErrorCode = Literal[
     "no_key",

@@ -42,6 +42,7 @@ def list_agents(
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Every agent of the config and of the record, as JSON has it."""
     from arena.record.dry_run import open_or_empty
+    from arena.record.queries.progress import read_waiting_agents
     from arena.record.schema.database import reading
     from arena.scores.agent_summary import agent_summaries
 
@@ -51,10 +52,17 @@ def read_agents(chosen: Options) -> dict[str, Any]:
         reading(engine) as connection,
     ):
         played = agent_summaries(connection, planned.extensions("kinds") if planned is not None else ())
+        waiting = {
+            name: words for each in read_waiting_agents(connection).values() for name, words in each.items()
+        }
     agents = planned.agents if planned is not None else ()
     names = {agent.name for agent in agents}
     return {
-        "agents": [as_planned(agent) | {"record": as_played(played.get(agent.name))} for agent in agents],
+        "agents": [
+            as_planned(agent)
+            | {"record": as_played(played.get(agent.name)), "waiting": waiting.get(agent.name)}
+            for agent in agents
+        ],
         "gone": [
             _set_up(name, each.setup.kind, each.setup.settings) | {"record": as_played(each)}
             for name, each in played.items()
@@ -115,6 +123,9 @@ def say(found: Mapping[str, Any]) -> None:
     played = [agent for agent in found["agents"] if agent["record"]]
     _say_played("In the record", played)
     _say_played("In the record, no longer in the config", found["gone"])
+    for agent in found["agents"]:
+        if agent["waiting"]:
+            print(f"{agent['name']} is {plain(agent['waiting'])}")
     if not played and not found["gone"]:
         print(f"Nobody has played yet. Next: {program()} agents try NAME, or {program()} round")
     else:

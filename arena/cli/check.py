@@ -257,11 +257,14 @@ def everything(config: "Config") -> dict[str, Any]:
     """What a cohort would contain, when the next one starts, and what it would cost."""
     from arena.cli.check_next import changes_since, next_cohort, read_begun
     from arena.clock import now
+    from arena.config import environment
+    from arena.config.environment import missing_keys
 
     at, begun = now(), read_begun(config.database)
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
     cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1)
-    return summary(config, at) | coming | {"cost": cost}
+    waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
+    return summary(config, at) | coming | waiting | {"cost": cost}
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -318,6 +321,10 @@ def _print(found: dict[str, Any]) -> None:
     print_cost(found["cost"])
     print(f"\nbudget    {_limits(found['budget'])}")
     print_warnings(found["cost"])
+    for name, variable in found["missing_keys"].items():
+        print(f"\nWarning: {name} waits for {variable}, and enters at the first round at which it is set.")
+    if found["missing_keys"]:
+        print("→ set it in the environment, or write it into .env")
 
 
 def _print_rules(found: dict[str, Any]) -> None:

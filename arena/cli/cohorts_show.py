@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
-STATUSES = ("played", "malformed", "failed", "out")
+STATUSES = ("played", "malformed", "failed", "out", "waiting")
 
 
 def show(
@@ -61,6 +61,7 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         code_versions,
         read_frozen_cohort,
         read_played_turns,
+        read_waiting_agents,
         status_counts,
     )
 
@@ -71,6 +72,7 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         "config_hash": found.cohort.config_hash or None,
         "frozen_hash": digest,
         "head": {"round": last, "head": sealed[last]},
+        "waiting": read_waiting_agents(connection).get(found.stored.id, {}),
         "code_versions": as_versions(code_versions(turns)),
         "played": [
             {
@@ -103,6 +105,8 @@ def say(found: Mapping[str, Any]) -> None:
     _say_parts(frozen)
     rows = [(each["name"], each["kind"], _settings(each["settings"])) for each in frozen["entrants"]]
     print_table(("agent", "kind", "settings"), rows)
+    for name, words in found["waiting"].items():
+        print(f"{name} is {words}: it enters at the first round at which that is there")
     if frozen["prompts"]:
         print_table(
             ("prompt", "hash of its text"), [(plain(name), x) for name, x in frozen["prompts"].items()]

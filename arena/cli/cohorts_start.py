@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import Baselines, ConfigFile, Database, Json, options
 from arena.cli.output import print_json
 from arena.errors import count_text
 
@@ -23,6 +23,7 @@ def start(
         str | None,
         typer.Option("--at", metavar="TIME", help="When it starts, such as 2026-01-07T12:00Z."),
     ] = None,
+    baselines: Baselines = False,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -45,7 +46,7 @@ def start(
     wanted = None if at is None else instant(at)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         settings = chosen.load(os.environ, beside=True)
-        cohort = begin(settings, wanted)
+        cohort = begin(settings, wanted, baselines)
     names = [entrant.name for entrant in cohort.entrants]
     told = {
         "cohort": cohort.number,
@@ -64,7 +65,7 @@ def start(
     print(f"Next: {next_step(settings)}")
 
 
-def begin(config: "Config", wanted: datetime | None) -> "Cohort":
+def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort":
     """Start it in the record, at the wanted time or as soon as can be."""
     from arena.clock import now
     from arena.cohorts.freeze import plan_of, stamp_of
@@ -76,7 +77,7 @@ def begin(config: "Config", wanted: datetime | None) -> "Cohort":
     live, clock = stamp_of(config) == "live", now()
     record = Record.open(config.database)
     try:
-        plan = plan_of(config, clock, record.begun())
+        plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
         known, looked = record.cohorts(), record.read(read_newest_time)
         at = wanted or manual_start_time(plan, known, looked, live, clock)
         check_manual_start(at, known, looked, live, clock)

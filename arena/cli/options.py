@@ -96,6 +96,13 @@ Database = Annotated[
 """Which record: understood before and after a command's name."""
 
 
+Baselines = Annotated[
+    bool,
+    typer.Option("--baselines", help="Start a cohort though no model has its key; models enter with it."),
+]
+"""Whether a cohort may start in which only those play that need no key."""
+
+
 def instant(text: str) -> datetime:
     """A time as people write it; without a zone it is UTC.
 

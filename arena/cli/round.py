@@ -12,7 +12,7 @@ import typer
 
 from arena.cli.agents_list import as_change
 from arena.cli.markets_show import plain
-from arena.cli.options import ConfigFile, Database, Json, instant, options
+from arena.cli.options import Baselines, ConfigFile, Database, Json, instant, options
 from arena.cli.output import print_json, print_table, progress
 from arena.errors import ArenaError
 
@@ -27,6 +27,7 @@ def round(
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="The decision time, such as 2026-01-04T00:00Z.")
     ] = None,
+    baselines: Baselines = False,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -45,7 +46,7 @@ def round(
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        when, reports, changed = play(settings, wanted)
+        when, reports, changed = play(settings, wanted, baselines)
     if as_json:
         told = {"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]}
         print_json(told | {"changes": [as_change(change) for change in changed]})
@@ -56,7 +57,7 @@ def round(
 
 
 def play(
-    config: "Config", wanted: datetime | None
+    config: "Config", wanted: datetime | None, baselines: bool
 ) -> "tuple[datetime, list[RoundReport], list[ModelChange]]":
     """Play the decision time that is wanted, or the next one.
 
@@ -88,7 +89,7 @@ def play(
     record = Record.open(config.database)
     try:
         plan, live, began = (
-            plan_of(config, now(), record.begun()),
+            plan_of(config, now(), record.begun(), None if baselines else os.environ),
             stamp_of(config) == "live",
             now(),
         )

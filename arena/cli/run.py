@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import Baselines, ConfigFile, Database, Json, options
 from arena.cli.output import print_json, program
 from arena.cli.run_list import as_dict, say, upcoming
 from arena.cli.run_log import logger
@@ -49,6 +49,7 @@ def run(
             "starts it. Waiting takes no time; the file goes along. It needs a --database of its own.",
         ),
     ] = None,
+    baselines: Baselines = False,
     config: ConfigFile = None,
     database: Database = None,
     as_json: Json = False,
@@ -81,7 +82,7 @@ def run(
         words = "a rehearsal would be written into this arena's own record"
         raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
     with logger(log, quiet, as_json) as tell, redirect_stdout(sys.stderr):  # an extension may print
-        done = play(settings, once, open_clock, tell)
+        done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
     if as_json:
         print_json(
@@ -110,10 +111,14 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
     return lambda: PretendedClock.read(file)
 
 
-def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "RunLog") -> "Run":
+def play(
+    config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "RunLog", baselines: bool = False
+) -> "Run":
     """Run the arena until it is over or stopped; how it went."""
     import asyncio
 
+    from arena.cohorts.freeze import check_keys
+    from arena.config import environment
     from arena.operations.run import Run, run
     from arena.record.record import Record
     from markets.garbage_collection import gc_seldom
@@ -125,9 +130,11 @@ def play(config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: 
         await run(running)
 
     record = Record.open(config.database)
-    running = Run(config, record, open_clock, tell.told, once)
+    running = Run(config, record, open_clock, tell.told, once, baselines)
     tell.watch(running.progress, record)
     try:
+        if not baselines and not record.cohorts():
+            check_keys(config, environment(config.folder, os.environ))
         with gc_seldom():
             asyncio.run(season())
     except KeyboardInterrupt:

@@ -1,25 +1,46 @@
 """From a config to what is to come: a season's plan, what a cohort freezes, what the arena is to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
 from importlib.metadata import PackageNotFoundError, version
 
 from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
-from arena.config import Config
+from arena.config import Config, environment
+from arena.config.environment import missing_keys
+from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Entrant
 from markets.hashes import digest
 from markets.registry import load
 
 
-def plan_of(config: Config, at: datetime, begun: Sequence[Cohort] = ()) -> Plan:
-    """When the config's cohorts start, now that some have `begun`, and who plays in them."""
+def check_keys(config: Config, environ: Mapping[str, str]) -> None:
+    """Refuse a line-up in which no model has a key: such a cohort starts only if it is asked for."""
+    missing = missing_keys(config.agents, environ)
+    models = [agent.name for agent in config.agents if agent.model is not None]
+    if models and all(name in missing for name in models):
+        keys = " or ".join(dict.fromkeys(missing.values()))
+        hint = (
+            f"set {keys}, or write it into .env; --baselines starts without, and models enter with their keys"
+        )
+        raise ArenaError("no_keys", f"no model of the line-up has its key: {', '.join(models)}", hint)
+
+
+def plan_of(
+    config: Config, at: datetime, begun: Sequence[Cohort] = (), keys: Mapping[str, str] | None = None
+) -> Plan:
+    """When the config's cohorts start, now that some have `begun`, and who plays in them.
+
+    With an environment, a cohort starts only where some model has its key in it or in `.env`.
+    """
     cohorts, live = config.cohorts, stamp_of(config) == "live"
     first_day = None if cohorts.first is None else datetime.combine(cohorts.first, time(), UTC)
     starts = first_starts(cohorts.start, first_day, begun, at) if live else None
 
     def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
+        if keys is not None:
+            check_keys(config, environment(config.folder, keys))
         return freeze_cohort(config, number, starts_at)
 
     return Plan(

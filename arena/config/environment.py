@@ -1,11 +1,11 @@
 """The environment: API keys by their variables, and the `.env` file beside the config."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from agents.model import ModelSettings, model_settings
-from agents.providers import no_provider, provider_of
+from agents.providers import DEMO, no_provider, provider_of
 from arena.config.document import Document
 from arena.config.errors import ConfigError, ConfigErrors, quoted_value
 from arena.config.field_types import VARIABLE
@@ -51,8 +51,8 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
     return KEYS.get(provider_of(settings.model) or "", ())
 
 
-def check_keys(document: Document, agents: Mapping[int, AgentConfig], environ: Mapping[str, str]) -> None:
-    """Note every agent whose model has no provider, or whose provider's key is in no variable."""
+def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bool) -> None:
+    """Note every agent whose model has no provider, or is the demo's at a `live` venue."""
     for place, agent in agents.items():
         if (settings := model_settings(agent.settings)) is None:
             continue
@@ -60,15 +60,29 @@ def check_keys(document: Document, agents: Mapping[int, AgentConfig], environ: M
             words = no_provider(settings.model, settings.base_url)
             document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
             continue
-        variables = key_variables(settings)
-        own = settings.api_key_env is not None
-        key = ("agents", place, "api_key_env" if own else "model")
-        if own and not re.fullmatch(VARIABLE, variables[0]):
-            document.add(key, "other text", "the name of an environment variable (not the key itself)")
-        elif variables and not any(environ.get(name) for name in variables):
-            found = f"no {' or '.join(variables)} in the environment"
-            words = f"{variables[0]} is not set, and {agent.name} needs it. Set it, or write it into .env"
-            document.add(key, found, f"{variables[0]} set", words)
+        own = settings.api_key_env
+        if own is not None and not re.fullmatch(VARIABLE, own):
+            meant = "the name of an environment variable (not the key itself)"
+            document.add(("agents", place, "api_key_env"), "other text", meant)
+        if live and settings.model.startswith(DEMO):
+            words = "demo models belong to the simulator: a live venue needs a model of your own"
+            document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
+
+
+def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> str:
+    """The variable that should hold the key of a model, where no variable of its provider does; else nothing.
+
+    >>> missing_key(ModelSettings(model="xai/some-model"), {})
+    'XAI_API_KEY'
+    """
+    variables = () if settings is None else key_variables(settings)
+    return variables[0] if variables and not any(environ.get(name) for name in variables) else ""
+
+
+def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> dict[str, str]:
+    """The agents whose model's key is in no variable, each with the usual one."""
+    found = {agent.name: missing_key(model_settings(agent.settings), environ) for agent in agents}
+    return {name: variable for name, variable in found.items() if variable}
 
 
 def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents.model import model_settings
 from arena.config.document import Document, read
-from arena.config.environment import check_keys, environment
+from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, quoted_value
 from arena.config.extensions import SOURCES, VENUES, check_agent_files, evidence_settings
 from arena.config.field_types import WEB, is_address
@@ -27,9 +27,9 @@ def load(
 ) -> Config:
     """The config in a file, or ConfigErrors with all that is wrong with it.
 
-    With an environment, the API keys that the agents need are looked for in it and in `.env`. With `beside`,
-    so are the files and functions that they name, without which only its agent's turns would fail, and what
-    the places of record and backups allow. A `database` stands in place of the config's own.
+    With an environment, the models of agents and the webhook are looked at too, with what `.env` adds. With
+    `beside`, so are the files and functions that agents name, without which only their turns would fail, and
+    what the places of record and backups allow. A `database` stands in place of the config's own.
     """
     document = read(path)
     sections = _fixed_sections(document)
@@ -44,7 +44,8 @@ def load(
             environ = environment(path.parent, environ)
         except ConfigErrors as errors:
             document.errors.extend(errors.errors)
-        check_keys(document, agents, environ)
+        live = venue is not None and VENUES.load(VENUES.chosen(document), document).stamp == "live"
+        check_models(document, agents, live)
         if sections is not None:
             check_webhook_variable(document, sections.watch.webhook_env, environ)
     if beside:

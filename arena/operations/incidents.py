@@ -6,7 +6,7 @@ lasts, such as an outage, ends when it is over, and the next one is reported aga
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Protocol
@@ -20,20 +20,30 @@ from arena.operations.status import status_source
 from arena.operations.webhook import keep_sending, webhook_of
 from arena.record.model.incident import (
     CodedError,
+    RoundEnd,
     aborted_rounds,
+    agent_entered,
+    agent_waiting,
     backup_not_kept,
     missed_round,
     round_incidents,
     venue_outage,
 )
 from arena.record.record import Record
-from arena.record.write.operations import add_incidents, end_incidents, read_round_ends
+from arena.record.write.operations import (
+    add_incidents,
+    end_incidents,
+    read_recent_incidents,
+    read_round_ends,
+)
 from arena.rounds.error_text import error_text, redact_keys
 from arena.rounds.round import VenueUnavailable
 from markets.venue import VenueError
 
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
 """Jobs that ask a venue."""
+MOST_WAITING = 1_000
+"""So many incidents that go on are looked at for agents that have waited."""
 RECORD_FAULTS = ("differs", "damaged")
 """What a backup says of a record that does not agree with itself."""
 
@@ -62,6 +72,21 @@ def note_rounds(record: Record, at: datetime) -> None:
     add_incidents(record.engine, found)
     failing = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
     end_incidents(record.engine, "all_agents_failed", at, but=failing)
+    note_waiting(record, ends, at)
+
+
+def note_waiting(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
+    """Note who waits for a key, once until it has entered, and who has entered by the newest rounds."""
+    newest = {name: one for one in ends for name, status in one.statuses.items() if status is not None}
+    waiting = {name: one for name, one in newest.items() if name in one.waiting}
+    for name, one in waiting.items():
+        add_incidents(record.engine, [agent_waiting(name, one.waiting[name], one, at)], unless=f"{name}@")
+    for told in record.read(read_recent_incidents, MOST_WAITING, only_open=True):
+        name = told.incident.data.get("agent")
+        if told.incident.kind == "agent_waiting" and name not in waiting:
+            if name in newest:
+                add_incidents(record.engine, [agent_entered(told.incident, at)])
+            end_incidents(record.engine, "agent_waiting", at, about=told.incident.subject)
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:

@@ -4,6 +4,7 @@ Beside them the one function that does whatever is due: a cohort's start, its ro
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -40,6 +41,7 @@ class JobContext:
     """Where jobs are done: the config, the doors, the record, and the config's own venue.
 
     `quarantined` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
+    With `baselines` a cohort starts though no model has its key.
     """
 
     config: Config
@@ -49,6 +51,7 @@ class JobContext:
     venue: Venue
     quarantined: list[QuarantinedRecord] = field(default_factory=list)
     blocked: Collection[int] = ()
+    baselines: bool = False
 
     def when(self, source: VenueSource, at: datetime) -> datetime:
         """What time a venue is looked at for something scheduled: a live one only shows the present."""
@@ -214,7 +217,7 @@ class StepOutcome:
 async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     """What is due of the cohorts."""
     if due.stored is None:
-        plan = plan_of(config, due.at, context.record.begun())
+        plan = plan_of(config, due.at, context.record.begun(), None if context.baselines else os.environ)
         begin_due_cohort(due.at, plan, context.record)
         number = context.record.cohorts()[-1].cohort.number
         return StepOutcome(f"cohort {number} has started", data={"cohort": number})

@@ -66,6 +66,7 @@ class Run:
     open_clock: Callable[[], Clock]
     tell: OnRunEvent
     once: bool = False
+    baselines: bool = False
     stop: StopRequest = field(default_factory=StopRequest)
     progress: RunProgress = field(default_factory=RunProgress)
     unwritten_states: dict[str, JobState] = field(default_factory=dict)
@@ -135,7 +136,10 @@ async def _work(run: Run, record: Record, me: str) -> None:
         stack.push_async_callback(venue.close)
         source = VenueSource(run.config.markets.venue, stamp_of(run.config))
         lead_run = LeaderRun(
-            run, clock, wake, JobContext(run.config, world, record, source, venue, quarantined)
+            run,
+            clock,
+            wake,
+            JobContext(run.config, world, record, source, venue, quarantined, baselines=run.baselines),
         )
         monitors = monitoring(
             run.config, run.record, clock.now, me, lambda words: _emit(run, "untold", words)

@@ -213,10 +213,11 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
 
 
 def _troubles(status: Status) -> Iterator[HealthReason]:
-    """What does not pass by itself."""
+    """What does not pass by itself: an agent only waits for its key, all else is trouble."""
     for told in status.incidents:
         if told.ended_at is None:
-            yield HealthReason("trouble", told.incident.kind, told.incident.text)
+            word: HealthWord = "waiting" if told.incident.kind == "agent_waiting" else "trouble"
+            yield HealthReason(word, told.incident.kind, told.incident.text)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"

@@ -18,6 +18,7 @@ from arena.calls.reservations import CallReservations
 from arena.clock import Clock, SystemClock
 from arena.cohorts.freeze import code_version
 from arena.config import Config, environment
+from arena.config.environment import missing_key
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
@@ -54,6 +55,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             reservations=_reservations(config, record, name),
             research=adapters.research,
             quarantined=adapters.quarantined,
+            missing_key=adapters.missing_key,
         )
 
 
@@ -134,6 +136,17 @@ class OpenAdapters:
                 self.players[key] = self._new_player(cohort, entrant)
             self.players_by_entrant[place] = self.players[key]
         return self.players_by_entrant[place]
+
+    def missing_key(self, entrant: Entrant) -> str:
+        """The variable that an entrant's key should be in, where it is not; `.env` is read anew."""
+        try:
+            agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
+            model = model_settings(agent_kind.settings.model_validate(entrant.settings))
+        except Exception:  # noqa: BLE001 - anyone's code: the turn fails, and says why
+            return ""
+        if missing_key(model, os.environ):
+            os.environ.update(environment(self.config.folder, os.environ))
+        return missing_key(model, os.environ)
 
     def _new_player(self, cohort: Cohort, entrant: Entrant) -> Player:
         try:

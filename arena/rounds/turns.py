@@ -49,7 +49,8 @@ CLOSED_WORDS = "the market has closed since the snapshot was taken"
 class ClaimedTurn:
     """An entrant whose turn is claimed: its player, what it sees, and what the snapshot offers to all.
 
-    `excluded` is why it is not asked, or nothing; `closed` are markets in which it is too late to trade.
+    `excluded` is why it is not asked, and `waiting` for what it waits, or nothing; `asked` is whether it was
+    asked before. `closed` are markets in which it is too late to trade.
     """
 
     entrant: Entrant
@@ -60,6 +61,8 @@ class ClaimedTurn:
     view: View
     offers: SnapshotOffers
     excluded: str = ""
+    waiting: str = ""
+    asked: bool = False
     closed: Set[MarketId] = frozenset()
 
 
@@ -98,7 +101,12 @@ async def play_turns(
                 yield turn
             ready = [x for x in ready if x.name not in delivered or x.name in left]
         claims = [
-            replace(claim, excluded=exclusion_reason(claim.entrant, failed, late), closed=closed)
+            replace(
+                claim,
+                excluded=exclusion_reason(claim.entrant, failed, late),
+                waiting="" if claim.asked else awaited_by(claim.entrant, stored, statuses, world),
+                closed=closed,
+            )
             for claim in claimed_turns(ready, stored, round, snapshot, world, record)
         ]
         held = {claim.entrant_id: claim.token for claim in claims}
@@ -160,6 +168,15 @@ def exclusion_reason(entrant: Entrant, failed: Collection[str], late: bool) -> s
     """Why an entrant is not asked, or nothing: it is too late, or one it is made from has failed."""
     without = [name for name in forecast_sources(entrant.settings) if name in failed]
     return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
+
+
+def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, str], world: World) -> str:
+    """For what an entrant waits, or nothing: the variable of its key, or the agent that it is made from."""
+    if variable := world.missing_key(entrant):
+        return variable
+    sources = forecast_sources(entrant.settings)
+    waits = bool(sources) and all(statuses.get(stored.entrant_ids[name]) == "waiting" for name in sources)
+    return sources[0] if waits else ""
 
 
 async def ended_in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
@@ -244,7 +261,8 @@ def claimed_turns(
             evidence=evidence,
             since=since,
         )
-        yield ClaimedTurn(entrant, key, tokens[key], player, ask, view, offers)
+        asked = bool(calls.get(key))
+        yield ClaimedTurn(entrant, key, tokens[key], player, ask, view, offers, asked=asked)
 
 
 def ask_of_player(
@@ -304,7 +322,9 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
 
 
 async def decide_turn(claim: ClaimedTurn) -> Decision:
-    """The agent's decision. One that is out is not asked; one that breaks has failed, and says so."""
+    """The agent's decision. One that waits or is out is not asked; one that breaks has failed and says so."""
+    if claim.waiting:
+        return Decision(status="waiting", note=f"waiting for {claim.waiting}")
     if claim.excluded:
         return Decision(status="failed", note=claim.excluded)
     if is_out(claim.view.holdings, claim.view.rules):

@@ -43,6 +43,7 @@ class World:
 
     `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
+    `missing_key` is the variable in which an entrant's key should be, where it is not.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -56,6 +57,7 @@ class World:
     catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
+    missing_key: Callable[[Entrant], str] = lambda _entrant: ""
 
     @property
     def under_way(self) -> RunningCalls:

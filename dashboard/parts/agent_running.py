@@ -18,6 +18,7 @@ TURNS = {
     "malformed": "Turns whose answer could not be used",
     "failed": "Turns without an answer",
     "out": "Turns without money to bet",
+    "waiting": "Turns that waited for the key of its model",
 }
 """Turns that did not go as they should, in words."""
 

@@ -20,12 +20,14 @@ STATUSES = {
     "malformed": "Malformed",
     "failed": "Failed",
     "out": "Out",
+    "waiting": "Waiting",
 }
 MEANT = {
     "played": "Played: an answer came that could be used.",
     "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
     "failed": "Failed: no answer was to be had; the turn counts for nothing.",
     "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
+    "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
 COLUMNS = {
     "at": time("Decided", "The round's decision time, in UTC."),

@@ -11,9 +11,18 @@ from typing import Any, Literal, Protocol
 from markets.hashes import timestamp_text
 
 IncidentKind = Literal[
-    "round_failed", "all_agents_failed", "budget_reached", "venue_down", "verify_failed", "cohort_finished"
+    "round_failed",
+    "all_agents_failed",
+    "agent_waiting",
+    "agent_entered",
+    "budget_reached",
+    "venue_down",
+    "verify_failed",
+    "cohort_finished",
 ]
-LASTING_KINDS: frozenset[IncidentKind] = frozenset({"all_agents_failed", "venue_down", "verify_failed"})
+LASTING_KINDS: frozenset[IncidentKind] = frozenset(
+    {"all_agents_failed", "agent_waiting", "venue_down", "verify_failed"}
+)
 """Kinds that go on until they end; the others are over as they happen."""
 MOST_LISTED = 10
 """So many differences of a record are named, and so many agents."""
@@ -46,7 +55,8 @@ class RecordedIncident:
 class RoundEnd:
     """A round as incidents see it: how its turns ended (None: no turn yet), who asks a model.
 
-    `refused` has what a budget said to those of its entrants whose last call it refused.
+    `refused` has what a budget said to those of its entrants whose last call it refused, and `waiting` for
+    what those wait whose model has no key.
     """
 
     cohort: int
@@ -56,6 +66,7 @@ class RoundEnd:
     statuses: Mapping[str, str | None]
     models: frozenset[str]
     refused: Mapping[str, str]
+    waiting: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -70,7 +81,7 @@ class RoundEnd:
     @property
     def all_failed(self) -> bool:
         """Whether everyone that asks a model has failed; where nobody does, whether everyone has."""
-        asked = self.models or self.statuses.keys()
+        asked = (self.models or self.statuses.keys()) - self.waiting.keys()
         return bool(asked) and asked <= set(self.failed)
 
 
@@ -97,6 +108,19 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
         words = f"a budget stopped {_name_list(tuple(stopped))} in {which}"
         incidents.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
     return incidents
+
+
+def agent_waiting(agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
+    """That an agent waits since that round, for the key of its model."""
+    data = {"agent": agent, "cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
+    subject = f"{agent}@{timestamp_text(one.at)}"
+    return Incident("agent_waiting", subject, at, f"{agent} is {words}", data)
+
+
+def agent_entered(waited: Incident, at: datetime) -> Incident:
+    """That an agent plays which has waited."""
+    agent = waited.data["agent"]
+    return Incident("agent_entered", waited.subject, at, f"{agent} has entered", {"agent": agent})
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:

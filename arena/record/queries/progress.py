@@ -143,6 +143,33 @@ def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn
     return read_grouped_nouns(PlayedTurn, rows)[cohort_id]
 
 
+LAST_ROUNDS = (
+    select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
+    .select_from(PLACED_TURNS.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+    .where(col(CohortRow.ended_at).is_(None))
+    .group_by(TurnRow.entrant_id)
+    .subquery()
+)
+WAITING_TURNS = (
+    select(RoundRow.cohort_id, EntrantRow.name, TurnRow.note)
+    .select_from(
+        PLACED_TURNS.join(
+            LAST_ROUNDS,
+            clause((LAST_ROUNDS.c.entrant_id == EntrantRow.id) & (LAST_ROUNDS.c.at == RoundRow.at)),
+        )
+    )
+    .where(TurnRow.status == "waiting")
+)
+
+
+def read_waiting_agents(connection: Connection) -> dict[int, dict[str, str]]:
+    """For what agents of open cohorts wait by their last turns, in words; by cohort id and name."""
+    waiting: dict[int, dict[str, str]] = defaultdict(dict)
+    for cohort_id, name, note in connection.execute(WAITING_TURNS):
+        waiting[cohort_id][name] = note
+    return waiting
+
+
 def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[PlayedTurn]]:
     """Every turn of an agent, round by round, by the id of its cohort."""
     return read_grouped_nouns(PlayedTurn, connection.execute(PLAYED_TURNS.where(EntrantRow.name == agent)))

@@ -76,7 +76,9 @@ class TurnRow(TableRow, table=True):
     id: int = id_field()
     round_id: int = parent_field("round.id")
     entrant_id: int = parent_field("entrant.id")
-    status: str = text_field("played, malformed (no answer could be read), failed, or out", name="verdict")
+    status: str = text_field(
+        "played, malformed (no answer could be read), failed, out, or waiting for a key", name="verdict"
+    )
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)
     orders: str = text_field("bets and sales as they were asked for", JSON, name="wishes")

@@ -256,6 +256,7 @@ ROUND_ENDS = (
         EntrantRow.name,
         EntrantRow.settings,
         TurnRow.status,
+        TurnRow.note,
         CallRow.error_message,
     )
     .select_from(
@@ -290,4 +291,5 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         statuses={row.name: row.verdict for row in rows},
         models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
         refused={row.name: row.error_message for row in rows if row.error_message},
+        waiting={row.name: row.note for row in rows if row.verdict == "waiting"},
     )

@@ -65,6 +65,7 @@ EMPTY = {
     "malformed": ("fill",),
     "out": ("fill", "forecast"),
     "failed": ("fill", "forecast", "rejection"),
+    "waiting": ("fill", "forecast", "rejection"),
 }
 """Verdicts, and the tables in which turns of that verdict have no row."""
 

@@ -31,6 +31,8 @@ from arena.record.model.incident import (
     IncidentKind,
     RecordedIncident,
     RoundEnd,
+    agent_entered,
+    agent_waiting,
     backup_not_kept,
     cohort_finished,
     round_incidents,
@@ -336,8 +338,11 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     verdicts = {"sharp": "failed", "hasty": "failed", "market": "played"}
     budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
     end = RoundEnd(1, 2, due, True, verdicts, frozenset({"sharp", "hasty"}), {"hasty": budget})
+    waits = agent_waiting("fable", "waiting for ANTHROPIC_API_KEY", end, due + 6 * HOUR)
     made = [
         *round_incidents(end, due + 6 * HOUR, newest=True),
+        waits,
+        agent_entered(waits, due + 6 * HOUR),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
         cohort_finished(1, due, 5, 3),
