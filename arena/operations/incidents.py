@@ -82,9 +82,9 @@ def note_waiting(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None
     for name, one in waiting.items():
         add_incidents(record.engine, [agent_waiting(name, one.waiting[name], one, at)], unless=f"{name}@")
     for told in record.read(read_recent_incidents, MOST_WAITING, only_open=True):
-        name = told.incident.data.get("agent")
-        if told.incident.kind == "agent_waiting" and name not in waiting:
-            if name in newest:
+        agent = told.incident.data.get("agent")
+        if told.incident.kind == "agent_waiting" and agent not in waiting:
+            if agent in newest:
                 add_incidents(record.engine, [agent_entered(told.incident, at)])
             end_incidents(record.engine, "agent_waiting", at, about=told.incident.subject)
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection
 
 from agents.model import Agent
-from arena.cohorts.schedule import Plan, next_start, scheduled_start
+from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_rounds, read_turn_statuses
@@ -21,7 +21,6 @@ from arena.rounds.season import (
     begin_cohort,
     check_manual_start,
     cohort_overviews,
-    manual_start_time,
     next_decision_time,
     plan_as_begun,
     play_season,
@@ -128,14 +127,6 @@ def test_a_whole_season_plays_it_too(record: Record) -> None:
     assert None not in ended(record)
 
 
-def test_the_calendar_is_not_counted_from_a_start_by_hand(record: Record) -> None:
-    """Else all later cohorts would start on Wednesdays."""
-    by_hand(NOW - 4 * DAY, a_plan(), record)
-    assert scheduled_start(record.begun()) is None
-    play(NOW, a_plan(), a_world(LittleVenue(), AGENTS), record)
-    assert scheduled_start(record.begun()) == NOW
-
-
 def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
     plan = a_plan(count=None)
     world = a_world(LittleVenue(), AGENTS)
@@ -143,14 +134,6 @@ def test_where_the_schedule_starts_one_it_is_that_one(record: Record) -> None:
     assert not by_hand(NOW + WEEK, plan, record).by_hand
     assert play_next(plan, world, record, 2) == [NOW + WEEK, NOW + 2 * WEEK]
     assert [each.cohort.starts_at for each in record.cohorts()] == [NOW, NOW + WEEK, NOW + 2 * WEEK]
-
-
-def test_the_next_start_is_the_schedules_whatever_was_started_by_hand(record: Record) -> None:
-    plan = a_plan(count=2)
-    play_next(plan, a_world(LittleVenue(), AGENTS), record)
-    by_hand(NOW + DAY, plan, record)
-    starts = [each.cohort.starts_at for each in record.cohorts()]
-    assert next_start(plan, starts, NOW, live=False, now=NOW) == NOW + WEEK
 
 
 def test_one_more_cohort_is_among_the_newest(record: Record) -> None:
@@ -170,18 +153,6 @@ def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(recor
     play_next(before, world, record)
     assert play_next(after, world, record, 2) == [NOW + 2 * DAY, NOW + 4 * DAY]
     assert plan_as_begun(after, record).next_after(NOW + 4 * DAY) is None
-
-
-def test_without_a_time_it_is_the_next_decision_or_now(record: Record) -> None:
-    plan, noon = a_plan(), NOW + timedelta(hours=3, seconds=17)
-    assert manual_start_time(plan, [], None, live=False, now=noon) == NOW
-    assert manual_start_time(plan, [], None, live=True, now=noon) == NOW + timedelta(hours=3)
-    assert manual_start_time(plan, [], noon, live=True, now=noon) == NOW + timedelta(hours=3, minutes=1)
-    play_next(plan, a_world(LittleVenue(), AGENTS), record)
-    begun = plan_as_begun(plan, record)
-    assert manual_start_time(begun, record.cohorts(), NOW, live=False, now=noon) == NOW + WEEK
-    last = NOW + 2 * WEEK
-    assert manual_start_time(begun, record.cohorts(), last, live=False, now=noon) == last + WEEK
 
 
 @pytest.mark.parametrize(
@@ -281,10 +252,3 @@ def test_a_stopped_cohort_makes_no_room_for_one_that_was_overtaken(record: Recor
     play_next(plan, world, record)
     assert decided(record) == {1: [NOW], 2: [NOW + WEEK]}
     assert doing(record, keep=1) == ["tracked", "stopped"]
-
-
-def test_stopping_twice_keeps_the_first_time(record: Record) -> None:
-    by_hand(NOW, a_plan(), record)
-    for at in (NOW, NOW + DAY):
-        record.write_unfenced(stop_cohort, one(record, 1).id, at)
-    assert one(record, 1).stopped_at == NOW

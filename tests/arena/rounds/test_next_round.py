@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cohorts.schedule import Plan, next_start
+from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.record import Record
@@ -102,29 +102,3 @@ def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) 
     play(NOW, plan, world, record)
     play(NOW + 2 * WEEK, plan, world, record)
     assert record.cohorts()[0].ended_at == NOW + 2 * WEEK
-
-
-def starts(
-    plan: Plan, begun: int, live: bool, now: datetime, newest: datetime | None = None
-) -> datetime | None:
-    """The next start once so many cohorts have begun, one a week."""
-    return next_start(plan, [NOW + week * WEEK for week in range(begun)], newest, live, now)
-
-
-def test_the_next_start_of_a_made_up_world_is_the_one_after_what_was_played() -> None:
-    plan = a_plan(count=2)
-    assert starts(plan, 0, live=False, now=NOW + 50 * WEEK) == NOW
-    assert starts(plan, 1, live=False, now=NOW, newest=NOW) == NOW + WEEK
-    assert starts(plan, 2, live=False, now=NOW, newest=NOW + WEEK) is None
-
-
-def test_a_live_start_that_was_missed_is_made_late_where_the_config_says_so() -> None:
-    plan = a_plan(count=None)
-    now = NOW + 2 * WEEK + timedelta(days=3)
-    found = {
-        policy: next_start(plan, [NOW - WEEK], None, True, now, policy)
-        for policy in ("latest", "all", "none")
-    }
-    assert found == {"latest": NOW + 2 * WEEK, "all": NOW, "none": NOW + 3 * WEEK}
-    begun = [NOW + 2 * WEEK]
-    assert {next_start(plan, begun, None, True, now, policy) for policy in found} == {NOW + 3 * WEEK}
