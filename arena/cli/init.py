@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from getpass import getuser
 from pathlib import Path
+from shlex import quote
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
 IN_CHECKOUT = {"config.yaml": "config.yaml", "demo.yaml": "examples/demo.yaml"}
+PROGRAM = Path(sys.executable).with_name("arena")
 VENUES = ("polymarket", "kalshi", "manifold", "simulator")
 DEMO_MODELS = ("demo/sharp", "demo/hasty")
 DECISIONS = timedelta(days=30.4) / timedelta(days=7)
@@ -138,10 +141,13 @@ def choose(
 ) -> Wanted:
     """What the options say; for the rest what the person at the terminal answers, or else what is usual."""
     from arena.config.environment import KEYS
+    from arena.config.errors import suggestion
 
     if venue is None:
         words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
         venue = str(typer.prompt(words, "polymarket")) if asking else "polymarket"
+    if venue not in VENUES:
+        raise ArenaError("unknown_venue", f"there is no venue {venue!r}", suggestion(venue, VENUES)[1])
     usual = DEMO_MODELS if venue == "simulator" else usual_models(environ)
     if not models and asking:
         keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
@@ -149,17 +155,21 @@ def choose(
         models = tuple(typer.prompt("Models, as PROVIDER/MODEL", " ".join(usual)).split())
     if budget is None and venue != "simulator":
         budget = typer.prompt("Dollars a month for all of them", 20.0, type=float) if asking else 20.0
-    for name in models or usual:
+    models = tuple(dict.fromkeys(models or usual))
+    for name in models:
         if found := fault(name, venue):
             raise ArenaError("unknown_model", *found)
-    return Wanted(venue, models or usual, budget)
+    return Wanted(venue, models, budget)
 
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:
     """Why a model can't play on a venue, with a hint; None where it can."""
     from agents.cost import price_of
     from agents.providers import DEMO, near_model, no_provider, provider_of
+    from arena.config.lineup import NAME, NAME_MEANT
 
+    if not re.fullmatch(NAME, model):
+        return f"{model!r} is no model", f"it needs {NAME_MEANT}"
     if model.startswith(DEMO):
         hint = "name others with --model, or play on the simulator"
         return None if venue == "simulator" else (f"{model} knows nothing of real markets", hint)
@@ -189,12 +199,12 @@ def missing_key(model: str, environ: Mapping[str, str]) -> str:
 
 def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:
     """Write the files of a working folder as of an instant; the names made, and those left as they are."""
-    place, program = (str(path).replace("%", "%%") for path in (folder.resolve(), Path(sys.executable)))
+    place, program = (str(path).replace("%", "%%") for path in (folder.resolve(), PROGRAM))
     files = {
         "config.yaml": card(wanted, at.date()),
         ".env.example": ENV_EXAMPLE,
         ".gitignore": GITIGNORE,
-        "arena.service": UNIT.format(user=getuser(), folder=place, program=Path(program).with_name("arena")),
+        "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
     }
     made, kept = [], []
     try:
@@ -262,11 +272,13 @@ def print_made(found: Mapping[str, Any]) -> None:
 
 def print_next(found: Mapping[str, Any]) -> None:
     """What to type next."""
-    steps = [("arena check", "who would play, what it would cost, what is missing"), ("arena run", "play")]
+    arena = "arena" if which("arena") else quote(str(PROGRAM))
+    steps = [] if found["folder"] == "." else [f"cd {quote(found['folder'])}"]
     if found["missing"]:
-        steps.insert(0, ("cp .env.example .env", f"and fill in {', '.join(found['missing'])}"))
-    if found["folder"] != ".":
-        steps.insert(0, (f"cd {found['folder']}", ""))
-    print("Next:")
-    for command, words in steps:
-        print(f"  {command:22}{words}".rstrip())
+        steps.append(f"cp .env.example .env   # and fill in {', '.join(found['missing'])}")
+    steps.append(f"{arena} check            # who would play, what it would cost, what is missing")
+    if found["venue"] == "simulator":
+        steps.append(f"{arena} round            # the next round")
+    else:
+        steps.append(f"{arena} run              # every round, settlement and backup at its time")
+    print("Next:", *steps, sep="\n  ")
