@@ -43,6 +43,12 @@ def find_chromium() -> str | None:
     return next((path for path in found if path), None)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: many a test waits for another process."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leaves out, and says so, what this run or this machine can't play. In CI a browser is a must."""
     if item.get_closest_marker("thorough") and not THOROUGH:

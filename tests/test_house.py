@@ -1,4 +1,4 @@
-"""The rules of the house that a linter can't hold, or that deserve a second pair of eyes."""
+"""The rules of the house that no linter holds."""
 
 import ast
 import os
@@ -8,10 +8,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from graphlib import TopologicalSorter
 from pathlib import Path
 
-import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,12 +24,6 @@ PLUG_INS = {
     "dashboard/views": "views",
 }
 SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm", "sqlmodel")
-CLOCK = {
-    "datetime": {"now", "utcnow", "today"},
-    "date": {"today"},
-    "Timestamp": {"now", "utcnow", "today"},
-    "time": {"time", "time_ns", "monotonic", "monotonic_ns", "localtime", "gmtime", "ctime"},
-}
 ANSWERED_ANEW = ("arena/cli", "arena/record", "arena/verify", "arena/scores/rules", "dashboard", *PLUG_INS)
 """Folders whose modules are named for what they show, keep, check or measure: a subject of another folder."""
 ONE_EACH = {"__init__", "errors", "evidence", "model", "registry", "season", "table", "world", "write"}
@@ -96,20 +88,6 @@ def texts() -> list[Path]:
     return sorted(path for path in found if path.name not in (".env", ".git"))
 
 
-def test_only_the_clock_reads_the_clock() -> None:
-    read = [
-        place(path, node)
-        for path in sources(*PACKAGES)
-        if path != ROOT / "arena" / "clock.py"
-        for owner, name, node in calls(path)
-        if name in CLOCK.get(owner, ())
-    ]
-    taken = [
-        str(path.relative_to(ROOT)) for path in sources(*PACKAGES) if imported(path, "time") & CLOCK["time"]
-    ]
-    assert read + taken == []
-
-
 def test_chance_is_always_seeded() -> None:
     unseeded = [
         place(path, node)
@@ -170,14 +148,6 @@ try:
 finally:
     print("LOADED", *sys.modules)
 """
-
-
-def test_no_module_comes_back_to_itself() -> None:
-    """Without circles, and with all of them fit to be imported, each can be imported first."""
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
-    order = list(TopologicalSorter(imports).static_order())  # a CycleError names the circle
-    assert set(modules()) <= set(order)
 
 
 def test_every_module_can_be_imported() -> None:

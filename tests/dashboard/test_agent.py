@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.record.queries.accounts import read_equity_curves
-from arena.record.queries.agents import AccountSpan
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.database import Connection, connect, reading
@@ -25,9 +23,8 @@ from arena.scores.profiles.detailed_profile import PROFILE
 from dashboard.charts.agent import PARTS, histogram, reliability, waterfall
 from dashboard.charts.style import Chart
 from dashboard.palette import looks
-from dashboard.parts.agent_record import _luck as luck_in_words
 from dashboard.parts.agent_top import verdict
-from dashboard.queries.agent import _read_curve, _read_holdings, _wanted
+from dashboard.queries.agent import _read_curve, _read_holdings
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, opened, words
@@ -118,18 +115,6 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
         assert math.isclose(point.dollars, gain / ONE, abs_tol=1e-6)
     every = {mark.at for own in marks.values() for mark in own}
     assert [point.at for point in curve] == sorted(every)
-
-
-def test_a_long_life_is_asked_for_at_few_instants() -> None:
-    weeks = [
-        AccountSpan(week, NOW + timedelta(weeks=week), NOW + timedelta(weeks=week + 12))
-        for week in range(150)
-    ]
-    wanted = _wanted(weeks)
-    assert len(wanted) <= 200 * 13 + 2 * len(weeks)
-    assert {key for key, _ in wanted} == set(range(150))
-    assert len({at for _, at in wanted}) <= 2_000
-    assert all(at <= weeks[key].last_at for key, at in wanted)
 
 
 def test_the_waterfall_adds_up_to_the_profit(
@@ -252,9 +237,3 @@ def test_every_part_opens_on_a_record_that_has_just_begun_and_on_one_without_bet
 ) -> None:
     for record in (begun, no_bets):
         assert words(opened("agent", record, monkeypatch, part=part))
-
-
-def test_luck_is_told_in_words() -> None:
-    assert luck_in_words(0.9999, -1, 1, "").endswith("more than 99.9% of such seasons end with less.")
-    assert luck_in_words(0.01, -1, 1, "").endswith("99.0% of such seasons end with more.")
-    assert luck_in_words(None, None, None, "no bet") == "Nothing can be said of luck: no bet."

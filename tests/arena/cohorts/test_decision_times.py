@@ -78,7 +78,7 @@ def test_a_season_that_ends_is_counted_cohort_by_cohort(
 
 @pytest.mark.parametrize(("rounds", "every", "keep"), SHAPES)
 def test_cohorts_without_end_are_counted_in_full_swing(rounds: int, every: timedelta, keep: int) -> None:
-    times = walked(rounds, every, 40, keep)
+    times = walked(rounds, every, 26, keep)
     found = round_counts(cohorts(rounds, every, None, keep), 7)
     assert found.cohort == len(times[20])
     middle = NOW + 15 * WEEK, NOW + 25 * WEEK

@@ -72,6 +72,11 @@ def hash_of(path: Path) -> str:
         engine.dispose()
 
 
+@pytest.fixture(scope="module")
+def whole(built: Path) -> str:
+    return hash_of(built)
+
+
 def changed(path: Path, table: str, column: str, where: str = "1") -> None:
     """Another value of the same type in the last row."""
     kind = TABLES[table].c[column].type
@@ -87,29 +92,30 @@ def changed(path: Path, table: str, column: str, where: str = "1") -> None:
     tamper(path, f'UPDATE "{table}" SET "{column}" = {value} WHERE rowid = {last}')
 
 
-def test_a_season_has_one_hash(built: Path, tmp_path: Path) -> None:
+def test_a_season_has_one_hash(whole: str, tmp_path: Path) -> None:
     build(tmp_path / "again.db").close()
-    assert hash_of(tmp_path / "again.db") == hash_of(built)
+    assert hash_of(tmp_path / "again.db") == whole
 
 
 @pytest.mark.parametrize(("table", "column"), COUNTED)
-def test_every_fact_counts(table: str, column: str, built: Path, copy: Path) -> None:
+def test_every_fact_counts(table: str, column: str, whole: str, copy: Path) -> None:
     changed(copy, table, column, "error_code IS NULL" if table == "call" else "1")
-    assert hash_of(copy) != hash_of(built)
+    assert hash_of(copy) != whole
 
 
-@pytest.mark.parametrize(("table", "column"), [pair for pair in sorted(SAME) if pair[1] != "id"])
-def test_what_is_no_fact_does_not_count(table: str, column: str, built: Path, copy: Path) -> None:
+@pytest.mark.parametrize("table", sorted({table for table, _ in SAME}))
+def test_what_is_no_fact_does_not_count(table: str, whole: str, copy: Path) -> None:
     """Ids are changed all together, below."""
-    changed(copy, table, column)
-    assert hash_of(copy) == hash_of(built)
+    for column in sorted(column for name, column in SAME if name == table and column != "id"):
+        changed(copy, table, column)
+    assert hash_of(copy) == whole
 
 
-def test_ids_and_the_order_of_rows_do_not_count(built: Path, copy: Path) -> None:
+def test_ids_and_the_order_of_rows_do_not_count(built: Path, whole: str, copy: Path) -> None:
     """Every table is written anew, last row first, with ids of its own."""
     tamper(copy, *renumbered())
     assert rows_of(copy, TABLES["turn"]) != rows_of(built, TABLES["turn"])
-    assert hash_of(copy) == hash_of(built)
+    assert hash_of(copy) == whole
 
 
 def renumbered() -> list[str]:
@@ -130,28 +136,28 @@ def renumbered() -> list[str]:
     return statements
 
 
-def test_an_attempt_that_failed_does_not_count(built: Path, copy: Path) -> None:
+def test_an_attempt_that_failed_does_not_count(whole: str, copy: Path) -> None:
     tamper(copy, "DELETE FROM call WHERE error_code IS NOT NULL")
-    assert hash_of(copy) == hash_of(built)
+    assert hash_of(copy) == whole
 
 
-def test_an_answer_that_was_followed_by_a_better_one_does_not_count(built: Path, copy: Path) -> None:
+def test_an_answer_that_was_followed_by_a_better_one_does_not_count(whole: str, copy: Path) -> None:
     tamper(copy, "UPDATE call SET reply = 'other prose' WHERE reply = 'prose'")
-    assert hash_of(copy) == hash_of(built)
+    assert hash_of(copy) == whole
     tamper(copy, "UPDATE call SET reply = 'other prose' WHERE reply = 'more prose'")
-    assert hash_of(copy) != hash_of(built)
+    assert hash_of(copy) != whole
 
 
 @pytest.mark.parametrize(
     "table", ["forecast", "rejection", "fill_level", "entry", "resolution", "snapshot_item", "evidence"]
 )
-def test_a_row_more_or_less_counts(table: str, built: Path, copy: Path) -> None:
+def test_a_row_more_or_less_counts(table: str, whole: str, copy: Path) -> None:
     tamper(copy, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
-    assert hash_of(copy) != hash_of(built)
+    assert hash_of(copy) != whole
 
 
-def test_an_empty_record_has_a_hash_of_its_own(tmp_path: Path, built: Path) -> None:
+def test_an_empty_record_has_a_hash_of_its_own(tmp_path: Path, built: Path, whole: str) -> None:
     build(tmp_path / "empty.db", 0).close()
     assert len(hash_of(tmp_path / "empty.db")) == 64
-    assert hash_of(tmp_path / "empty.db") != hash_of(built)
+    assert hash_of(tmp_path / "empty.db") != whole
     assert sqlite3.connect(built).execute("SELECT count(*) FROM turn").fetchone() == (15,)

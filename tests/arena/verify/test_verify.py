@@ -164,9 +164,11 @@ def test_what_is_left_out_is_there() -> None:
 def test_a_changed_field_is_named(
     table: str, column: str, bare: Path, tmp_path: Path, thorough: bool
 ) -> None:
+    """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them."""
     shape, tried = TABLES[table], 0
-    for key in some(rows_of(bare, shape), thorough):
-        for value in others(shape, column, value_of(bare, shape, column, key)):
+    for place, key in enumerate(some(rows_of(bare, shape), thorough)):
+        values = list(others(shape, column, value_of(bare, shape, column, key)))
+        for value in values if thorough else values[place % 2 :: 2]:
             path = Path(shutil.copy(bare, tmp_path / "changed.db"))
             if not change(path, shape, column, key, value):
                 continue
