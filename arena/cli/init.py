@@ -184,17 +184,11 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
 
 def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The models of the config that comes with the package whose keys are there; all, where none is."""
-    names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
-    return tuple(name for name in names if not missing_key(name, environ)) or names
-
-
-def missing_key(model: str, environ: Mapping[str, str]) -> str:
-    """The variable in which a model's key is missing; nothing where it is there or none is needed."""
     from agents.model import ModelSettings
-    from arena.config import key_variables
+    from arena.config.environment import missing_key
 
-    variables = key_variables(ModelSettings(model=model))
-    return variables[0] if variables and not any(environ.get(name) for name in variables) else ""
+    names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
+    return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ)) or names
 
 
 def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:
@@ -247,12 +241,13 @@ def card(wanted: Wanted, day: date) -> str:
 
 def summary(settings: "Config", wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
     """What a new arena is, which keys its models lack, and what they may cost a month."""
+    from arena.config.environment import missing_keys
+
     total = cost_of(settings, 1)["total"]
-    missing = dict.fromkeys(missing_key(name, environ) for name in wanted.models)
     return {
         "venue": wanted.venue,
         "models": list(wanted.models),
-        "missing": [name for name in missing if name],
+        "missing": list(dict.fromkeys(missing_keys(settings.agents, environ).values())),
         "day_usd": settings.budget.day and settings.budget.day / 1_000_000,
         "month_usd": total and [total["month"]["low"]["usd"], total["month"]["high"]["usd"]],
     }

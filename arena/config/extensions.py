@@ -48,15 +48,6 @@ class AdapterChoice:
         """What the config names, or the usual one."""
         return document.get(self.section, self.chooser) or self.usual
 
-    def module(self, document: Document) -> ModuleType | None:
-        """The module of the adapter in use, or None with the reason noted, here or with its section."""
-        name = self.chosen(document)
-        if not isinstance(name, str):
-            return None
-        return named_extension(
-            document, (self.section, self.chooser), name, self.noun, partial(self.load, name, document)
-        )
-
     def load(self, name: str, document: Document) -> ModuleType:
         """The module of that name, which has settings, and a function that makes something of them."""
         module = load(self.package, name, folders_of(document, self.group))
@@ -74,9 +65,13 @@ class AdapterChoice:
 
     def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
         """The settings of the adapter in use: its block's, and where that is silent what is inherited."""
-        if (module := self.module(document)) is None:
+        name = self.chosen(document)
+        if not isinstance(name, str):
+            return None  # noted with its section
+        place, get = (self.section, self.chooser), partial(self.load, name, document)
+        if (module := named_extension(document, place, name, self.noun, get)) is None:
             return None
-        key = (self.section, self.chosen(document))
+        key = (self.section, name)
         block = document.get(*key)
         if not isinstance(block, dict | None):
             document.add(key, quoted_value(block), "a block of keys and values")
