@@ -38,7 +38,7 @@ def seconds(text: object, least: int = 1) -> int:
     match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
     length = int(match[1]) * UNITS[match[2]] if match else -1
     if not least <= length <= LONGEST:
-        raise not_meant(DURATION)
+        raise not_meant(DURATION if length < least else "a duration of at most 3650d")
     return length
 
 

@@ -52,17 +52,17 @@ class MarketsSection(ConfigSection):
     show: Count = 40
     """How many markets a round shows, drawn by rule and seed, the same ones to every agent."""
     per_event: Count = 2
-    """At most so many of them from one event."""
+    """At most this many of them from one event."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
     """Only markets that close within this time."""
     min_volume: Dollars = 10_000 * ONE
-    """Only markets in which at least so many dollars were traded."""
+    """Only markets with at least this much traded, in dollars."""
     max_spread: PriceGap = 50_000
-    """Only markets whose bid and ask are at most so many dollars apart."""
+    """Only markets whose bid-ask spread is at most this."""
     closes_after: Wait = 0
-    """Only markets that stay open for this long at least."""
+    """Only markets that stay open for at least this long."""
     min_depth: Dollars = 0
-    """Only markets whose book offers so many dollars on either side, where there is a book."""
+    """Only markets with at least this many dollars on either side of the book, where there is a book."""
     min_price: PriceGap = 0
     """Only markets whose mid is at least this."""
     max_price: PriceGap = ONE
@@ -72,9 +72,9 @@ class MarketsSection(ConfigSection):
     not_categories: tuple[Name, ...] = ()
     """No markets of these categories."""
     price_only: bool = False
-    """Whether markets play of which only a price is known, no bid and no ask."""
+    """Whether to include markets with a price but no bid and ask."""
     strata: tuple[Stratum, ...] = ()
-    """By what the draw is spread: bands of the mid, of the time to the close, the venue's category."""
+    """How to stratify the draw: by bands of the mid, of the time to the close, by the venue's category."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -167,7 +167,7 @@ class CohortsSection(ConfigSection):
     count: Count | None = None
     """How many cohorts to start. By default there is no end to it."""
     keep_deciding: Count = 5
-    """So many of the newest cohorts keep deciding; older ones are only tracked."""
+    """How many of the newest cohorts keep deciding; older ones are only tracked."""
     catch_up: Literal["latest", "all", "none"] = "latest"
     """What `arena run` does about starts and rounds of live cohorts that it missed by more than six hours."""
     bankroll: Stake = 10_000 * ONE
@@ -258,15 +258,15 @@ class BudgetSection(ConfigSection):
 
 
 class CallsSection(ConfigSection):
-    """How many calls to models are under way at once.
+    """How many calls to models run at once.
 
     A provider that says "too many" is left alone for as long as it asks, and then given fewer.
     """
 
     at_once: Count = 50
-    """In all, of one process."""
+    """In total, for one process."""
     per_provider: Count = 20
-    """At one provider, or one `base_url`, of all processes on the record together."""
+    """At one provider, or one `base_url`, across all processes on the record."""
 
 
 class BackupSection(ConfigSection):
@@ -278,7 +278,7 @@ class BackupSection(ConfigSection):
     folder: str = Field(default="backups", min_length=1)
     """The folder, from the config's on: better on another disk than the record."""
     keep: Count = 14
-    """So many of the newest stay. Only what the arena made itself ever goes."""
+    """How many of the newest are kept. Only backups that the arena made are ever deleted."""
 
 
 class RunSection(ConfigSection):
@@ -291,29 +291,29 @@ class RunSection(ConfigSection):
     catalogue: When = cadence("6h")
     """Read all that the venue has on offer, as `arena markets sync` does."""
     quotes: When = cadence("1h")
-    """Read the prices of markets that were shown or are held, and of which nobody said how they ended."""
+    """Read the prices of markets that were shown or are held and have not resolved."""
     resolutions: When = cadence("1h")
-    """Ask how markets ended."""
+    """Read resolutions."""
     marks: When = cadence("1d")
-    """Pay what has ended, and value all that is held."""
+    """Settle resolved markets, and mark all positions."""
     boards: When = cadence("6h")
-    """Bring the leaderboards up to date, where something was played, valued or has ended."""
+    """Update the leaderboards, where something was played, marked or resolved."""
     scores: When = cadence("1d")
-    """Work out what the dashboard shows of agents in depth, where something has ended."""
+    """Update what the dashboard shows of agents in depth, where something has resolved."""
     backup: When = cadence("1d")
-    """Make a backup, as `arena db backup` does, and let the oldest ones go."""
+    """Make a backup, as `arena db backup` does, and delete the oldest."""
     retention: When = Cadence()
-    """Let old quotes go that nothing stands on, as `arena db prune` does."""
+    """Delete old quotes that nothing depends on, as `arena db prune` does."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
-    """How old a quote must be for `retention` to let it go."""
+    """How old a quote must be for `retention` to delete it."""
     grace: Wait = 30
-    """When it is told to stop: how long calls that are under way may take before they are broken off."""
+    """On shutdown: how long running calls may take before they are cancelled."""
     workers: bool = False
-    """Whether turns are left to `arena worker`, here or elsewhere; the record must be on PostgreSQL."""
+    """Whether `arena worker`s play the turns, here or elsewhere; the record must be on PostgreSQL."""
 
 
 class WatchSection(ConfigSection):
-    """How others learn how the arena does: messages to a webhook, and an endpoint that can be asked.
+    """Monitoring: messages to a webhook, and an endpoint to poll.
 
     [Watching](watching.md) has both.
     """
@@ -347,7 +347,7 @@ class FixedSections(ConfigSection):
     budget: BudgetSection = BudgetSection()
     """Hard stops in dollars."""
     calls: CallsSection = CallsSection()
-    """How many calls to models are under way at once."""
+    """How many calls to models run at once."""
     evidence: EvidenceSection = EvidenceSection()
     """Where articles come from, and which of them are shown."""
     backup: BackupSection = BackupSection()
@@ -355,4 +355,4 @@ class FixedSections(ConfigSection):
     run: RunSection = Field(default_factory=RunSection)
     """What `arena run` does between rounds, and how often."""
     watch: WatchSection = Field(default_factory=WatchSection)
-    """How others learn how the arena does."""
+    """Monitoring."""

@@ -22,6 +22,7 @@ MISTAKES = {
         "closes_after: 90d",
     'markets.categories: "Sport" is under not_categories too. Take it out of one of them':
         "categories: [Sport, art]\n  not_categories: [sport]",
+    'markets.closes_after: found "9999d", expected a duration of at most 3650d': "closes_after: 9999d",
     'markets.strata[1]: found "prize", expected one of price, horizon, category. Did you mean "price"?':
         "strata: [horizon, prize]",
     'markets.categories: found "sport", expected a list of text of 1 to 200 characters':
