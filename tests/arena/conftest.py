@@ -8,6 +8,7 @@ import pytest
 
 from arena.record.record import Record
 from arena.record.schema import database
+from arena.verify import verify
 from tests.records.full_record import build
 
 
@@ -25,6 +26,16 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("empty") / "record.db"
     Record.open(str(path)).close()
     return path
+
+
+@pytest.fixture
+def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
+    """A record with nothing in it; what a test leaves there agrees with itself."""
+    opened = Record.open(str(shutil.copy(empty, tmp_path / "arena.db")))
+    yield opened
+    with database.reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The live status of `arena run`: lines above, how things stand below, and nothing that a terminal obeys."""
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
@@ -20,13 +19,6 @@ from arena.record.schema import database as opening
 from tests.builders import NOW
 
 EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def shown(progress: RunProgress, found: RunFigures) -> str:

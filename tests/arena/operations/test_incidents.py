@@ -1,12 +1,8 @@
 """What an operator should hear of is noted once, and what lasts ends."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
-
-import pytest
 
 from agents.model import Agent, Call, CallError, Prompt
 from arena.errors import ArenaError
@@ -49,13 +45,6 @@ HOUR = timedelta(hours=1)
 SAYS = says("0.7")
 END = RoundEnd(2, 3, NOW, False, {"ann": "failed", "bob": None}, frozenset({"ann"}), {})
 DOWN = VenueError("timeout", "sky did not answer within 20 s")
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def noted(record: Record) -> list[RecordedIncident]:

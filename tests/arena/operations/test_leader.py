@@ -29,13 +29,6 @@ from tests.builders import NOW
 LONG = timedelta(minutes=5)
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
-
-
 def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
     token = record.write_unfenced(take_lease, LEADER_LEASE, holder, LONG, lambda _: gone)
     assert token is not None

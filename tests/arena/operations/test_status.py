@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sqlalchemy import Engine, event
 from typer.testing import CliRunner
 
@@ -42,13 +41,6 @@ from tests.records.little_world import (
 HOUR = timedelta(hours=1)
 AGENTS = {"ann": says("0.7", ("500", RAIN), ("300", "sim:snow")), "bob": asks, "eve": breaks}
 FAR = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=999)
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def played(record: Record, at: datetime = NOW) -> None:
@@ -198,7 +190,7 @@ def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> N
 
 
 def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
-    stored = begun(record, a_cohort(["ann"]))
+    stored = begun(record, replace(a_cohort(["bob"]), rounds=1))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS), record))
     record.write(end_cohort, stored.id, NOW)
     status = seen(record, live=False)

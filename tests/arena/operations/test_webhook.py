@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -72,13 +71,6 @@ class Receiver(Server):
     def said(self) -> list[dict[str, Any]]:
         """The messages that came."""
         return [json.loads(request.body) for request in self.got]
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def told(record: Record) -> list[RecordedIncident]:
@@ -318,7 +310,9 @@ def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
     assert (said, receiver.got) == ([], [])
 
 
-def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(record: Record) -> None:
+def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path) -> None:
+    record = Record.open(str(tmp_path / "broken.db"))
+
     async def play() -> None:
         stop = asyncio.Event()
         stop.set()

@@ -1,7 +1,7 @@
 """A named duty has one holder at a time, and what a late one would write is refused."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -23,13 +23,6 @@ from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_
 
 LONG, OVER = timedelta(minutes=5), timedelta()
 """A lease that outlasts any test, and one that has run out as it is given."""
-
-
-@pytest.fixture
-def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(shutil.copy(empty, tmp_path / "record.db")))
-    yield opened
-    opened.close()
 
 
 def nobody(name: str) -> bool:

@@ -1,11 +1,8 @@
 """What a record has seen is in the bundle that is made of it, for whoever plays it at any time."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-import pytest
 
 from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import read_resolutions
@@ -30,13 +27,6 @@ from tests.builders import NOW, a_listing, a_resolution, usd
 DAY = timedelta(days=1)
 SKY = VenueSource("sky", "live")
 FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    record = Record.open(str(tmp_path / "record.db"))
-    yield record
-    record.close()
 
 
 def wrote(

@@ -1,10 +1,9 @@
 """Cohorts that are started, paused and stopped by hand, beside those of the weekly schedule."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
@@ -27,21 +26,11 @@ from arena.rounds.season import (
     play_time,
 )
 from arena.rounds.world import World
-from arena.verify import verify
 from tests.builders import NOW, RAIN, a_resolution
 from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
 
 DAY = timedelta(days=1)
 AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
-    opened.close()
 
 
 def a_plan(rounds: int = 2, count: int | None = 2, keep: int = 5, every: timedelta = WEEK) -> Plan:

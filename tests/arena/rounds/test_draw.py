@@ -2,13 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from random import Random
-
-import pytest
 
 from arena.cohorts.cohort import seed_for
 from arena.record.model.cohort import Cohort
@@ -33,13 +29,6 @@ RULE = Universe(
     not_categories=("weather",),
     strata=("price", "category"),
 )
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def a_simulated_cohort() -> Cohort:

@@ -1,7 +1,6 @@
 """Evidence in a round: gathered once, the same for everyone, kept, and never a reason not to play."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,21 +22,11 @@ from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from arena.rounds.evidence import MOST_FAILURES
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
-from arena.verify import verify
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
 
 SNOW = MarketId("sim:snow")
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
-    opened.close()
 
 
 @dataclass

@@ -1,9 +1,7 @@
 """Which decision time is played: what was broken off, what comes next, what is due."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,13 +15,6 @@ from tests.builders import NOW, RAIN, a_resolution
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    opened.close()
 
 
 def a_plan(rounds: int = 2, count: int | None = 2, first: datetime = NOW) -> Plan:

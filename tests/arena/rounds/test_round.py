@@ -1,11 +1,10 @@
 """A round from settling to marks: what it writes, and what it leaves alone when played again."""
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -33,7 +32,6 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.round import mark_cohort, play_round, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.world import World
-from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import VenueError
 from portfolio.model import Bet, Lot
@@ -52,15 +50,6 @@ from tests.records.little_world import (
 )
 
 BUYER = says("0.7", ("500", RAIN))
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
-    opened.close()
 
 
 def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:

@@ -1,10 +1,9 @@
 """What if, on a record that was really played: the same ledgers by the same rules, and figures by hand."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.rounds.round import play_round, settle_cohort, take_snapshot, track_cohort
 from arena.rounds.turns import CLOSED_CODE
 from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
-from arena.verify import verify
 from markets.model import Listing, MarketId
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
@@ -31,15 +29,6 @@ from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, beg
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
 AS_IT_WAS = Change()
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(tmp_path / "arena.db"))
-    yield opened
-    with reading(opened.engine) as connection:
-        assert verify(connection) == []
-    opened.close()
 
 
 async def trader(view: View, ask: Ask) -> Decision:
