@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, print_table, program
+from arena.cli.options import Options, command
+from arena.cli.output import print_json, program
+from arena.cli.table import print_table
 from arena.errors import ArenaError
 from markets.millionths import decimal
 
@@ -123,7 +124,7 @@ def print_cost(found: dict[str, Any]) -> None:
     if len(rows) > 1:
         rows.append(_row(ALL, found["total"] or {}))
     print()
-    print_table(COLUMNS, rows, title="What models may cost, low–high", right=COLUMNS[1:])
+    print_table(COLUMNS, rows, "What models may cost, low–high")
     rounds = found["rounds"]
     print(f"Rounds: {rounds['cohort']} of this cohort, {rounds['month']:g} of all in 30.4 days. Low: every")
     print("question once, answered in few words. High: what budgets hold back. The other agents are free.")
@@ -195,8 +196,9 @@ if TYPE_CHECKING:
     from arena.config import Config
 
 
+@command()
 def check(
-    context: typer.Context,
+    chosen: Options,
     live: Annotated[
         bool,
         typer.Option(
@@ -213,9 +215,6 @@ def check(
             help="With --live: the model of this agent, and no venues; may be given again.", metavar="AGENT"
         ),
     ] = None,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
     """Check the config, and say who would play in the next cohort and what that would cost.
 
@@ -237,14 +236,13 @@ def check(
 
     if (venue or model) and not live:
         raise ArenaError("not_live", "--venue and --model need --live", "arena check --live --model AGENT")
-    chosen = options(context, config, database)
     settings = chosen.load(os.environ, beside=True)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         found = everything(settings)
-    if not as_json:
+    if not chosen.json:
         _print(found)
-    looks = check_live(settings, venue or [], model or [], quiet=as_json) if live else None
-    if as_json:
+    looks = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
+    if chosen.json:
         told = {} if looks is None else looks.as_dict()
         print_json({"ok": looks is None or looks.status == 0} | found | told)
     else:

@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.output import print_table
+from arena.cli.table import print_table
 from arena.errors import ArenaError
 from markets.millionths import decimal
 
@@ -123,7 +123,7 @@ def say_models(probes: Sequence[ModelCheck]) -> None:
         return
     print()
     columns = ("model", "agents", "", "served as", "form", "time", "cost $")
-    print_table(columns, [_row(found) for found in probes], title="One tiny question to each model")
+    print_table(columns, [_row(found) for found in probes], "One tiny question to each model")
     for found in probes:
         model, error = found.target.settings.model, found.call.error
         if error is not None:
@@ -280,7 +280,7 @@ def say_live(looks: Sequence[VenueCheck]) -> None:
         for look in looks
     ]
     print()
-    print_table(("venue", "", "markets", "rejected", "time"), rows, title="One page of each live venue")
+    print_table(("venue", "", "markets", "rejected", "time"), rows, "One page of each venue")
     for look in looks:
         if look.error is not None:
             print(f"{look.venue}: {look.error.message}\n→ {look.error.hint}")

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.markets_show import plain
-from arena.cli.output import program
+from arena.cli.output import plain, program
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ MOST = 5
 
 def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict[str, Any]:
     """What is other in the next cohort than in the one that started last, as data and in words."""
-    from arena.cli.cohorts_diff import as_data
+    from arena.cli.cohort_diff import diff_data
     from arena.cohorts.diff import changes_in_words, cohort_changes
     from arena.cohorts.freeze import freeze_cohort
 
@@ -123,7 +122,7 @@ def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict
     found = cohort_changes(last, planned, config.extensions("kinds"))
     return {
         "differs_from": last.number,
-        "differences": as_data(found),
+        "differences": diff_data(found),
         "difference_lines": changes_in_words(found),
     }
 

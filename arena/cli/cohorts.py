@@ -1,22 +1,445 @@
-"""`arena cohorts`: who started when, what was frozen, and who decides."""
+"""`arena cohorts`: who started when, how each stands, what was frozen, and who decides."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.cohorts_diff import diff
-from arena.cli.cohorts_halt import end, pause, resume
-from arena.cli.cohorts_list import list_cohorts
-from arena.cli.cohorts_seal import seal
-from arena.cli.cohorts_show import show
-from arena.cli.cohorts_start import start
+from arena.cli.agents import versions_data
+from arena.cli.check_next import next_step
+from arena.cli.cohort_diff import Number, diff, numbered, seal
+from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.output import exact, iso, minute, plain, print_json, program, signed_dollars
+from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.record.model.cohort import Cohort
+    from arena.record.queries.cohorts import StoredCohort
+    from arena.record.record import Record
+    from arena.record.schema.database import Connection
+    from arena.rounds.season import CohortOverview
 
 HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
 
-A cohort keeps what it started with: a changed config counts for those that start later.
+A cohort keeps the settings it started with; a changed config takes effect with the next one.
 
 Example: arena cohorts diff 1 next
 
-Next: arena round plays the next round of those that decide.
+Next: arena round plays the next round.
 """
+STATUSES = ("played", "malformed", "failed", "out", "waiting")
+
+
+def _of_cohort(name: str) -> Any:
+    return lambda found: getattr(found.cohort, name)
+
+
+def _time_of(name: str) -> Any:
+    return lambda found: iso(getattr(found.stored, name))
+
+
+def _profit(which: Any) -> Any:
+    return lambda found: exact(which(found.profits.values())) if found.profits else None
+
+
+COLUMNS = (
+    TableColumn("cohort", value=_of_cohort("number")),
+    TableColumn("starts_at", "start (UTC)", minute, 0, lambda found: iso(found.cohort.starts_at)),
+    TableColumn("state"),
+    TableColumn("rounds_over", "over", ",d", 2, lambda found: found.done),
+    TableColumn("rounds", "rounds", ",d", 2, _of_cohort("rounds")),
+    TableColumn("next_at", "next (UTC)", minute, 1, lambda found: iso(found.next_at)),
+    TableColumn("agents", show=",d", gives_way=4, value=lambda found: len(found.cohort.entrants)),
+    TableColumn("open_positions", "open", ",d", 3, lambda found: found.open),
+    TableColumn("pnl_low", "P/L from", signed_dollars, 1, _profit(min)),
+    TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
+    TableColumn("venue", gives_way=7, value=_of_cohort("venue")),
+    TableColumn("stamp", gives_way=8, value=_of_cohort("stamp")),
+    TableColumn("by_hand", "by hand", lambda yes: "yes" if yes else "", 6, _of_cohort("by_hand")),
+    TableColumn("paused_at", "paused (UTC)", minute, 9, _time_of("paused_at")),
+    TableColumn("stopped_at", "stopped (UTC)", minute, 9, _time_of("stopped_at")),
+    TableColumn("ended_at", "ended (UTC)", minute, 9, _time_of("ended_at")),
+)
+STATES = (
+    "playing: decides as its rounds come due; paused: until resumed; stopped: ended by hand; tracked: has no "
+    "rounds left, or newer cohorts decide; ended: nothing is open."
+)
+
+
+def calibration_text(score: Mapping[str, Any]) -> str | None:
+    """What an agent says and how often it happens, in per cent: unlikely, open, likely.
+
+    >>> calibration_text({"calibration": [{"says": 0.2, "happens": 0.172}, {"says": 0.801, "happens": 0.78}]})
+    '20→17    –    80→78'
+    """
+    if not score["calibration"]:
+        return None
+    parts = ["–"] * 3
+    for band in score["calibration"]:
+        place = (band["says"] >= 0.3) + (band["says"] >= 0.7)
+        parts[place] = f"{100 * band['says']:.0f}→{100 * band['happens']:.0f}"
+    return "  ".join(f"{part:^5}" for part in parts)
+
+
+SCORES = (
+    TableColumn("agent", narrow="cut middle"),
+    TableColumn("pnl", "P/L", signed_dollars),
+    TableColumn("return_pct", "return %", "+.1f", 2),
+    TableColumn("brier_implied", "implied Brier", ".4f"),
+    TableColumn("calibration", "says→happens %", value=calibration_text),
+    TableColumn("forecasts", "resolved", ",d", 1),
+    TableColumn("brier_stated", "stated Brier", ".4f", 3),
+    TableColumn("brier_market", "market Brier", ".4f", 4),
+)
+LEGEND = (
+    "Implied Brier: of the probabilities that bets imply; lower is better. 20→17: of what it called 20% likely, "
+    "17% happened (forecasts below 30%, from 30 to 70%, above)."
+)
+
+
+@command(table=True)
+def list_cohorts(chosen: Options) -> None:
+    """List the cohorts: start, state, rounds, next decision, agents, open positions, profit and loss.
+
+    A cohort is playing, paused, stopped (by `arena cohorts end`), tracked (it has no rounds left, or newer
+    ones decide in its place) or ended. Profit and loss are those of its worst and best agent.
+
+    Example: arena cohorts list
+
+    Next: arena cohorts show N
+    """
+    with chosen.planned() as (config, connection):
+        found = overviews(connection, config)
+    chosen.answer({"cohorts": json_rows(COLUMNS, found)}, say_list, found, chosen.table)
+
+
+def overviews(connection: "Connection", config: "Config | None") -> "list[CohortOverview]":
+    """Every cohort at a glance, by the clock and the config; where there is none, by its defaults."""
+    from arena.clock import now
+    from arena.config.sections import CohortsSection
+    from arena.rounds.season import cohort_overviews
+
+    rules = CohortsSection() if config is None else config.cohorts
+    return cohort_overviews(connection, rules.keep_deciding, now())
+
+
+def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
+    """The cohorts as a table."""
+    if not found:
+        print(f"No cohort has started yet. Next: {program()} round, or {program()} cohorts start")
+        return
+    print_table(COLUMNS, found, choice=choice)
+    print_text(STATES)
+    print(f"Next: {program()} cohorts show {found[-1].cohort.number}")
+
+
+@command(table=True)
+def show(chosen: Options, number: Number) -> None:
+    """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
+
+    Of each agent: profit, implied Brier score, and how often what it called likely happened. `config` is the
+    SHA-256 of the config file that the cohort started from, and prompts are listed with the hash of their
+    text. The head is a hash over all that was frozen, seen and decided until the last round that is over.
+    With --json, frozen amounts and prices are in millionths.
+
+    Example: arena cohorts show 1
+
+    Next: arena cohorts diff N next
+    """
+    with chosen.planned() as (config, connection):
+        every = overviews(connection, config)
+        stored = numbered([each.stored for each in every], number)
+        found = read_all(connection, next(each for each in every if each.stored is stored))
+    chosen.answer(found, say, found, chosen.table)
+
+
+def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any]:
+    """All of one cohort for JSON."""
+    from arena.record.hashes import round_heads
+    from arena.record.queries.progress import (
+        code_versions,
+        read_frozen_cohort,
+        read_played_turns,
+        read_waiting_agents,
+        status_counts,
+    )
+    from arena.scores.profiles.cohort_scores import read_cohort_scores
+
+    turns, sealed = read_played_turns(connection, found.stored.id), round_heads(connection, found.stored.id)
+    frozen, digest = read_frozen_cohort(connection, found.stored.id)
+    ended, last = status_counts(turns), max(sealed)
+    (data,) = json_rows(COLUMNS, [found])
+    return data | {
+        "scores": [asdict(score) for score in read_cohort_scores(connection, found.cohort.number)],
+        "config_hash": found.cohort.config_hash or None,
+        "frozen_hash": digest,
+        "head": {"round": last, "head": sealed[last]},
+        "waiting": read_waiting_agents(connection).get(found.stored.id, {}),
+        "code_versions": versions_data(code_versions(turns)),
+        "played": [
+            {
+                "round": round.number,
+                "at": round.at.isoformat(),
+                "over": round.done,
+                "turns": dict(sorted(ended.get(round.number, {}).items())),
+            }
+            for round in found.rounds
+        ],
+        "frozen": frozen,
+    }
+
+
+def say(found: Mapping[str, Any], choice: TableChoice) -> None:
+    """One cohort in words: how it stands, its rounds, then what it froze."""
+    from arena.cli.agent_text import by_rounds
+    from arena.cohorts.diff import setting_text
+
+    frozen = found["frozen"]
+    coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
+    hand = " by hand" if found["by_hand"] else ""
+    print(f"Cohort {found['cohort']}, {found['state']}: started{hand} {minute(found['starts_at'])} UTC, "
+          f"{found['rounds_over']} of {count_text(found['rounds'], 'round')} over{coming}.\n")  # fmt: skip
+    if found["scores"]:
+        print_table(SCORES, found["scores"], choice=choice)
+        print_text(LEGEND)
+        print()
+    _say_rounds(found)
+    for name, words in found["waiting"].items():
+        print(f"{name} is {plain(words)}, and enters at the first round at which it is there.\n")
+    rows = [
+        (each["name"], each["kind"], plain(setting_text(_given(each["settings"]))))
+        for each in frozen["entrants"]
+    ]
+    print_table(("agent", "kind", "settings"), rows, "Frozen at the start")
+    _say_parts(frozen)
+    for name, digest in frozen["prompts"].items():
+        print(f"prompt    {plain(name)}: {digest}")
+    print(f"seed      {frozen['seed']}")
+    if found["code_versions"]:
+        print(f"code      {plain(by_rounds(found['code_versions']))}")
+    print(f"config    {found['config_hash'] or 'unknown: an earlier arena started it'}")
+    print(f"frozen    {found['frozen_hash']}")
+    print(f"head      {found['head']['head']}, round {found['head']['round']}")
+    print(f"Next: {program()} cohorts diff {found['cohort']} next")
+
+
+def _say_parts(frozen: Mapping[str, Any]) -> None:
+    """Bankroll, rules, markets, venue and evidence, a line each."""
+    from arena.cohorts.diff import value_in_words
+
+    venue = {"from": frozen["stamp"], **frozen["venue_settings"]}
+    evidence = frozen["evidence_settings"] | (frozen["guard"] if frozen["evidence"] != "none" else {})
+    rules = {key: value for key, value in frozen["rules"].items() if key != "name"}
+    parts = {
+        "bankroll": (value_in_words("bankroll", frozen["bankroll"]), {"every": frozen["every"]}),
+        "rules": (frozen["rules"]["name"], rules),
+        "markets": ("", frozen["universe"]),
+        "venue": (frozen["venue"], venue),
+        "evidence": (frozen["evidence"], evidence),
+    }
+    for title, (name, values) in parts.items():
+        known = {key.replace("_", " "): value_in_words(key, x) for key, x in values.items() if x is not None}
+        said = [name, *(f"{key} {value}" for key, value in known.items())]
+        print(f"{title:9} {plain('; '.join(part for part in said if part))}")
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that say something."""
+    return {key: value for key, value in values.items() if value not in (None, {}, [], "")}
+
+
+def _say_rounds(found: Mapping[str, Any]) -> None:
+    rows = [
+        (
+            each["round"],
+            minute(each["at"]),
+            "" if each["over"] else "under way",
+            *(each["turns"].get(status, 0) for status in STATUSES),
+        )
+        for each in found["played"]
+    ]
+    if rows:
+        print_table(("round", "decided (UTC)", "", *STATUSES), rows)
+    else:
+        print("No round has begun yet.\n")
+
+
+@command()
+def start(
+    chosen: Options,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="When it starts, such as 2026-01-07T12:00Z.")
+    ] = None,
+    baselines: Baselines = False,
+) -> None:
+    """Start a cohort from the current config, besides the scheduled ones.
+
+    Without --at it starts now where the venue is live; in a simulated or recorded world at the next decision
+    time. Its settings are frozen at once, and its first round is at its start. It counts among the newest, so
+    an older cohort may stop deciding. The schedule is unaffected; if it has a start at that very time, this
+    is that cohort.
+
+    Example: arena cohorts start --at 2026-01-07T00:00Z
+
+    Next: arena round
+    """
+    wanted = None if at is None else instant(at)
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        settings = chosen.load(os.environ, beside=True)
+        cohort = begin(settings, wanted, baselines)
+    told = {
+        "cohort": cohort.number,
+        "starts_at": cohort.starts_at.isoformat(),
+        "by_hand": cohort.by_hand,
+        "rounds": cohort.rounds,
+        "agents": [entrant.name for entrant in cohort.entrants],
+        "config_hash": cohort.config_hash,
+    }
+    chosen.answer(told, say_start, told, settings)
+
+
+def say_start(told: Mapping[str, Any], config: "Config") -> None:
+    """What was started."""
+    whose = "" if told["by_hand"] else " (as scheduled)"
+    print(f"Cohort {told['cohort']} starts on {minute(told['starts_at'])} UTC{whose}: "
+          f"{count_text(told['rounds'], 'round')}; agents {', '.join(told['agents'])}")  # fmt: skip
+    print(f"Next: {next_step(config)}")
+
+
+def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort":
+    """Start it in the record, at the wanted time or as soon as can be."""
+    from arena.clock import now
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.record.queries.cohorts import read_newest_time
+    from arena.record.record import Record
+    from arena.rounds.season import begin_cohort as start_cohort
+    from arena.rounds.season import check_manual_start, manual_start_time
+
+    live, clock = stamp_of(config) == "live", now()
+    record = Record.open(config.database)
+    try:
+        plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
+        known, looked = record.cohorts(), record.read(read_newest_time)
+        at = wanted or manual_start_time(plan, known, looked, live, clock)
+        check_manual_start(at, known, looked, live, clock)
+        return start_cohort(at, plan, record)
+    finally:
+        record.close()
+
+
+@command()
+def end(
+    chosen: Options,
+    number: Number,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """End a cohort for good: it decides no more, and is tracked until its last position settles.
+
+    Nothing is sold: markets pay what they pay, and scores stay on the leaderboard. Missing turns of a round
+    that has begun count as failed. To stop for a while, use arena cohorts pause.
+
+    Example: arena cohorts end 3 --yes
+
+    Next: arena cohorts list
+    """
+    from arena.clock import now
+    from arena.record.write.cohorts import stop_cohort
+
+    with chosen_cohort(chosen.record(), number) as (record, stored):
+        fresh = stored.stopped_at is None
+        if fresh:
+            _ask(f"Cohort {number} will decide no more, for good. End it?", yes, chosen.json)
+            record.write_unfenced(stop_cohort, stored.id, now())
+    _tell(chosen, number, "stopped", fresh, "decides no more", "cohorts list")
+
+
+@command()
+def pause(chosen: Options, number: Number) -> None:
+    """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
+
+    Rounds that come due meanwhile are missed, and so are the missing turns of a round under way.
+
+    Example: arena cohorts pause 3
+
+    Next: arena cohorts resume 3
+    """
+    from arena.clock import now
+    from arena.record.write.cohorts import pause_cohort
+
+    with chosen_cohort(chosen.record(), number) as (record, stored):
+        _must_not_be_stopped(stored)
+        fresh = stored.paused_at is None
+        if fresh:
+            record.write_unfenced(pause_cohort, stored.id, now())
+    _tell(chosen, number, "paused", fresh, "is paused", f"cohorts resume {number}")
+
+
+@command()
+def resume(chosen: Options, number: Number) -> None:
+    """Let a paused cohort decide again, from its next round on.
+
+    Example: arena cohorts resume 3
+
+    Next: arena cohorts list
+    """
+    from arena.record.write.cohorts import pause_cohort
+
+    with chosen_cohort(chosen.record(), number) as (record, stored):
+        _must_not_be_stopped(stored)
+        fresh = stored.paused_at is not None
+        if fresh:
+            record.write_unfenced(pause_cohort, stored.id, None)
+    _tell(chosen, number, "resumed", fresh, "decides again", "cohorts list")
+
+
+@contextmanager
+def chosen_cohort(address: str, number: str) -> "Iterator[tuple[Record, StoredCohort]]":
+    """A cohort that has not ended, in a record that is there."""
+    from arena.record.record import Record
+    from arena.record.schema.database import OlderRecord, connect
+
+    with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
+        connect(address, read_only=True).dispose()
+    record = Record.open(address)
+    try:
+        stored = numbered(record.cohorts(), number)
+        if stored.ended_at is not None:
+            message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
+            raise ArenaError("ended", message, "arena cohorts list shows those that have not")
+        yield record, stored
+    finally:
+        record.close()
+
+
+def _must_not_be_stopped(stored: "StoredCohort") -> None:
+    if stored.stopped_at is not None:
+        message = f"cohort {stored.cohort.number} was ended by hand and decides no more"
+        raise ArenaError("stopped", message, "arena cohorts start begins another one")
+
+
+def _ask(question: str, yes: bool, as_json: bool) -> None:
+    if yes:
+        return
+    if as_json:
+        raise ArenaError("not_asked", "with --json there is no one to confirm", "add --yes")
+    if not typer.confirm(question, err=True):
+        raise ArenaError("not_done", "nothing was changed", "")
+
+
+def _tell(chosen: Options, number: str, done: str, fresh: bool, words: str, following: str) -> None:
+    if chosen.json:
+        print_json({"cohort": int(number), done: True, "changed": fresh})
+        return
+    print(f"Cohort {number} {words}" + ("." if fresh else " already; nothing was changed."))
+    print(f"Next: {program()} {following}")
+
 
 cohorts = typer.Typer(help=HELP, no_args_is_help=True)
 cohorts.command("list")(list_cohorts)

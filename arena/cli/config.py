@@ -6,18 +6,16 @@ from typing import Annotated
 import typer
 
 from arena.cli.check import without_password
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import Options, command
 from arena.cli.output import print_json
 
 
+@command()
 def config(
-    context: typer.Context,
+    chosen: Options,
     every: Annotated[
         bool, typer.Option("--all", help="Every key there is, with its meaning and default.")
     ] = False,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
     """Print the settings in effect, defaults included, as a config would have them.
 
@@ -36,10 +34,10 @@ def config(
             for section in sections()
             for row in section.keys
         ]
-        print_json(rows) if as_json else print(every_key(), end="")
+        print_json(rows) if chosen.json else print(every_key(), end="")
         return
-    settings = effective(options(context, config, database).load())
+    settings = effective(chosen.load())
     settings["database"] = without_password(settings["database"])
     if "webhook" in settings.get("watch", {}):
         settings["watch"]["webhook"] = "***"
-    print_json(settings) if as_json else print(yaml_text(settings), end="")
+    print_json(settings) if chosen.json else print(yaml_text(settings), end="")

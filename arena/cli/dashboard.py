@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.dashboard_address import HOST, ListenAddress, answers, listen_address
-from arena.cli.options import DEFAULT, ConfigFile, Database, options
+from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import progress
 from arena.errors import ArenaError
 
@@ -96,8 +96,9 @@ NOWHERE = "http://127.0.0.1:9"
 elsewhere knocks, Streamlit asks a stranger for the address of this machine."""
 
 
+@command("config", "database")
 def dashboard(
-    context: typer.Context,
+    chosen: Options,
     host: Annotated[
         str, typer.Option(help="Where to listen: another than this machine only with --behind-proxy.")
     ] = HOST,
@@ -110,8 +111,6 @@ def dashboard(
         str | None,
         typer.Option("--public", metavar="URL", help="The proxy's address, as people type it."),
     ] = None,
-    config: ConfigFile = None,
-    database: Database = None,
 ) -> None:
     """Show the record in a browser until Ctrl-C: on this machine only, unless a proxy stands in front.
 
@@ -127,7 +126,6 @@ def dashboard(
 
     Example: arena dashboard --behind-proxy --public https://arena.example.com
     """
-    chosen = options(context, config, database)
     where = listen_address(host, port, behind_proxy, public)
     serve(chosen.record(), where, chosen.config or (None if chosen.database else DEFAULT))
 

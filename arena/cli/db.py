@@ -1,25 +1,282 @@
-"""`arena db`: looking after the record."""
+"""`arena db`: back the record up, restore, upgrade, move and prune it."""
+
+import sys
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.db_backup import backup
-from arena.cli.db_copy import copy
-from arena.cli.db_prune import prune
-from arena.cli.db_restore import restore
-from arena.cli.db_upgrade import upgrade
+from arena.cli.options import Options, command
+from arena.cli.output import minute, print_json, program, stages
+from arena.errors import ArenaError, count_text
 
-HELP = """Look after the record: back it up, restore, upgrade and move it.
+if TYPE_CHECKING:
+    from arena.record.files.integrity import RecordContent
+    from arena.record.write.listings import PruneResult
 
-What happened stays in it: only old prices that nothing stands on may go.
+HELP = """Look after the record: back it up, restore, upgrade, move and prune it.
+
+What happened stays in the record; only old prices that nothing depends on can be pruned.
 
 Example: arena db backup
 
 Next: arena verify
 """
+FOLDER, KEEP = Path("backups"), 14
+"""Where backups of a record go that is named without a config, and how many stay."""
+
+
+@command()
+def backup(
+    chosen: Options,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A new file; by default one in the backup folder.")
+    ] = None,
+) -> None:
+    """Copy the record as of this instant, even while it is played, and verify the copy.
+
+    Without FILE it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep are
+    deleted there. A backup is one SQLite file, also of a PostgreSQL record. It gets its name only after all
+    of it has been verified.
+
+    Example: arena db backup
+
+    Next: arena db restore FILE
+    """
+    from arena.clock import now
+    from arena.record.files.backup import backup as make
+    from arena.record.files.backup import backup_to
+    from arena.record.schema.database import open_read_only
+    from arena.verify.content import verified_content
+
+    address, (folder, keep) = chosen.record(), place(chosen)
+    try:
+        with open_read_only(address, older=True) as engine, stages() as told:
+            if file:
+                made = backup_to(engine, file, verified_content, told)
+            else:
+                made = make(engine, folder, keep, now(), verified_content, told)
+    except KeyboardInterrupt:
+        words, hint = "stopped; no backup was made", "the same command makes one"
+        raise ArenaError("interrupted", words, hint, status=130) from None
+    data = {"file": str(made.path), "bytes": made.size, "gone": [str(path) for path in made.gone]}
+    lines = [
+        f"{made.path}: {made.size:,} bytes, verified. {summary(made.content)}",
+        *(f"{gone} was deleted: the newest {keep} backups are kept." for gone in made.gone),
+        f"Next: keep a copy on another machine; {program()} db restore {made.path}",
+    ]
+    chosen.answer(data | content_data(made.content), print, "\n".join(lines))
+
+
+def place(chosen: Options) -> tuple[Path, int]:
+    """The folder that backups go to, and how many of them stay."""
+    config = chosen.known()
+    return (FOLDER, KEEP) if config is None else (config.backups, config.backup.keep)
+
+
+def content_data(content: "RecordContent") -> dict[str, Any]:
+    """What is in a record, for JSON."""
+    return {"schema": content.schema, "state_hash": content.state_hash, "counts": content.counts}
+
+
+def summary(content: "RecordContent") -> str:
+    """What is in a record, for people."""
+    names = ("cohort", "round", "turn", "call")
+    parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)
+    return f"{parts}.\nState hash {content.state_hash}"
+
+
+@command()
+def restore(
+    chosen: Options,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup; it is not changed.")],
+    force: Annotated[bool, typer.Option("--force", help="Move an existing record aside first.")] = False,
+) -> None:
+    """Put a backup in place of the record.
+
+    The backup is checked, copied, upgraded and verified before anything else is touched. Nothing is ever
+    overwritten: with --force the existing record keeps its data under another name, unless another process
+    has it open. On PostgreSQL the database has to be empty.
+
+    Example: arena db restore backups/arena-20260104T000000Z.db --database restored.db
+
+    Next: arena verify
+    """
+    from arena.clock import now
+    from arena.record.files.restore import restore as put_back
+    from arena.record.schema.database import url_of
+    from arena.record.schema.database_errors import record_name
+    from arena.verify.content import verified_content
+
+    address = chosen.record()
+    with stages() as told:
+        done = put_back(file, address, force, now(), verified_content, told)
+    name, aside = record_name(url_of(address)), None if done.aside is None else str(done.aside)
+    data = {"restored": name, "from": str(file), "from_schema": done.schema, "aside": aside}
+    words = [
+        *([f"The record that was there is now {aside}."] if aside else []),
+        *(
+            [f"Its schema was {done.schema} and is now {done.content.schema}."]
+            if done.schema != done.content.schema
+            else []
+        ),
+        f"{name} is restored from {file} and verified. {summary(done.content)}",
+        f"Next: {program()} verify{chosen.again()}",
+    ]
+    chosen.answer(data | content_data(done.content), print, "\n".join(words))
+
+
+@command()
+def upgrade(
+    chosen: Options,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup first.")] = False,
+) -> None:
+    """Bring the record of an older arena to the current schema. Its facts stay as they are.
+
+    A backup comes first, and the upgrade is tried and verified on a copy of it. Commands that play upgrade
+    their record by themselves; those that only read ask for this one. Stop arena run first.
+
+    Example: arena db upgrade
+
+    Next: arena verify
+    """
+    from arena.clock import now
+    from arena.record.files.backup import backup as make
+    from arena.record.schema.database import (
+        connect,
+        newest_schema_version,
+        open_read_only,
+        reading,
+        schema_version,
+    )
+    from arena.record.schema.database import upgrade as bring_up
+    from arena.verify.content import verified_content
+
+    address, (folder, keep), saved = chosen.record(), place(chosen), None
+    with open_read_only(address, older=True) as engine, stages() as told:
+        with reading(engine) as connection:
+            version = schema_version(connection)
+        if version != newest_schema_version() and not no_backup:
+            saved = str(make(engine, folder, keep, now(), verified_content, told).path)
+    words = f"Nothing to do: the schema is {version}, the newest."
+    if version != newest_schema_version():
+        engine = connect(address)
+        try:
+            bring_up(engine)
+        finally:
+            engine.dispose()
+        words = f"The schema was {version} and is now {newest_schema_version()}.\n"
+        words += f"The record as it was is in {saved}." if saved else "No backup was made."
+    data = {"from": version, "to": newest_schema_version(), "backup": saved}
+    chosen.answer(data, print, f"{words}\nNext: {program()} verify{chosen.again()}")
+
+
+@command()
+def copy(
+    chosen: Options,
+    to: Annotated[str, typer.Argument(metavar="TO", help="A new file, or the URL of an empty database.")],
+) -> None:
+    """Copy the whole record to another database: from SQLite to PostgreSQL, or back.
+
+    The copy is verified and its state hash compared; unless both match, nothing is kept. The record itself is
+    not changed. Stop arena run first, and afterwards name the copy as `database` in the config.
+
+    Example: arena db copy postgresql+psycopg://user@host/name
+
+    Next: arena verify --database TO
+    """
+    from arena.record.files.move import move_record
+    from arena.record.schema.database import open_read_only, url_of
+    from arena.record.schema.database_errors import record_name
+    from arena.verify.content import verified_content
+
+    address = chosen.record()
+    with open_read_only(address) as engine, stages() as told:
+        content = move_record(engine, to, verified_content, told)
+    here, there = (record_name(url_of(each)) for each in (address, to))
+    words = (
+        f"{there} holds all of {here}: verified, with the same state hash. {summary(content)}\n"
+        f"Next: name it as `database` in the config, then {program()} verify"
+    )
+    chosen.answer({"from": here, "to": there} | content_data(content), print, words)
+
+
+@command()
+def prune(
+    chosen: Options,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="AGE", help="Prune quotes older than this: 90d, 12w.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be pruned.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Delete old quotes that no snapshot holds, and so no turn, fill or mark depends on.
+
+    It says first what would be deleted and what stays, then asks. Of every market the newest quote before
+    that time stays, so that its price is known at any later time. The record keeps how many were deleted and
+    when; arena verify takes it into account.
+
+    Example: arena db prune --older-than 90d --dry-run
+
+    Next: arena verify
+    """
+    from arena.clock import now
+    from arena.record.write.listings import plan_pruning, prune_quotes
+
+    at = now()
+    edge = at - age(older_than)
+    with chosen.reading() as connection:
+        plan = plan_pruning(connection, edge)
+    if not chosen.json:
+        say_plan(plan)
+    done = plan.goes > 0 and not dry_run and agreed(yes, chosen.json)
+    if done:
+        with chosen.writing() as record:
+            plan = record.write(prune_quotes, edge, at)
+    if chosen.json:
+        print_json({"done": done} | asdict(plan) | {"older_than": plan.older_than.isoformat()})
+    elif done:
+        print(f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {program()} verify")
+
+
+def age(text: str) -> timedelta:
+    """The length of a duration.
+
+    >>> age("90d").days
+    90
+    """
+    from pydantic_core import PydanticCustomError
+
+    from arena.config.field_types import DURATION, seconds
+
+    try:
+        return timedelta(seconds=seconds(text))
+    except PydanticCustomError as error:
+        raise ArenaError("bad_duration", f"{text!r} is no duration", f"give {DURATION}") from error
+
+
+def agreed(yes: bool, as_json: bool) -> bool:
+    """Whether the quotes shall go; who can't be asked has to say so."""
+    if yes:
+        return True
+    if as_json or not sys.stdin.isatty():
+        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes them, --dry-run only looks")
+    return typer.confirm("Delete them?")
+
+
+def say_plan(plan: "PruneResult") -> None:
+    """What would go, and what stays."""
+    quotes = plan.goes + plan.used + plan.last + plan.later
+    print(f"Of {quotes:,} quotes, as of {minute(plan.older_than)} UTC:")
+    print(f"  {plan.goes:,} can be deleted: older, and nothing depends on them")
+    print(f"  {plan.used:,} stay: they are in snapshots that turns, fills and marks depend on")
+    print(f"  {plan.last:,} stay: each is its market's newest before that time")
+    print(f"  {plan.later:,} stay: they are not older")
+
 
 db = typer.Typer(help=HELP, no_args_is_help=True)
-
-
 db.command()(backup)
 db.command()(restore)
 db.command()(upgrade)

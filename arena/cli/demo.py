@@ -11,7 +11,7 @@ from arena.cli.dashboard import serve
 from arena.cli.dashboard_address import ListenAddress, free_port
 from arena.cli.init import template
 from arena.cli.leaderboard import print_leaderboard, read_leaderboard
-from arena.cli.options import ConfigFile, Database, Json, options
+from arena.cli.options import Options, command
 from arena.cli.output import print_json, program, progress
 from arena.errors import ArenaError, count_text
 
@@ -23,8 +23,9 @@ FOLDER = Path(".demo")
 RECORD = FOLDER / "demo.db"
 
 
+@command(table=True)
 def demo(
-    context: typer.Context,
+    chosen: Options,
     headless: Annotated[
         bool, typer.Option("--headless", help="Play and print, without a dashboard.")
     ] = False,
@@ -32,9 +33,6 @@ def demo(
     rounds: Annotated[int | None, typer.Option(help="Stop after so many decision times.", min=1)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the record stops.")] = False,
     port: Annotated[int, typer.Option(help="The dashboard's port; the next free one if taken.")] = 8501,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
     """Play a whole simulated season offline, without a key; then show the leaderboard and the dashboard.
 
@@ -46,17 +44,16 @@ def demo(
 
     Next: arena dashboard --database .demo/demo.db
     """
-    chosen = options(context, config, database)
     address = chosen.database or str(RECORD)
     settings = chosen.load(default=template("demo.yaml"))
     settings = settings if seed is None else settings.with_seed(seed)
     prepare(address, resume, default=chosen.database is None)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         found = play(settings, address, rounds)
-    if as_json:
+    if chosen.json:
         print_json(found)
         return
-    print_leaderboard(found)
+    print_leaderboard(found, chosen.table)
     print(summary(found))
     if headless or not sys.stdout.isatty():
         print(f"\nNext: {program()} dashboard --database {address}")

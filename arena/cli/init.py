@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.check import cost_of
-from arena.cli.options import Json
+from arena.cli.options import Options, command
 from arena.cli.output import print_json
 from arena.errors import ArenaError
 
@@ -86,7 +86,9 @@ class Wanted:
     budget: float | None
 
 
+@command(record=False)
 def init(
+    chosen: Options,
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="The folder; it is made if need be.")
     ] = Path(),
@@ -102,7 +104,6 @@ def init(
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Ask each model one tiny question.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
@@ -121,19 +122,19 @@ def init(
     if config.exists():
         raise ArenaError("exists", f"{config} is there already", "choose another folder, or move it away")
     environ = environment(folder, os.environ)
-    asking = not yes and not as_json and sys.stdin.isatty()
+    asking = not yes and not chosen.json and sys.stdin.isatty()
     wanted = choose(environ, venue, tuple(model or ()), budget, asking)
     made, kept = make_folder(folder, now(), wanted)
     settings = load(config)
     found = summary(settings, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
-    if not as_json:
+    if not chosen.json:
         print_made(found)
     if live or (asking and not found["missing"] and typer.confirm("Ask each model one tiny question?", True)):
         from arena.cli.check_live import check_live
 
         names = [agent.name for agent in settings.agents if agent.model is not None]
-        found |= check_live(load(config, os.environ), [], names, quiet=as_json).as_dict()
-    print_json(found) if as_json else print_next(found)
+        found |= check_live(load(config, os.environ), [], names, quiet=chosen.json).as_dict()
+    print_json(found) if chosen.json else print_next(found)
 
 
 def choose(

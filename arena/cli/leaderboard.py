@@ -1,59 +1,91 @@
-"""`arena leaderboard`: who forecasts well, and whether that means anything yet."""
+"""`arena leaderboard` and `arena duel`: who forecasts well, and whether that means anything yet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.check_next import next_step
-from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, print_table
+from arena.cli.options import Options, command
+from arena.cli.output import plain, signed_dollars
+from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.record.schema.database import Connection
 
+
+def between(low: str, high: str) -> Callable[[Any], str | None]:
+    """What writes an interval of a row, where it has one."""
+
+    def write(row: Any) -> str | None:
+        least = value_in(row, low)
+        return None if least is None else f"{least:+.4f} to {value_in(row, high):+.4f}"
+
+    return write
+
+
+def rank(row: Mapping[str, Any]) -> str | None:
+    """The places that an agent may really hold.
+
+    >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": 2, "place_worst": 2})
+    ('1-3', '2')
+    """
+    best, worst = row["place_best"], row["place_worst"]
+    return None if best is None else str(best) if best == worst else f"{best}-{worst}"
+
+
+def small_dollars(usd: float) -> str:
+    """Dollars and cents; an amount below a cent with all that it has.
+
+    >>> small_dollars(1.1016), small_dollars(0.0042), small_dollars(0)
+    ('$1.10', '$0.0042', '$0.00')
+    """
+    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
+
+
+AGENT = TableColumn("agent", narrow="cut middle")
+SKILL = TableColumn("skill", show="+.4f")
 COLUMNS = (
-    ("agent", "agent", None),
-    ("skill", "skill", "+.4f"),
-    ("from", "skill_low", "+.4f"),
-    ("to", "skill_high", "+.4f"),
-    ("stated", "brier_stated", ".4f"),
-    ("market", "brier_market", ".4f"),
-    ("anchored", "brier_anchored", ".4f"),
-    ("implied", "brier_implied", ".4f"),
-    ("forecasts", "forecasts", ",d"),
-    ("events", "events", ",d"),
-    ("cover", "coverage", ".0%"),
-    ("bets", "bets", ",d"),
-    ("P/L $", "pnl", "+,.2f"),
-    ("return %", "return_pct", "+.2f"),
-    ("win", "win_rate", ".0%"),
-    ("cost $", "cost_usd", ".4f"),
-    ("per forecast", "cost_per_forecast", ".6f"),
+    TableColumn("rank", value=rank),
+    AGENT,
+    SKILL,
+    TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
+    TableColumn("brier_stated", "stated", ".4f", 2),
+    TableColumn("brier_market", "market", ".4f", 3),
+    TableColumn("brier_anchored", "anchored", ".4f", 5),
+    TableColumn("brier_implied", "implied", ".4f", 1),
+    TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
+    TableColumn("return_pct", "return %", "+.2f", 4),
+    TableColumn("cost_usd", "cost", small_dollars, 1),
+    TableColumn("cost_per_forecast", "$ per forecast", ".6f", 6),
+    TableColumn("coverage", "coverage", ".0%", 2),
+    TableColumn("events", show=",d", gives_way=3),
+    TableColumn("forecasts", show=",d", gives_way=4),
+    TableColumn("bets", show=",d", gives_way=5),
+    TableColumn("win_rate", "win rate", ".0%", 6),
 )
 LEGEND = (
-    "stated, market, anchored and implied are Brier scores, lower is better; skill = market − stated, and\n"
-    "in 95% of seasons the true one lies between from and to; the surest skill is first."
+    "Skill: Brier points better than the market on the same forecasts. Rank: the places an agent may really "
+    "hold. Implied: the Brier score of what its bets imply."
 )
-SLICED = (
-    ("agent", "agent", None),
-    ("skill", "skill", "+.4f"),
-    ("from", "low", "+.4f"),
-    ("to", "high", "+.4f"),
-    ("markets", "markets", ",d"),
-    ("events", "events", ",d"),
-    ("effective", "effective", ".1f"),
-    ("", "reason", None),
+SLICES = (
+    AGENT,
+    SKILL,
+    TableColumn("interval", "95% interval", value=between("low", "high")),
+    TableColumn("markets", show=",d", gives_way=2),
+    TableColumn("events", show=",d"),
+    TableColumn("effective", "effective events", ".1f", 3),
+    TableColumn("reason", "note", lambda text: text or "", 1, narrow="wrap"),
 )
-EXPECTED = (
-    ("agent", "agent", None),
-    ("skill", "skill", "+.4f"),
-    ("stated", "brier_stated", ".4f"),
-    ("market", "brier_market", ".4f"),
-    ("forecasts", "forecasts", ",d"),
-    ("still open", "open", ",d"),
+PROVISIONAL = (
+    AGENT,
+    SKILL,
+    TableColumn("brier_stated", "stated", ".4f"),
+    TableColumn("brier_market", "market", ".4f"),
+    TableColumn("forecasts", show=",d"),
+    TableColumn("open", "still open", ",d"),
 )
 
 
@@ -67,66 +99,53 @@ class SliceBy(StrEnum):
     release = "release"
 
 
+@command(table=True)
 def leaderboard(
-    context: typer.Context,
-    cohort: Annotated[int | None, typer.Option(help="One cohort only, by its number.", min=1)] = None,
+    chosen: Options,
+    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
     by: Annotated[
         SliceBy | None,
         typer.Option(
-            help="The skill of every agent by what markets are about, how long until they close, what YES "
-            "costs, in which cohort, or how long after the model's release."
+            help="Split skill by the markets' category, time to close, YES price, cohort, or time since the "
+            "model's release."
         ),
     ] = None,
     provisional: Annotated[
-        bool, typer.Option("--provisional", help="Count open markets as their latest price says.")
+        bool, typer.Option("--provisional", help="Score open markets at their latest price.")
     ] = False,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
-    """Who forecasts well, and whether that means anything yet.
+    """Show who forecasts well, and whether that means anything yet.
 
-    Lower Brier is better. Skill is the market's Brier minus the agent's on the same forecasts: above 0 beats
-    the price. Its interval counts markets of one event as one, and needs 20 events: before that there is
-    none. Agents stand in the order of what is sure, the lower end. Cost per forecast is that of all calls,
-    failed ones and repeats too, spread over the probabilities that the agent stated. A dash means that
-    nothing can be said yet.
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Its
+    95% interval counts markets of one event as one and needs 20 events. Agents are sorted by the lower end
+    of that interval. The cost includes failed and repeated calls. A dash means that nothing can be said yet.
 
     Example: arena leaderboard --by category
 
-    Next: arena duel A B holds two agents against each other; arena dashboard shows all with curves.
+    Next: arena duel A B compares two agents; arena dashboard shows the curves.
     """
     if by is not None and provisional:
         raise ArenaError(
-            "two_views", "--by and --provisional are two views", "ask for one at a time", status=2
+            "two_views", "--by and --provisional can't be combined", "ask for one at a time", status=64
         )
-    chosen = options(context, config, database)
     found = read(chosen.record(), cohort, by, provisional)
-    if as_json:
-        print_json(found)
-    elif not found.get("leaderboard", True):
+    if not chosen.json and not found.get("leaderboard", True):
         print(f"Nobody has played yet. Next: {next_step(chosen.known())}")
     else:
-        say(found)
+        chosen.answer(found, say, found, chosen.table)
 
 
 def read(
     address: str, cohort: int | None, by: SliceBy | None = None, provisional: bool = False
 ) -> dict[str, Any]:
     """What is asked for, for JSON."""
-    from arena.record.schema.database import connect, reading
-
-    engine = connect(address, read_only=True)
-    try:
-        with reading(engine) as connection:
-            about = {"cohort": cohort}
-            if by is not None:
-                return about | read_slices(connection, cohort, by)
-            if provisional:
-                return about | read_expected(connection, cohort)
-            return about | read_leaderboard(connection, cohort)
-    finally:
-        engine.dispose()
+    with Options(database=address).reading() as connection:
+        about = {"cohort": cohort}
+        if by is not None:
+            return about | read_slices(connection, cohort, by)
+        if provisional:
+            return about | read_provisional(connection, cohort)
+        return about | read_leaderboard(connection, cohort)
 
 
 def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
@@ -151,7 +170,7 @@ def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> di
     return {"by": by.value, "slices": rows}
 
 
-def read_expected(connection: "Connection", cohort: int | None) -> dict[str, Any]:
+def read_provisional(connection: "Connection", cohort: int | None) -> dict[str, Any]:
     """What scores would be if the latest prices were right."""
     from dataclasses import asdict
 
@@ -161,40 +180,67 @@ def read_expected(connection: "Connection", cohort: int | None) -> dict[str, Any
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
-def say(found: Mapping[str, Any]) -> None:
+def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """The same in words."""
     if "slices" in found:
         for name in dict.fromkeys(row["slice"] for row in found["slices"]):
-            print_cells(SLICED, [row for row in found["slices"] if row["slice"] == name], title=name)
+            rows = [row for row in found["slices"] if row["slice"] == name]
+            print_table(SLICES, rows, plain(name), choice)
     elif "provisional" in found:
-        print_cells(EXPECTED, found["leaderboard"])
+        print_table(PROVISIONAL, found["leaderboard"], choice=choice)
         print(f"{found['provisional'].capitalize()}.")
     else:
-        print_leaderboard(found)
+        print_leaderboard(found, choice)
 
 
-def print_leaderboard(found: Mapping[str, Any]) -> None:
+def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     """Who leads, and the leaderboard as a table."""
-    print(f"{found['sentence']}\n")
-    print_cells(COLUMNS, found["leaderboard"])
-    print(LEGEND)
+    print_text(found["sentence"])
+    print()
+    print_table(COLUMNS, found["leaderboard"], choice=choice)
+    print_text(LEGEND)
     if found["noise"] is not None:
-        print(f"Twins, which have the same settings, lie {found['noise']:.4f} apart: that much is noise.")
+        print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
     for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):
         named = [row["agent"] for row in found["leaderboard"] if stamp in row["stamps"]]
         whose = "all" if len(named) == len(found["leaderboard"]) else ", ".join(named)
         print(f"{stamp.capitalize()} ({whose}).")
 
 
-def print_cells(
-    columns: Sequence[tuple[str, str, str | None]],
-    rows: Sequence[Mapping[str, Any]],
-    title: str | None = None,
+@command()
+def duel(
+    chosen: Options,
+    one: Annotated[str, typer.Argument(metavar="A", help="An agent of the record.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    cohort: Annotated[int | None, typer.Option(help="Only in this cohort, by number.", min=1)] = None,
 ) -> None:
-    """Rows as a table of some of their columns."""
-    cells = [[_cell(row[key], form) for _, key, form in columns] for row in rows]
-    print_table([name for name, _, _ in columns], cells, title)
+    """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
 
+    The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one, and with
+    fewer than 20 events nothing is concluded. Agents that share no markets are compared by their skill. Two
+    prompts for one model, or one model at two temperatures, are two agents: duel them.
 
-def _cell(value: Any, form: str | None) -> str | None:
-    return None if value is None else format(value, form or "")
+    The p-value is for this pair alone. If you look at many pairs and pick the most striking one, use the
+    adjusted p-value below it, which is there once `arena run` or the dashboard has compared all pairs.
+
+    Example: arena duel sharp hasty
+
+    Next: arena leaderboard
+    """
+    from dataclasses import asdict
+
+    from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
+    from arena.scores.profiles.duels import events_needed, read_current_duel
+
+    if one == other:
+        raise ArenaError(
+            "one_agent", f"{one} can't duel itself", "arena agents list names the others", status=64
+        )
+    with chosen.reading() as connection:
+        found = compute_duel(connection, one, other, cohort)
+        of_all = read_current_duel(connection, one, other) if cohort is None else None
+    needed = events_needed(found)
+    sentences = (*duel_sentences(found, needed), "" if of_all is None else holm_sentence(of_all))
+    data = {"cohort": cohort} | asdict(found) | {"adjusted": None if of_all is None else of_all.adjusted}
+    verdict = {"winner": found.winner(), "events_needed": needed}
+    chosen.answer(data | verdict, print, "\n".join(filter(None, sentences)))

@@ -1,6 +1,8 @@
-"""The program `arena`: its commands, what they share, and how expected errors end."""
+"""The program `arena`: its commands, and how it ends: with which status, and after which errors."""
 
 import importlib.util
+import os
+import re
 import sys
 from inspect import cleandoc
 from pathlib import Path
@@ -16,28 +18,25 @@ from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
-from arena.cli.duel import duel
-from arena.cli.export import export
-from arena.cli.import_ import import_record
+from arena.cli.export import export, import_record, report
 from arena.cli.init import init
-from arena.cli.leaderboard import leaderboard
+from arena.cli.leaderboard import duel, leaderboard
 from arena.cli.markets import markets
 from arena.cli.options import ConfigFile, Database, Options
 from arena.cli.output import print_error
 from arena.cli.positions import positions
 from arena.cli.replay import replay
-from arena.cli.report import report
 from arena.cli.round import round as play_round
-from arena.cli.run import run
-from arena.cli.score import score
-from arena.cli.status import status
-from arena.cli.tournament import tournament
+from arena.cli.run import run, worker
+from arena.cli.score import score, tournament
+from arena.cli.status import status, watch
 from arena.cli.verify import verify
-from arena.cli.watch import watch
 from arena.cli.whatif import whatif
-from arena.cli.worker import worker
 from arena.errors import ArenaError
 
+UsageError: Any = typer.BadParameter.__base__
+"""What Typer raises where a command line is wrong."""
+USAGE = 64
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
 
 
@@ -49,6 +48,17 @@ def flow(command: Any) -> None:
         flow(under)
 
 
+EXIT_STATUSES = {
+    0: "everything was done, or stopped as asked",
+    1: "nothing was done, or a check found something wrong",
+    2: "part of it was done: a turn failed, a record was rejected, a model could not be reached",
+    USAGE: "the command line is wrong; nothing was done",
+    130: "interrupted by Ctrl-C; what was done is kept",
+    141: "whoever read the output stopped reading",
+}
+"""What a script can go by."""
+
+
 class Commands(TyperGroup):
     """The commands, in the order given here. Expected errors are printed, without a traceback."""
 
@@ -56,13 +66,49 @@ class Commands(TyperGroup):
         super().__init__(**more)
         flow(self)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+    def main(self, *args: Any, **named: Any) -> Any:
+        """Run the command that was asked for, and exit with one of the statuses."""
+        words = sys.argv[1:] if named.get("args") is None else list(named["args"])
         try:
-            return super().invoke(ctx)
+            sys.exit(super().main(*args, **(named | {"standalone_mode": False})))
+        except UsageError as error:
+            context = error.ctx
+            if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
+                print(context.get_help())
+            else:
+                hint = f"see {context.command_path} --help" if context else ""
+                print_error(ArenaError("usage", usage_text(error.format_message()), hint), "--json" in words)
+        except typer.Abort:
+            sys.exit(130)
+        sys.exit(USAGE)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what whoever reads the output no longer wants is not written."""
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
         except ArenaError as error:
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
+        except BrokenPipeError:
+            try:
+                sys.stdout.flush()
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(141) from None
+            raise
+        return done
+
+
+def usage_text(message: str) -> str:
+    """What is wrong with a command line, without the words of the library that found it.
+
+    >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
+    "Invalid value for '--limit': expected a whole number"
+    """
+    return re.sub("Input should be a valid integer.*", "expected a whole number", message).replace(
+        "Input should be", "expected"
+    )
 
 
 app = typer.Typer(
@@ -72,7 +118,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="New here? arena demo plays a whole season without a key; arena init DIR starts your own arena.",
+    epilog="New here? arena demo plays a season without a key; arena init DIR starts your own arena.\n\n"
+    "Exit status: " + "; ".join(f"{status} {words}" for status, words in EXIT_STATUSES.items()) + ".",
 )
 
 
@@ -144,10 +191,8 @@ def guard() -> None:
         if other is not None:
             raise ArenaError(
                 "shadowed",
-                f"`{package}` would be imported from {other}, not from {home / package}: "
-                "another package of that name hides ours",
-                "install paper-arena in a virtual environment of its own "
-                "(the package openai-agents, for one, also calls itself `agents`)",
+                f"another package named {package} is installed here ({other})",
+                "install paper-arena in an environment of its own: uv tool install paper-arena",
             )
 
 

@@ -1,13 +1,26 @@
-"""`arena markets`: what venues offer, what was seen of it, and what was not taken."""
+"""`arena markets`: what a venue offers, as the record has seen it, and what was rejected of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.markets_check import check_bundle
-from arena.cli.markets_list import list_markets
-from arena.cli.markets_record import record_markets
-from arena.cli.markets_rejected import rejected
-from arena.cli.markets_show import show
-from arena.cli.markets_sync import sync
+from arena.cli.market_files import check_bundle, record_markets, sync
+from arena.cli.options import Options, command, instant
+from arena.cli.output import cents, duration, exact, iso, minute, one_line, plain, program
+from arena.cli.table import TableChoice, TableColumn, json_rows, line_width, print_table
+from arena.errors import ArenaError
+from markets.millionths import ONE, decimal
+
+if TYPE_CHECKING:
+    from arena.record.queries.markets import KnownMarket
+    from arena.record.schema.database import Connection
+    from arena.record.write.quarantine import StoredQuarantine
+    from markets.model import Level, Quote, Resolution
 
 HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
 
@@ -15,6 +28,333 @@ Example: arena markets sync
 
 Next: arena markets list shows what was read.
 """
+WIDEST = 72
+"""The characters of a line of bars."""
+BARS = "▁▂▃▄▅▆▇█"
+PRICES = ("bid", "ask", "mid", "last", "volume")
+
+
+class MarketState(StrEnum):
+    """How it stands with a market."""
+
+    OPEN = "open"
+    WAITING = "waiting"
+    ENDED = "ended"
+    ALL = "all"
+
+
+class RejectedKind(StrEnum):
+    """What a record was meant to be."""
+
+    MARKET = "market"
+    QUOTE = "quote"
+    RESOLUTION = "resolution"
+    PAGE = "page"
+    ARTICLE = "article"
+
+
+At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="As known at this time, in UTC.")]
+
+
+def _of_market(name: str) -> Any:
+    return lambda seen: getattr(seen.listing.market, name)
+
+
+def _of_quote(name: str) -> Any:
+    return lambda seen: exact(getattr(seen.listing.quote, name)) if seen.listing.quote else None
+
+
+def _cents(usd: float) -> str:
+    return cents(round(usd * ONE))
+
+
+MARKET = (
+    TableColumn("id", "market", value=_of_market("id"), narrow="cut middle"),
+    TableColumn("question", show=one_line, value=_of_market("question"), narrow="cut"),
+    TableColumn("event", gives_way=9, value=_of_market("event_id"), narrow="cut middle"),
+    TableColumn("category", show=one_line, gives_way=3, value=_of_market("category"), narrow="cut"),
+    TableColumn("mid", "price ¢", _cents, 0, _of_quote("mid")),
+    TableColumn("bid", "bid ¢", _cents, 7, _of_quote("bid")),
+    TableColumn("ask", "ask ¢", _cents, 7, _of_quote("ask")),
+    TableColumn("last", "last ¢", _cents, 8, _of_quote("last")),
+    TableColumn("volume", "volume $", ",.0f", 2, _of_quote("volume")),
+    TableColumn(
+        "seen_at", "seen (UTC)", minute, 6, lambda seen: iso(seen.listing.quote and seen.listing.quote.at)
+    ),
+    TableColumn("closes_at", "closes", lambda at: at[:10], 1, lambda row: iso(row.listing.market.closes_at)),
+    TableColumn("status", gives_way=4),
+)
+REJECTED = (
+    TableColumn("last_seen_at", "last (UTC)", minute, 3, lambda aside: iso(aside.last_seen_at)),
+    TableColumn("times", show=",d", gives_way=2),
+    TableColumn("venue", gives_way=4),
+    TableColumn("kind", gives_way=1),
+    TableColumn("record", show=one_line, narrow="cut middle"),
+    TableColumn("code", gives_way=5),
+    TableColumn("reason", show=one_line, narrow="wrap"),
+)
+
+
+@command(table=True)
+def list_markets(
+    chosen: Options,
+    search: Annotated[str, typer.Option(help="Only those with these words.", metavar="WORDS")] = "",
+    category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
+    status: Annotated[
+        MarketState, typer.Option(help="Open, closed but not yet resolved, or ended.")
+    ] = MarketState.OPEN,
+    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+    at: At = None,
+) -> None:
+    """List the markets that the record has seen, with their latest price; most traded first.
+
+    Words are looked for in question, rules and id, in any case. A market is waiting when it has closed, or
+    its venue no longer quotes it, and no resolution is known.
+
+    Example: arena markets list --search "interest rate" --limit 10
+
+    Next: arena markets show ID
+    """
+    from arena.record.queries.markets import filter_markets, read_markets
+
+    with chosen.reading() as connection:
+        when = asked(connection, at)
+        known = read_markets(connection, when)
+    found = filter_markets(known, search, category, status.value)
+    data = {"at": when.isoformat(), "known": len(known), "found": len(found)}
+    chosen.answer(
+        data | {"markets": json_rows(MARKET, found[:limit])}, say, found, limit, len(known), chosen.table
+    )
+
+
+def asked(connection: "Connection", at: str | None) -> datetime:
+    """The instant that was asked for, or the newest."""
+    from arena.clock import now
+    from arena.record.queries.markets import read_newest_instant
+
+    return read_newest_instant(connection, now()) if at is None else instant(at)
+
+
+def say(found: "Sequence[KnownMarket]", limit: int, known: int, choice: TableChoice) -> None:
+    """The markets as a table."""
+    if not found:
+        print(f"None of the {known:,} markets in the record matches." if known else "No market is known.")
+        print(f"Next: {program()} markets " + ("list --status all" if known else "sync"))
+        return
+    print_table(MARKET, found[:limit], choice=choice)
+    more = f" of {len(found):,}" if len(found) > limit else ""
+    print(f"{min(limit, len(found)):,}{more} markets. Next: {program()} markets show ID")
+
+
+@command()
+def show(
+    chosen: Options,
+    market: Annotated[str, typer.Argument(metavar="ID", help="Its id, as arena markets list shows it.")],
+    limit: Annotated[int, typer.Option(help="Show at most so many price changes.", min=1)] = 12,
+    at: At = None,
+) -> None:
+    """Show one market: question, rules, price, book, price history, and how it ended.
+
+    All as the record last saw it. The venue before the colon of an id may be left out where that is clear.
+
+    Example: arena markets show polymarket:501234
+
+    Next: arena markets sync reads the venue again.
+    """
+    from arena.record.queries.markets import read_price_changes
+
+    with chosen.reading() as connection:
+        when = asked(connection, at)
+        seen = named(connection, market, when)
+        quotes = read_price_changes(connection, seen.listing.market.id, when)
+    chosen.answer(whole(seen, quotes, limit), say_market, seen, quotes, limit, when)
+
+
+def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
+    """The market of that id, or the only one that ends so."""
+    from arena.record.queries.markets import read_known_ids, read_markets
+
+    known = read_known_ids(connection, at)
+    found = [id for id in known if id == name] or [id for id in known if id.partition(":")[2] == name]
+    if len(found) == 1:
+        return read_markets(connection, at, found)[0]
+    if found:
+        message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
+        raise ArenaError("unclear_market", message, "give the id with its venue")
+    near = [id for id in known if name.casefold() in id.casefold()][:5]
+    hint = (
+        f"did you mean {', '.join(near)}?"
+        if near
+        else "arena markets list --status all --search WORDS finds ids"
+    )
+    raise ArenaError("unknown_market", f"the record knows no market {name!r}", hint)
+
+
+def whole(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
+    """All of it for JSON."""
+    market, quote = seen.listing.market, seen.listing.quote
+    return json_rows(MARKET, [seen])[0] | {
+        "rules": market.rules,
+        "opens_at": market.opens_at.isoformat(),
+        "tick": exact(market.tick),
+        "fee_rate": exact(market.fee_rate),
+        "min_shares": exact(market.min_shares),
+        "bids": _pairs(quote.bids if quote else ()),
+        "asks": _pairs(quote.asks if quote else ()),
+        "changes": len(quotes),
+        "history": [
+            {"at": past.at.isoformat()} | {name: exact(getattr(past, name)) for name in PRICES}
+            for past in quotes[-limit:]
+        ],
+        "resolutions": [
+            {
+                "version": end.version,
+                "known_at": end.known_at.isoformat(),
+                "payout": exact(end.payout),
+                "refund": end.payout is None,
+                "source": end.source,
+            }
+            for end in seen.ends
+        ],
+    }
+
+
+def _pairs(levels: "Sequence[Level]") -> list[dict[str, float | None]]:
+    return [{"price": exact(level.price), "shares": exact(level.shares)} for level in levels]
+
+
+def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
+    """All of it for people. What a venue wrote is shown as it is, without colours or commands in it."""
+    market = seen.listing.market
+    print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
+    print(f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}")
+    print(f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n")
+    print("\n".join(plain(line) for line in market.rules.splitlines()).strip() + "\n")
+    _say_price(seen, at)
+    _say_history(quotes, limit, at)
+    _say_ends(seen.ends)
+    print(f"Next: {program()} markets sync")
+
+
+def _say_price(seen: "KnownMarket", at: datetime) -> None:
+    quote = seen.listing.quote
+    if quote is None:
+        print("It was never quoted.\n")
+        return
+    parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
+    prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)
+    age = duration(max(0, int((at - quote.at).total_seconds())))
+    print(f"{prices or 'no price'}; ${quote.volume // ONE:,} traded; seen {age} ago\n")
+    if quote.bids or quote.asks:
+        rows = [
+            (*_level(bid)[::-1], *_level(ask)) for bid, ask in zip_longest(quote.bids[:10], quote.asks[:10])
+        ]
+        print_table(("shares", "bid ¢", "ask ¢", "shares"), rows)
+
+
+def _level(level: "Level | None") -> tuple[str, str]:
+    return ("", "") if level is None else (cents(level.price), f"{decimal(level.shares):,.0f}")
+
+
+def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
+    if len(quotes) < 2:
+        return
+    mids = [quote.mid for quote in quotes if quote.mid is not None]
+    line = sparkline(price_points(quotes, at, min(WIDEST, line_width() or WIDEST)))
+    if mids:
+        first = quotes[0].at
+        print(f"{line}\n{first:%Y-%m-%d %H:%M} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n")
+    rows = [
+        (
+            f"{past.at:%Y-%m-%d %H:%M:%S}",
+            *(cents(price) for price in (past.mid, past.bid, past.ask, past.last)),
+        )
+        for past in reversed(quotes[-limit:])
+    ]
+    print_table(("price since (UTC)", "mid ¢", "bid ¢", "ask ¢", "last ¢"), rows)
+    if len(quotes) > limit:
+        print(f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n")
+
+
+def _say_ends(ends: "Sequence[Resolution]") -> None:
+    if not ends:
+        print("No resolution is known.")
+        return
+    rows = [(end.version, f"{end.known_at:%Y-%m-%d %H:%M}", _paid(end), plain(end.source)) for end in ends]
+    print_table(("version", "known from (UTC)", "a YES share", "source"), rows)
+
+
+def _paid(end: "Resolution") -> str:
+    """What a YES share paid, in words."""
+    return "was refunded" if end.payout is None else f"paid ${decimal(end.payout).normalize():f}"
+
+
+def price_points(quotes: "Sequence[Quote]", until: datetime, count: int) -> list[int | None]:
+    """The mid at so many instants, evenly from the first price on: each the newest that was known then."""
+    if not quotes:
+        return []
+    start, found, place = quotes[0].at, list[int | None](), 0
+    for step in range(count):
+        at = start + (until - start) * step / max(1, count - 1)
+        while place + 1 < len(quotes) and quotes[place + 1].at <= at:
+            place += 1
+        found.append(quotes[place].mid)
+    return found
+
+
+def sparkline(mids: Sequence[int | None]) -> str:
+    """Prices as a line of bars, from the lowest to the highest of them; a gap where there is none.
+
+    >>> sparkline([100_000, 200_000, None, 450_000]), sparkline([500_000] * 3)
+    ('▁▃ █', '▄▄▄')
+    """
+    known = [mid for mid in mids if mid is not None]
+    low, high = min(known, default=0), max(known, default=ONE)
+    if low == high:
+        return "".join(" " if mid is None else BARS[3] for mid in mids)
+    steps = len(BARS) - 1
+    return "".join(" " if mid is None else BARS[(mid - low) * steps // (high - low)] for mid in mids)
+
+
+@command(table=True)
+def rejected(
+    chosen: Options,
+    venue: Annotated[str | None, typer.Option(help="Only this venue.", metavar="NAME")] = None,
+    kind: Annotated[RejectedKind | None, typer.Option(help="Only records of this kind.")] = None,
+    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+) -> None:
+    """List venue records that could not be used, with the reason and how often; newest first.
+
+    All other records were kept. Some only have to wait, such as a market whose outcome is disputed. --json
+    shows each record as the venue sent it, truncated.
+
+    Example: arena markets rejected --kind resolution
+
+    Next: arena markets sync tries them again.
+    """
+    from arena.record.write.quarantine import read_quarantine
+
+    with chosen.reading() as connection:
+        found = read_quarantine(connection, venue, kind and kind.value, limit)
+    data = {"rejected": [rejected_data(aside) for aside in found]}
+    chosen.answer(data, say_rejected, found, limit, chosen.table)
+
+
+def rejected_data(aside: "StoredQuarantine") -> dict[str, object]:
+    """For JSON."""
+    times = ("first_seen_at", "last_seen_at")
+    return asdict(aside) | {name: getattr(aside, name).isoformat() for name in times}
+
+
+def say_rejected(found: "Sequence[StoredQuarantine]", limit: int, choice: TableChoice) -> None:
+    """A line for each record and reason."""
+    if not found:
+        print(f"Nothing was rejected. Next: {program()} markets list")
+        return
+    print_table(REJECTED, found, choice=choice)
+    if len(found) == limit:
+        print(f"The newest {limit:,}; --limit shows more, --json what was sent.")
+
 
 markets = typer.Typer(help=HELP, no_args_is_help=True)
 markets.command()(sync)

@@ -1,21 +1,24 @@
-"""What every command shares: which config, which record, and `--json`.
+"""What commands share: which config, which record, how to answer. A command is a function of options."""
 
-Times, as people write them on the command line.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.output import print_json
+from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.config import Config
+    from arena.record.record import Record
+    from arena.record.schema.database import Connection
 
 DEFAULT = Path("config.yaml")
 DAY = ["%Y-%m-%d"]
@@ -29,6 +32,7 @@ class Options:
     config: Path | None = None
     database: str | None = None
     json: bool = False
+    table: TableChoice = field(default_factory=TableChoice)
 
     def load(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
@@ -64,36 +68,100 @@ class Options:
             raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", hint)
         return self.load().database
 
+    @contextmanager
+    def reading(self) -> "Iterator[Connection]":
+        """The record, as of one instant; without the config where only the record is named."""
+        from arena.record.schema.database import open_read_only, reading
 
-def options(context: typer.Context, config: Path | None = None, database: str | None = None) -> Options:
-    """The options of the whole program; what stands after a command's name counts first."""
-    chosen = cast("Options", context.find_root().obj)
-    chosen.config, chosen.database = config or chosen.config, database or chosen.database
-    return chosen
+        with open_read_only(self.record()) as engine, reading(engine) as connection:
+            yield connection
 
+    @contextmanager
+    def planned(self) -> "Iterator[tuple[Config | None, Connection]]":
+        """The config, where there is one, and the record, which is empty where nobody has played."""
+        from arena.record.dry_run import open_or_empty
+        from arena.record.schema.database import reading
 
-def _json(context: typer.Context, value: bool) -> bool:
-    options(context).json = value
-    return value
+        config = self.known()
+        address = config.database if config else self.record()
+        with open_or_empty(address) as engine, reading(engine) as connection:
+            yield config, connection
 
+    @contextmanager
+    def writing(self) -> "Iterator[Record]":
+        """The record, to be written."""
+        from arena.record.record import Record
 
-Json = Annotated[
-    bool, typer.Option("--json", help="Answer with one JSON document, errors too.", callback=_json)
-]
-"""The type of every command's last parameter: `as_json: Json = False`."""
+        record = Record.open(self.record())
+        try:
+            yield record
+        finally:
+            record.close()
+
+    def answer(self, data: object, say: Callable[..., None], *found: object) -> None:
+        """JSON if that is wanted, else words, from the same data or from what was found."""
+        if self.json:
+            print_json(data)
+        else:
+            say(*found or (data,))
+
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]
-"""Which config: understood before and after a command's name."""
-
 Database = Annotated[
     str | None,
-    typer.Option(
-        "--database",
-        help="The record, instead of the config's: a path or a URL.",
-        metavar="URL",
-    ),
+    typer.Option("--database", help="The record, instead of the config's: a path or a URL.", metavar="URL"),
 ]
-"""Which record: understood before and after a command's name."""
+SHARED: dict[str, Any] = {
+    "config": (ConfigFile, None),
+    "database": (Database, None),
+    "wide": (Annotated[bool, typer.Option("--wide", help="Show every column, however wide.")], False),
+    "columns": (
+        Annotated[str, typer.Option("--columns", help="Show these columns only.", metavar="A,B")],
+        "",
+    ),
+    "json": (Annotated[bool, typer.Option("--json", help="Answer in JSON, errors too.")], False),
+}
+"""The options that many commands have: how they are written, and their defaults."""
+Command = Callable[..., None]
+
+
+def command(*shared: str, record: bool = True, table: bool = False) -> Callable[[Command], Command]:
+    """Make a function of options a command: with those that name a record, a table's columns, and JSON.
+
+    `shared` names the options one by one, for a command that has only some of them.
+    """
+    names = shared or (
+        *(("config", "database") if record else ()),
+        *(("wide", "columns") if table else ()),
+        "json",
+    )
+
+    def made(function: Command) -> Command:
+        def run(context: typer.Context, **values: Any) -> None:
+            given = {name: values.pop(name) for name in names}
+            chosen: Options = context.find_root().obj
+            chosen.config = given.get("config") or chosen.config
+            chosen.database = given.get("database") or chosen.database
+            chosen.json = given.get("json", False)
+            chosen.table = TableChoice(given.get("wide", False), given.get("columns", ""))
+            function(chosen, **values)
+
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        parameters = [
+            inspect.Parameter("context", keyword, annotation=typer.Context),
+            *(each.replace(kind=keyword) for each in own),
+            *(
+                inspect.Parameter(name, keyword, default=SHARED[name][1], annotation=SHARED[name][0])
+                for name in names
+            ),
+        ]
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        vars(run)["__signature__"] = inspect.Signature(parameters)
+        return run
+
+    return made
 
 
 Baselines = Annotated[

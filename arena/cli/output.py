@@ -1,19 +1,16 @@
-"""What commands print: tables and text for people, one JSON object for programs."""
+"""What commands print: text for people, one JSON document for programs; how figures are written."""
 
 import json
-import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-
-FIGURE = re.compile(r"[+-]?\$?[\d,]+(?:\.\d+)?%?")
-GAP, EDGES = 3, 2
-"""Between two columns of a table, and around it."""
+from markets.millionths import ONE
 
 
 def program() -> str:
@@ -40,52 +37,93 @@ def print_error(error: ArenaError, as_json: bool) -> None:
         print(f"→ {error.hint}", file=sys.stderr)
 
 
-def line_width() -> int:
-    """The characters that fit in a line: those of the terminal, or plenty where there is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+def plain(text: str) -> str:
+    """A text on one line, without what a terminal would take for a command.
 
-
-def print_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    title: str | None = None,
-    right: Collection[str] = (),
-) -> None:
-    """A table on standard output. None is shown as a dash; figures and `right` columns stand to the right.
-
-    Where the terminal is too narrow, texts are broken between their words; a figure is never cut.
+    >>> plain("Will it\\nrain?")
+    'Will it rain?'
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    cells = [["–" if cell is None else str(cell) for cell in row] for row in rows]
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    needed = EDGES
-    for place, column in enumerate(columns):
-        texts = [row[place] for row in cells]
-        to_the_right = column in right or are_figures(texts)
-        least = max(len(word) for text in (column, *texts) for word in (text.split() or [""]))
-        least = max([least, len(column), *map(len, texts)]) if to_the_right else least
-        table.add_column(
-            Text(column), justify="right" if to_the_right else "left", no_wrap=to_the_right, min_width=least
-        )
-        needed += least + GAP
-    for row in cells:
-        table.add_row(*map(Text, row))
-    # With a height too, for a dumb terminal's width is 80 to rich whatever it is told.
-    Console(width=max(line_width(), needed), height=25, soft_wrap=False).print(table)
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def are_figures(texts: Sequence[str]) -> bool:
-    """Whether a column holds figures, and blanks or dashes between them.
+def one_line(text: str) -> str:
+    """The same, with single spaces between its words."""
+    return " ".join(plain(text).split())
 
-    >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["–", ""])
-    (True, False, False)
+
+def shortened(text: str, most: int) -> str:
+    """A text in one line of so many characters at most.
+
+    >>> shortened("Will it rain in Rome?", 12), shortened("Will it\\nrain?", 20)
+    ('Will it rai…', 'Will it rain?')
     """
-    some = [text for text in texts if text not in ("", "–")]
-    return bool(some) and all(FIGURE.fullmatch(text) for text in some)
+    flat = one_line(text)
+    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
+
+
+def minute(at: datetime | str) -> str:
+    """An instant for people, to the minute.
+
+    >>> minute("2026-01-04T00:00:00+00:00")
+    '2026-01-04 00:00'
+    """
+    return str(at)[:16].replace("T", " ")
+
+
+def iso(at: datetime | None) -> str | None:
+    """An instant for programs."""
+    return None if at is None else at.isoformat()
+
+
+def exact(millionths: int | None) -> float | None:
+    """The number whose shortest text is that of the millionths."""
+    return None if millionths is None else millionths / ONE
+
+
+def cents(price: int | None) -> str:
+    """A price in cents, as far as it has decimals.
+
+    >>> cents(405_000), cents(1_000), cents(None)
+    ('40.5', '0.1', '')
+    """
+    return "" if price is None else f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
+
+
+def signed_dollars(value: float, places: int = 2) -> str:
+    """Dollars with their sign before them.
+
+    >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(0)
+    ('-$1,234.50', '+$1,234', '$0.00')
+    """
+    sign = "-" if value < 0 else "+" if value > 0 else ""
+    return f"{sign}${abs(value):,.{places}f}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest unit.
+
+    >>> duration(200_000), duration(7_300), duration(59)
+    ('2 d', '2 h', '59 s')
+    """
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers in ascending order, with those that follow each other together.
+
+    >>> ranges([1, 2, 3, 5]), ranges([4])
+    ('1-3, 5', '4')
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
 @contextmanager

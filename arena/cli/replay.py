@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.leaderboard import print_leaderboard
-from arena.cli.options import DAY, DEFAULT, ConfigFile, Database, Json, options
-from arena.cli.output import print_json, program, progress
+from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.output import program, progress
+from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from markets.bundle import Bundle
 
 
+@command(table=True)
 def replay(
-    context: typer.Context,
+    chosen: Options,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The recording: a bundle's folder.")],
     start: Annotated[
         datetime | None, typer.Option(formats=DAY, help="No cohort starts before this day.")
@@ -35,9 +37,6 @@ def replay(
         bool,
         typer.Option("--workers", help="Leave the turns to `arena worker`s, on PostgreSQL."),
     ] = False,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
     """Play a season over a recording, at the recording's own times: nobody knows more than could be known.
 
@@ -54,7 +53,6 @@ def replay(
     from arena.rounds.round import venue_error
     from markets.venue import VenueError
 
-    chosen = options(context, config, database)
     address = chosen.database or f"replay-{folder.resolve().name}.db"
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
@@ -69,7 +67,7 @@ def replay(
         raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
     except VenueError as error:
         raise venue_error(error) from error
-    print_json(found) if as_json else say(found)
+    chosen.answer(found, say, found, chosen.table)
 
 
 def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
@@ -113,11 +111,11 @@ def _alone(alone: bool) -> None:
     print(words, file=sys.stderr)
 
 
-def say(found: dict[str, Any]) -> None:
+def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The leaderboard and what was played, in words."""
     from arena.cli.demo import summary
 
-    print_leaderboard(found)
+    print_leaderboard(found, choice)
     if not found["new_turns"]:
         print("All of it had been played before; nothing was played again.")
     print(summary(found))

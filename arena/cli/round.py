@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.agents_list import as_change
-from arena.cli.markets_show import plain
-from arena.cli.options import Baselines, ConfigFile, Database, Json, instant, options
-from arena.cli.output import print_json, print_table, progress
+from arena.cli.agents import change_data
+from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.output import plain, progress
+from arena.cli.table import print_table
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -22,15 +22,13 @@ if TYPE_CHECKING:
     from arena.record.model.model_version import ModelChange
 
 
+@command()
 def round(
-    context: typer.Context,
+    chosen: Options,
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="The decision time, such as 2026-01-04T00:00Z.")
     ] = None,
     baselines: Baselines = False,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
     """Play one decision time: settle, take the snapshot, let every agent decide, mark.
 
@@ -42,16 +40,13 @@ def round(
 
     Next: arena leaderboard
     """
-    chosen = options(context, config, database)
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         when, reports, changed = play(settings, wanted, baselines)
-    if as_json:
-        told = {"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]}
-        print_json(told | {"changes": [as_change(change) for change in changed]})
-    else:
-        print_reports(when, reports, changed)
+    told = {"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]}
+    told |= {"changes": [change_data(change) for change in changed]}
+    chosen.answer(told, print_reports, when, reports, changed)
     if any(report.failed or report.waiting for report in reports):
         raise typer.Exit(2)
 
@@ -185,7 +180,7 @@ def print_turns(report: "RoundReport") -> None:
         for turn in report.turns
         for found in (turn.decision,)
     ]
-    print_table(("agent", "turn", "forecasts", "fills", "refused", "note"), rows)
+    print_table(("agent", "turn", "forecasts", "fills", "rejected", "note"), rows)
 
 
 def _way(turn: "Turn", report: "RoundReport") -> str:

@@ -1,19 +1,22 @@
-"""`arena run`: what is due, when it is due."""
+"""`arena run` and `arena worker`: what is due, when it is due, on one machine or many."""
 
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena.cli.options import Baselines, ConfigFile, Database, Json, options
-from arena.cli.output import print_json, program
-from arena.cli.run_list import as_dict, say, upcoming
+from arena.cli.options import Baselines, Options, command
+from arena.cli.output import iso, minute, plain, print_json, program
 from arena.cli.run_log import logger
+from arena.cli.table import print_table
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -23,76 +26,62 @@ if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
     from arena.operations.run import Run
+    from arena.record.model.cohort import JobState
+    from arena.rounds.worker import JobOutcome, OnJob
+
+DECISIONS = 5
 
 
+@command()
 def run(
-    context: typer.Context,
-    once: Annotated[
-        bool, typer.Option("--once", help="Do all that is due now, and end; for cron and the like.")
-    ] = False,
-    listing: Annotated[
-        bool, typer.Option("--list", help="Say what is done how often and when next, and do nothing.")
-    ] = False,
+    chosen: Options,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due now and exit; for cron.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Show the schedule and do nothing.")] = False,
     log: Annotated[
         Literal["auto", "text", "json"],
-        typer.Option(
-            help="Lines for people or for programs; auto is a live status in a terminal, else lines."
-        ),
+        typer.Option(help="Lines as text or JSON; auto shows a live status in a terminal, else text."),
     ] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only tell what goes wrong.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Report only problems.")] = False,
     clock: Annotated[
         Path | None,
         typer.Option(
             "--clock",
             metavar="FILE",
-            help="Rehearse: pretend the time in this file, whose first line (such as 2026-01-04T00:00Z) "
-            "starts it. Waiting takes no time; the file goes along. It needs a --database of its own.",
+            help="Rehearse on a pretended clock, which starts at the time in this file, such as "
+            "2026-01-04T00:00Z, and is kept there. Needs a --database of its own.",
         ),
     ] = None,
     baselines: Baselines = False,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
-    """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, all in time.
+    """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    What is due comes from the record, so it can be stopped, killed and started again at any time: it goes on
-    where it was. On one record one of them works; a second one stands by and takes over when the first is
-    gone. What fails, a venue or a model that is down, holds up nothing else and is tried again, turns within
-    six hours of their prices. The config is read once: start it again after a change.
+    It can be stopped, killed and restarted at any time and continues where it was. On one record one process
+    works; a second one stands by and takes over when the first is gone. A venue or model that is down holds
+    up nothing else and is retried, turns within six hours of their prices. The config is read once: restart
+    after a change.
 
-    Ctrl-C or SIGTERM stop it: calls under way have `run.grace` to end, the rest is taken up by the next
-    start. A second Ctrl-C stops it at once. The exit status is 0 when it was stopped or all is over; with
-    --once it is 2 when something failed, or another one is at work.
+    Ctrl-C or SIGTERM stops it: calls under way get `run.grace` to finish, the rest is done after the next
+    start. A second Ctrl-C stops it at once. With --once the exit status is 2 when something failed or another
+    process is at work.
 
     Example: arena run
 
     Next: arena leaderboard
     """
-    chosen, open_clock = options(context, config, database), clock_of(clock)
+    open_clock = clock_of(clock)
     settings = chosen.load(None if listing else os.environ)
     if listing:
         found = upcoming(settings, open_clock())
-        if as_json:
-            print_json(as_dict(found))
-        else:
-            say(found)
+        chosen.answer(upcoming_data(found), say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
         words = "a rehearsal would be written into this arena's own record"
         raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
-    with logger(log, quiet, as_json) as tell, redirect_stdout(sys.stderr):  # an extension may print
+    with logger(log, quiet, chosen.json) as tell, redirect_stdout(sys.stderr):  # an extension may print
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
-    if as_json:
-        print_json(
-            {
-                "rounds": progress.rounds,
-                "turns": progress.turns,
-                "jobs": progress.jobs,
-                "failed": progress.failed,
-            }
-        )
+    if chosen.json:
+        print_json({name: getattr(progress, name) for name in ("rounds", "turns", "jobs", "failed")})
     elif not quiet:
         print(f"Stopped: {progress.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
     if done.stop.hurry.is_set():
@@ -151,3 +140,181 @@ def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
     if running.stop.hurry.is_set():
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+
+
+@dataclass(frozen=True, slots=True)
+class JobTimes:
+    """A job: how often it is done, for which time it last was and how that went, and when it is due next."""
+
+    job: str
+    cadence: str
+    last: datetime | None = None
+    note: str = ""
+    failures: int = 0
+    next: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingWork:
+    """The jobs, and the next times at which cohorts start or decide."""
+
+    now: datetime
+    jobs: tuple[JobTimes, ...]
+    decisions: tuple[tuple[datetime, str], ...]
+
+
+def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
+    """What the config and the record say is to come. Nothing is written, and a record need not be there."""
+    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.operations.due import DueSituation, upcoming_work
+    from arena.record.queries.progress import read_progress
+    from arena.record.record import Record
+    from arena.record.schema.database import NoRecord, connect
+    from arena.record.write.operations import read_jobs
+
+    now, live = clock.now(), stamp_of(config) == "live"
+    try:
+        record = Record(connect(config.database, read_only=True))
+        try:
+            began, courses, states = (
+                record.begun(),
+                record.read(read_progress, record.line_ups),
+                record.read(read_jobs),
+            )
+        finally:
+            record.close()
+    except NoRecord:
+        began, courses, states = (), [], {}
+    plan = plan_of(config, now, began)
+    whole = DueSituation(plan, courses, states, live, config.cohorts.catch_up, now)
+    return UpcomingWork(now, tuple(job_times(config, states, now)), tuple(upcoming_work(whole, DECISIONS)))
+
+
+def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime) -> list[JobTimes]:
+    """The jobs, those that are turned off too."""
+    from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
+
+    found = []
+    for name in JOB_NAMES:
+        cadence, last = getattr(config.run, name), states.get(name)
+        job = Job(name, cadence)
+        ahead = (job_due_at(job, last, now) or next_job_time(job, last, now)) if cadence else None
+        shape = JobTimes(name, str(cadence), next=ahead)
+        if last is not None:
+            note = last.note if last.ended_at else "broken off"
+            shape = replace(shape, last=last.due_at, note=note, failures=last.failures)
+        found.append(shape)
+    return found
+
+
+def upcoming_data(found: UpcomingWork) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "now": found.now.isoformat(),
+        "jobs": [asdict(job) | {"last": iso(job.last), "next": iso(job.next)} for job in found.jobs],
+        "decisions": [{"at": at.isoformat(), "what": what} for at, what in found.decisions],
+    }
+
+
+def say_upcoming(found: UpcomingWork) -> None:
+    """For people."""
+    rows = [
+        (
+            job.job,
+            job.cadence,
+            _time(job.last),
+            plain(_went(job)),
+            "now" if job.next is not None and job.next <= found.now else _time(job.next),
+        )
+        for job in found.jobs
+    ]
+    print_table(("job", "how often", "last (UTC)", "result", "next (UTC)"), rows)
+    if found.decisions:
+        print_table(("decision (UTC)", "what"), [(_time(at), what) for at, what in found.decisions])
+    print(f"Next: {program()} run")
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else minute(at)
+
+
+def _went(job: JobTimes) -> str:
+    if not job.failures:
+        return job.note
+    return f"failed {'once' if job.failures == 1 else f'{job.failures} times'}: {job.note}"
+
+
+@command()
+def worker(
+    chosen: Options,
+    at_once: Annotated[
+        int | None,
+        typer.Option("--at-once", min=1, max=1000, help="Turns at a time; default: calls.at_once."),
+    ] = None,
+    grace: Annotated[
+        float, typer.Option("--grace", min=0, help="Seconds for turns under way to finish when stopped.")
+    ] = 30.0,
+) -> None:
+    """Play turns that `arena run` hands out, on any machine that reaches the record; start many if you like.
+
+    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`, which must start
+    first on a new record. Every worker needs the same config folder and the models' keys. Call limits and
+    budgets hold across all workers. A worker may be killed at any time: another takes over its turns. With
+    --json every line is a JSON object.
+
+    Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
+
+    Next: arena run
+    """
+    import asyncio
+
+    settings = chosen.load(os.environ)
+    _needs_postgres()
+    say = _as_json if chosen.json else _as_text
+    asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, say))
+
+
+def _needs_postgres() -> None:
+    """A clear word where the extra is not installed."""
+    try:
+        import procrastinate  # noqa: F401
+    except ModuleNotFoundError as error:
+        hint = 'pip install "paper-arena[postgres]"'
+        raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
+
+
+async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:
+    import asyncio
+
+    from arena.rounds.worker import serve_turns
+
+    def stopping() -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        told(f"stopping: turns under way have {grace:g} seconds; press Ctrl-C again to stop at once")
+        stop.set()
+
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stopping)
+    await serve_turns(config, at_once, grace, stop, told)
+    told("stopped")
+
+
+def _as_text(what: "JobOutcome | str") -> None:
+    """A line for people."""
+    if isinstance(what, str):
+        print(plain(what), flush=True)
+        return
+    job = what.job
+    words = f"cohort {job.cohort}, round {job.round}, {plain(job.agent)}: {plain(what.outcome)}"
+    print(words, flush=True)
+
+
+def _as_json(what: "JobOutcome | str") -> None:
+    """A line for programs."""
+    if isinstance(what, str):
+        told: dict[str, object] = {"told": what}
+    else:
+        told = asdict(what.job) | {"outcome": what.outcome}
+    print(json.dumps(told, ensure_ascii=False), flush=True)

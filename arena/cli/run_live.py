@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.markets_show import plain
+from arena.cli.output import plain
 from arena.errors import ArenaError, count_text
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.model.reservation import midnight

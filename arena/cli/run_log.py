@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
-from arena.cli.markets_show import plain
+from arena.cli.output import plain
 
 if TYPE_CHECKING:
     from arena.operations.progress import RunEvent, RunProgress

@@ -1,45 +1,203 @@
-"""`arena status`: how the arena stands."""
+"""`arena status` and `arena watch`: how the arena stands, and what an operator should hear of."""
 
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, Options, options
-from arena.cli.output import print_json
+from arena.cli.options import Options, command
+from arena.cli.output import minute, plain, program
+from arena.cli.table import print_table
+from arena.errors import ArenaError, count_text
+from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.operations.status import Status
+    from arena.operations.status import RoundCalendar, Status
+    from arena.operations.webhook import Webhook, WebhookReply
+    from arena.record.model.incident import RecordedIncident
+    from arena.record.model.status import RoundState
+
+HELP = """List incidents, and test the webhook that reports them.
+
+`arena run` posts to `watch.webhook` about failed rounds, budgets, outages and cohorts that end.
+
+Example: arena watch test
+
+Next: arena status
+"""
+CLOCKS = {
+    "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
+    "mixed": "this machine's, but the record is a rehearsal's: --clock FILE judges it by its own",
+}
+"""Whose time it is, where that is not plain."""
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
+def print_status(status: "Status") -> None:
+    """All of it."""
+    print(status.word)
+    for reason in status.reasons:
+        print(f"  {reason.text}")
+    print()
+    for name, words in _lines(status):
+        print(f"{name:<12}{words}")
+    print_jobs(status)
+    for told in status.incidents:
+        print(incident_line(told))
+
+
+def _lines(status: "Status") -> Iterator[tuple[str, str]]:
+    at, calendar, held = status.at, status.calendar, status.held
+    if status.clock != "real":
+        yield "clock", CLOCKS[status.clock].format(at)
+    yield "running", _leader(status)
+    for name, coming in (("next round", calendar.next_round), ("next cohort", calendar.next_cohort)):
+        yield name, _coming(coming, calendar, at)
+    yield "last round", _last(status.last)
+    late = f", {_length(status.lag)} late" if status.lag else ""
+    yield "rounds", f"{calendar.due:,} due, {calendar.done:,} done{late}"
+    yield "turns", _counted(status.turns) or "none"
+    yield "spent", f"{_dollars(status.spend.today)} today, {_dollars(status.spend.month)} this month"
+    for limit in status.spend.limits:
+        whose = f" ({limit.whose})" if limit.whose else ""
+        yield f"per {limit.scope}", f"{_dollars(limit.spent)} of {_dollars(limit.limit)}{whose}"
+    yield "calls", _calls(status)
+    yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {held.stale:,} at an old price"
+    oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
+    yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
+    yield "quarantine", _rejected(status)
+    yield "backup", when(status.backup.ended_at if status.backup else None, at)
+
+
+def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) -> str:
+    """When something comes next: a made-up world has a time of its own, and a first cohort starts at once."""
+    if coming is None:
+        return "–"
+    if not calendar.live:
+        return f"{minute(coming)} UTC in its own time: arena round plays it"
+    if not calendar.cohorts and coming <= at:
+        return "now: arena run or arena round starts it"
+    return when(coming, at)
+
+
+def _leader(status: "Status") -> str:
+    leader = status.leader
+    if leader is None:
+        return "no; start it with arena run"
+    who = f"process {leader.process} on {leader.host}"
+    return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
+
+
+def _last(rounds: "Sequence[RoundState]") -> str:
+    if not rounds:
+        return "none"
+    turns = sum((Counter(one.turns) for one in rounds), Counter[str]())
+    missing = sum(one.missing for one in rounds)
+    turns.update({"missing": missing} if missing else {})
+    of = ", ".join(f"{one.number} of cohort {one.cohort}" for one in rounds)
+    return f"{rounds[0].at:%Y-%m-%d %H:%M} UTC, {of}: {_counted(turns)}"
+
+
+def _calls(status: "Status") -> str:
+    calls = status.under_way
+    words = f"{calls.calls:,} under way"
+    if calls.lost:
+        words += f"; {calls.lost:,} were lost with their worker, and may cost {_dollars(calls.lost_worst)}"
+    return words
+
+
+def _rejected(status: "Status") -> str:
+    parts = [f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined]
+    return ", ".join(parts) + " in the last day" if parts else "nothing in the last day"
+
+
+def print_jobs(status: "Status") -> None:
+    """When each job was last done, and how that went."""
+    rows = [
+        (
+            job.name,
+            when(job.ended_at, status.at),
+            job.failures or None,
+            when(status.next_jobs.get(job.name), status.at),
+            plain(job.note) or None,
+        )
+        for job in status.jobs
+    ]
+    if rows:
+        print_table(("job", "last done", "failed", "next", "note"), rows)
+
+
+def incident_line(told: "RecordedIncident") -> str:
+    """Something that happened, in a line."""
+    incident = told.incident
+    state = "" if told.ended_at else ", ongoing"
+    return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {_webhook(told)}{state})"
+
+
+def _webhook(told: "RecordedIncident") -> str:
+    from arena.record.write.operations import MOST_TRIES
+
+    if told.told_at is not None:
+        return "sent"
+    if told.tries >= MOST_TRIES:
+        return "could not be sent"
+    return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent yet"
+
+
+def when(at: datetime | None, now: datetime) -> str:
+    """An instant, and how far away it is.
+
+    >>> from datetime import UTC
+    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))
+    '2026-01-04 00:00 UTC (in 2.5 h)'
+    """
+    if at is None:
+        return "–"
+    far = f"in {_length(at - now)}" if at > now else f"{_length(now - at)} ago"
+    return f"{at:%Y-%m-%d %H:%M} UTC ({far})"
+
+
+def _length(length: timedelta) -> str:
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
+        if length >= 2 * unit:
+            return f"{length / unit:.1f} {name}"
+    return f"{length.total_seconds():.0f} s"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def _dollars(amount: int) -> str:
+    return f"${amount / ONE:,.2f}"
+
+
+@command()
 def status(
-    context: typer.Context,
+    chosen: Options,
     clock: Annotated[
         Path | None,
-        typer.Option("--clock", metavar="FILE", help="Of a rehearsal: take the time from its clock."),
+        typer.Option("--clock", metavar="FILE", help="For a rehearsal: take the time from its clock."),
     ] = None,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
 ) -> None:
-    """How the arena stands: is it running, what was played and is due, what it cost, what is old or broken.
+    """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    The first word is its health: ok; waiting for what comes by itself or was put off; late with a round; or
-    trouble that does not pass by itself. The lines after it say why. The exit status is always 0. Without a
-    config it is what the record alone tells: no budgets, and no cohorts to come.
+    The first word is its health: ok; waiting, for something that comes by itself; late with a round; or
+    trouble that needs you. The lines after it say why. The exit status is always 0. Without a config it shows
+    only what the record knows: no budgets and no future cohorts.
 
     Example: arena status --json
 
-    Next: arena watch list shows what has happened and who was told.
+    Next: arena watch list shows recent incidents.
     """
-    from arena.cli.status_text import print_status
     from arena.operations.status import status_data
 
-    found = read_status(options(context, config, database), clock)
-    if as_json:
-        print_json(status_data(found))
-    else:
-        print_status(found)
+    found = read_status(chosen, clock)
+    chosen.answer(status_data(found), print_status, found)
 
 
 def read_status(chosen: Options, clock: Path | None = None) -> "Status":
@@ -52,3 +210,68 @@ def read_status(chosen: Options, clock: Path | None = None) -> "Status":
     address = chosen.record() if config is None else config.database
     with open_read_only(address) as engine, reading(engine) as connection:
         return read_status_by_config(connection, at, config, pretended=clock is not None)
+
+
+watch = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+@watch.command("list")
+@command()
+def list_incidents(
+    chosen: Options,
+    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 20,
+) -> None:
+    """List incidents, newest first, and whether the webhook has been told of each.
+
+    Each is sent once. One that continues, such as an outage, is marked as ongoing until it is over.
+
+    Example: arena watch list --limit 5
+
+    Next: arena watch test
+    """
+    from arena.operations.status import incident_data
+    from arena.record.write.operations import read_recent_incidents
+
+    with chosen.reading() as connection:
+        found = read_recent_incidents(connection, limit)
+    lines = [incident_line(told) for told in found]
+    if not found:
+        lines = [f"No incidents. Next: {program()} status"]
+    elif len(found) == limit:
+        lines.append(f"The newest {limit:,}; --limit shows more.")
+    chosen.answer({"incidents": [incident_data(told) for told in found]}, print, "\n".join(lines))
+
+
+@watch.command("test")
+@command("config", "json")
+def send_test(chosen: Options) -> None:
+    """Send a test message to the config's webhook, and say whether it arrived.
+
+    Its event is `test`; nothing is recorded. The address is never shown whole, for it may be a secret. The
+    exit status is 1 if the message did not arrive.
+
+    Example: arena watch test
+
+    Next: arena run
+    """
+    webhook, reply = _tried(chosen)
+    if not reply.ok:
+        words = f"the message did not arrive: {webhook.name} {reply.words}"
+        raise ArenaError(f"webhook_{reply.code}", words, "check the address, and what listens there")
+    words = f"{webhook.name} accepted the message (status {reply.status}). Next: {program()} run"
+    chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, print, words)
+
+
+def _tried(chosen: Options) -> "tuple[Webhook, WebhookReply]":
+    import asyncio
+
+    from arena.clock import now
+    from arena.config import environment
+    from arena.operations.webhook import send, test_message, webhook_of
+
+    settings = chosen.load()
+    webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
+    if webhook is None:
+        hint = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
+        raise ArenaError("no_webhook", f"{settings.file} names no webhook", hint)
+    return webhook, asyncio.run(send(webhook, test_message(now())))

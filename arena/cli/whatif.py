@@ -1,31 +1,153 @@
-"""`arena whatif`: what the same decisions would have come to under other rules or with other stakes.
-
-How `arena whatif` tells its comparison: as data for programs, as tables for people.
-"""
+"""`arena whatif`: what the same decisions would have come to under other rules or with other stakes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import ConfigFile, Database, Json, options
-from arena.cli.output import print_json, print_table, progress
+from arena.cli.options import Options, command
+from arena.cli.output import program, progress
+from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.errors import ArenaError
+from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
+    from arena.rounds.what_if import Change, Stakes, WhatIfEntry, WhatIfReport, WhatIfTotals
 
+AGENT = TableColumn("agent", narrow="cut middle")
 COLUMNS = (
-    ("P/L $", "pnl", "+,.2f"),
-    ("then $", "pnl_then", "+,.2f"),
-    ("difference $", "difference", "+,.2f"),
-    ("filled", "filled", ",d"),
-    ("then", "filled_then", ",d"),
-    ("refused", "refused", ",d"),
-    ("then", "refused_then", ",d"),
+    TableColumn("pnl", "P/L $", "+,.2f"),
+    TableColumn("pnl_then", "then $", "+,.2f"),
+    TableColumn("difference", "difference $", "+,.2f"),
+    TableColumn("filled", show=",d", gives_way=1),
+    TableColumn("filled_then", "then", ",d", 1),
+    TableColumn("refused", "rejected", ",d", 2),
+    TableColumn("refused_then", "then", ",d", 2),
 )
-LEGEND = "P/L, filled and refused are as played; beside each stands what it would have been then."
+REFUSALS = (
+    TableColumn("code", "rejected"),
+    TableColumn("refused", "as played", ",d"),
+    TableColumn("refused_then", "then", ",d"),
+    TableColumn("example", "for example", narrow="wrap"),
+)
+LEGEND = "P/L, filled and rejected are as played; `then` is what each would have been."
+
+
+class Fee(StrEnum):
+    """Whether a fee is paid."""
+
+    VENUE = "venue"
+    NONE = "none"
+
+
+class Cap(StrEnum):
+    """What the largest bet is held against."""
+
+    BET = "bet"
+    DECISION = "decision"
+
+
+class Sizing(StrEnum):
+    """How much is bet."""
+
+    AS_BET = "as-bet"
+    FLAT = "flat"
+    QUARTER_KELLY = "quarter-kelly"
+
+
+@command(table=True)
+def whatif(
+    chosen: Options,
+    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="One agent only, cohort by cohort.", metavar="NAME")
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(help="Start from these rules instead of each cohort's own.", metavar="NAME"),
+    ] = None,
+    fill: Annotated[str | None, typer.Option(help="Use this fill rule, such as mid.", metavar="RULE")] = None,
+    fee: Annotated[Fee | None, typer.Option(help="Whether the venue's fee is paid.")] = None,
+    min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
+    max_bet: Annotated[
+        float | None, typer.Option(help="The largest bet, as a share of the cash, such as 0.10.")
+    ] = None,
+    cap: Annotated[
+        Cap | None, typer.Option(help="Whether that limits a bet, or all bets of a decision.")
+    ] = None,
+    sizing: Annotated[
+        Sizing, typer.Option(help="Stakes: as they were, all the same, or by stated probability.")
+    ] = Sizing.AS_BET,
+    stake: Annotated[
+        float | None, typer.Option(help="The stake of --sizing flat, in dollars; 100 by default.")
+    ] = None,
+) -> None:
+    """Replay a record under other rules or with other stakes, and compare the profit.
+
+    Every agent's recorded decisions meet the same snapshots and resolutions. Nothing is decided anew, except
+    that --sizing quarter-kelly bets on the stated probabilities and sells nothing. Other stakes sell the same
+    part of a lot. Under another fill rule bets may be rejected; the reasons are counted. The record is only
+    read.
+
+    Example: arena whatif --fill mid --fee none --cohort 2
+
+    Next: arena leaderboard
+    """
+    from arena.rounds.what_if import what_if
+
+    values = {
+        "fill": fill,
+        "fee": fee and fee.value,
+        "min_bet": min_bet,
+        "max_bet": max_bet,
+        "cap": cap and cap.value,
+    }
+    change = read_change(rules, values, sizing.value, stake)
+    with chosen.reading() as connection, progress("Playing again") as moved:
+        found = as_data(what_if(connection, change, cohort, agent, moved), cohort)
+    chosen.answer(found, say, found, agent is not None, chosen.table)
+
+
+def read_change(
+    name: str | None, values: Mapping[str, Any], stakes: "Stakes", stake: float | None
+) -> "Change":
+    """What the options ask for, checked as the same values in a config are."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from arena.config.field_types import Stake
+    from arena.config.sections import RulesBlock
+    from arena.rounds.what_if import Change
+    from portfolio.rules import NAMED
+
+    _check_names(name, values["fill"])
+    if stake is not None and stakes != "flat":
+        raise ArenaError("bad_value", f"--stake needs --sizing flat, not {stakes}", "add --sizing flat")
+    try:
+        block = RulesBlock.model_validate(dict(values))
+        amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        option = str((*fault["loc"], "stake")[0]).replace("_", "-")
+        raise ArenaError("bad_value", f"--{option} {fault['input']}: expected {fault['msg']}") from error
+    changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
+    return Change(NAMED[name] if name else None, changes, stakes, amount)
+
+
+def _check_names(rules: str | None, fill: str | None) -> None:
+    from markets.registry import names
+    from portfolio import fills
+    from portfolio.rules import NAMED
+
+    if rules is not None and rules not in NAMED:
+        raise ArenaError("no_rules", f"there are no rules named {rules!r}", f"rules: {', '.join(NAMED)}")
+    known = names(Path(fills.__path__[0]))
+    if fill is not None and fill not in known:
+        raise ArenaError(
+            "no_fill_rule", f"there is no fill rule named {fill!r}", f"fill rules: {', '.join(known)}"
+        )
 
 
 def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
@@ -68,8 +190,6 @@ def _sums(tallies: "Iterable[WhatIfTotals]") -> tuple[int, int, int]:
 
 
 def _dollars(amount: int) -> float:
-    from markets.millionths import ONE
-
     return amount / ONE
 
 
@@ -85,180 +205,26 @@ def _refusals(rows: "Sequence[WhatIfEntry]") -> list[dict[str, Any]]:
     ]
 
 
-def print_comparison(found: Mapping[str, Any], by_cohort: bool) -> None:
+def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
     """The comparison as tables: a line an agent, or a line a cohort with their total."""
     print(found["changed"])
     if not found["agents"]:
-        print("Nobody has played yet. Next: arena round")
+        print(f"Nobody has played yet. Next: {program()} round")
         return
-    lines = [(row["agent"], row) for row in found["agents"]]
     if by_cohort:
         (agent,) = found["agents"]
-        each = [(str(row["cohort"]), row) for row in agent["cohorts"]]
-        lines = [*each, ("all", agent)] if len(each) > 1 else each
-    table = [[title, *(_cell(row[key], form) for _, key, form in COLUMNS)] for title, row in lines]
-    print_table(["cohort" if by_cohort else "agent", *(title for title, _, _ in COLUMNS)], table)
-    print(LEGEND)
-    _print_refusals(found["refusals"])
-    _print_doubts(found["agents"])
-
-
-def _print_refusals(refusals: Sequence[Mapping[str, Any]]) -> None:
-    if refusals:
-        keys = ("code", "refused", "refused_then", "example")
-        table = [[row[key] for key in keys] for row in refusals]
-        print_table(["refused", "as played", "then", "for example"], table)
-
-
-def _print_doubts(agents: Sequence[Mapping[str, Any]]) -> None:
-    silent = ", ".join(row["agent"] for row in agents if row["pnl_then"] is None)
-    if silent:
-        print(f"A dash: in some cohort nothing was stated that could be bet on: {silent}.")
-    inexact = ", ".join(row["agent"] for row in agents if not row["exact"])
-    if inexact:
-        print(f"Not exact: by their own rules the decisions of {inexact} give another ledger than was kept.")
-        print("As played is then what they give today. Next: arena verify")
-
-
-def _cell(value: Any, form: str) -> str | None:
-    return None if value is None else format(value, form)
-
-
-if TYPE_CHECKING:
-    from arena.rounds.what_if import Change, Stakes, WhatIfReport
-
-
-class Fee(StrEnum):
-    """Whether a fee is paid."""
-
-    VENUE = "venue"
-    NONE = "none"
-
-
-class Cap(StrEnum):
-    """What the largest bet is held against."""
-
-    BET = "bet"
-    DECISION = "decision"
-
-
-class Sizing(StrEnum):
-    """How much is bet."""
-
-    AS_BET = "as-bet"
-    FLAT = "flat"
-    QUARTER_KELLY = "quarter-kelly"
-
-
-def whatif(
-    context: typer.Context,
-    cohort: Annotated[int | None, typer.Option(help="One cohort only, by its number.", min=1)] = None,
-    agent: Annotated[
-        str | None, typer.Option(help="One agent only, cohort by cohort.", metavar="NAME")
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(help="Start from these rules, by name, instead of each cohort's own.", metavar="NAME"),
-    ] = None,
-    fill: Annotated[str | None, typer.Option(help="Fill by this rule, such as mid.", metavar="RULE")] = None,
-    fee: Annotated[Fee | None, typer.Option(help="Whether the venue's fee is paid.")] = None,
-    min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
-    max_bet: Annotated[
-        float | None, typer.Option(help="The largest bet, as a part of the cash, such as 0.10.")
-    ] = None,
-    cap: Annotated[
-        Cap | None, typer.Option(help="Whether that holds for a bet, or for all of a decision.")
-    ] = None,
-    sizing: Annotated[
-        Sizing, typer.Option(help="The stakes: as they were, all the same, or by the stated probabilities.")
-    ] = Sizing.AS_BET,
-    stake: Annotated[
-        float | None, typer.Option(help="The stake of --sizing flat, in dollars: 100 unless it is given.")
-    ] = None,
-    config: ConfigFile = None,
-    database: Database = None,
-    as_json: Json = False,
-) -> None:
-    """Play a record again under other rules or with other stakes, and compare the profit.
-
-    Every agent's recorded decisions meet the same snapshots and the same endings. It decides nothing anew,
-    except that --sizing quarter-kelly bets on the probabilities it stated and sells nothing. Other stakes
-    sell the same part of a lot. Bets under another fill rule may be refused: the reasons are counted. The
-    record is only read.
-
-    Example: arena whatif --fill mid --fee none --cohort 2
-
-    Next: arena leaderboard
-    """
-    values = {
-        "fill": fill,
-        "fee": fee and fee.value,
-        "min_bet": min_bet,
-        "max_bet": max_bet,
-        "cap": cap and cap.value,
-    }
-    address = options(context, config, database).record()
-    change = read_change(rules, values, sizing.value, stake)
-    found = as_data(read_report(address, change, cohort, agent), cohort)
-    if as_json:
-        print_json(found)
+        lines = agent["cohorts"] + ([agent | {"cohort": "all"}] if len(agent["cohorts"]) > 1 else [])
+        print_table((TableColumn("cohort"), *COLUMNS), lines, choice=choice)
     else:
-        print_comparison(found, by_cohort=agent is not None)
-
-
-def read_change(
-    name: str | None, values: Mapping[str, Any], stakes: "Stakes", stake: float | None
-) -> "Change":
-    """What the options ask for, checked as the same values in a config are."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from arena.config.field_types import Stake
-    from arena.config.sections import RulesBlock
-    from arena.errors import ArenaError
-    from arena.rounds.what_if import Change
-    from portfolio.rules import NAMED
-
-    _check_names(name, values["fill"])
-    if stake is not None and stakes != "flat":
-        raise ArenaError(
-            "bad_value", f"--stake {stake} says nothing for --sizing {stakes}", "add --sizing flat"
-        )
-    try:
-        block = RulesBlock.model_validate(dict(values))
-        amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        option = str((*fault["loc"], "stake")[0]).replace("_", "-")
-        raise ArenaError("bad_value", f"--{option} {fault['input']}: expected {fault['msg']}") from error
-    changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
-    return Change(NAMED[name] if name else None, changes, stakes, amount)
-
-
-def _check_names(rules: str | None, fill: str | None) -> None:
-    from pathlib import Path
-
-    from arena.errors import ArenaError
-    from markets.registry import names
-    from portfolio import fills
-    from portfolio.rules import NAMED
-
-    if rules is not None and rules not in NAMED:
-        raise ArenaError("no_rules", f"there are no rules named {rules!r}", f"rules: {', '.join(NAMED)}")
-    known = names(Path(fills.__path__[0]))
-    if fill is not None and fill not in known:
-        raise ArenaError(
-            "no_fill_rule", f"there is no fill rule named {fill!r}", f"fill rules: {', '.join(known)}"
-        )
-
-
-def read_report(address: str, change: "Change", cohort: int | None, agent: str | None) -> "WhatIfReport":
-    """The comparison, from a record that is opened read-only."""
-    from arena.record.schema.database import connect, reading
-    from arena.rounds.what_if import what_if
-
-    engine = connect(address, read_only=True)
-    try:
-        with reading(engine) as connection, progress("Playing again", None) as moved:
-            return what_if(connection, change, cohort, agent, moved)
-    finally:
-        engine.dispose()
+        print_table((AGENT, *COLUMNS), found["agents"], choice=choice)
+    print(LEGEND)
+    if found["refusals"]:
+        print()
+        print_table(REFUSALS, found["refusals"])
+    silent = ", ".join(row["agent"] for row in found["agents"] if row["pnl_then"] is None)
+    if silent:
+        print(f"A dash: in some cohort no forecasts were stated to bet on: {silent}.")
+    inexact = ", ".join(row["agent"] for row in found["agents"] if not row["exact"])
+    if inexact:
+        print(f"Not exact: replaying the decisions of {inexact} by their own rules gives another ledger than")
+        print(f"the record's; `as played` is the replayed one. Next: {program()} verify")

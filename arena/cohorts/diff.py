@@ -59,8 +59,23 @@ def setting_in_words(key: str, was: Any, now: Any) -> str:
     """
     if key.startswith(PROMPT_TEXT_KEY):
         return f"{key}: " + ("edited" if was and now else "in use" if now else "no longer in use")
-    after, before = ("not set" if value is None else value for value in (now, was))
+    after, before = ("not set" if value is None else setting_text(value) for value in (now, was))
     return f"{key}: {after}, was {before}"
+
+
+def setting_text(value: Any) -> str:
+    """An agent's setting as people write it.
+
+    >>> setting_text(6.0), setting_text({"input": 1.0, "output": 4}), setting_text(["a", "b"]), setting_text(True)
+    ('6', 'input 1, output 4', 'a, b', 'yes')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {setting_text(each)}" for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(setting_text, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _flat(setup: AgentSetup) -> dict[str, Any]:

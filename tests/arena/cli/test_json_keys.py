@@ -18,7 +18,16 @@ from arena.cli.main import app
 from tests.season.demo import SIX_ROUNDS, six_rounds
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
-OPEN_ENDED = {"settings", "venue_settings", "evidence_settings", "prompts", "counts", "turns", "files", "tables"}
+OPEN_ENDED = {
+    "settings",
+    "venue_settings",
+    "evidence_settings",
+    "prompts",
+    "counts",
+    "turns",
+    "files",
+    "tables",
+}
 """What has names of agents, prompts and the like for keys."""
 COMMANDS = """\
 leaderboard
@@ -80,7 +89,11 @@ def answers(folder: Path) -> dict[str, list[str]]:
     found, market = {}, ""
     for line in COMMANDS.splitlines():
         words = [word.format(market=market) for word in line.split()]
-        base = [] if "--database" in words or words[0] in ("init", "score", "tournament") else ["--database", "demo.db"]
+        base = (
+            []
+            if "--database" in words or words[0] in ("init", "score", "tournament")
+            else ["--database", "demo.db"]
+        )
         answer = CliRunner().invoke(app, [*base, *words, "--json"])
         told = json.loads(answer.stdout)
         if line.startswith("markets list"):

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.markets_show import plain
-from arena.cli.output import print_table, program
+from arena.cli.leaderboard import between
+from arena.cli.output import minute, plain, program, signed_dollars
+from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cohorts.diff import setting_in_words, setting_text
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
@@ -15,23 +17,22 @@ if TYPE_CHECKING:
     from arena.scores.rules.reliability.calibration_slices import CalibrationSlice
 
 COLUMNS = (
-    ("forecasts", "forecasts", ",d"),
-    ("markets", "markets", ",d"),
-    ("events", "events", ",d"),
-    ("skill", "skill", "+.4f"),
-    ("from", "skill_low", "+.4f"),
-    ("to", "skill_high", "+.4f"),
-    ("Brier", "brier", ".4f"),
-    ("miscalibration", "miscalibration", ".4f"),
-    ("by chance", "miscalibration_by_chance", ".4f"),
-    ("p", "miscalibration_p", ".3f"),
-    ("discrimination", "discrimination", ".4f"),
+    TableColumn("skill", show="+.4f"),
+    TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
+    TableColumn("brier", "Brier", ".4f"),
+    TableColumn("miscalibration", show=".4f", gives_way=1),
+    TableColumn("miscalibration_by_chance", "by chance", ".4f", 2),
+    TableColumn("miscalibration_p", "p", ".3f", 2),
+    TableColumn("discrimination", show=".4f", gives_way=3),
+    TableColumn("forecasts", show=",d", gives_way=5),
+    TableColumn("markets", show=",d", gives_way=4),
+    TableColumn("events", show=",d", gives_way=1),
 )
 CHANCE = ("miscalibration_by_chance", "miscalibration_p")
 """What chance alone makes of the miscalibration, in JSON."""
 LEGEND = (
-    "Skill is what it gains on the price; its interval needs 20 effective events. p says how often chance "
-    "alone miscalibrates as much: of many parts, some are small."
+    "Intervals need 20 effective events. p: how often chance alone miscalibrates as much; among many parts\n"
+    "some p are small by chance."
 )
 
 
@@ -55,28 +56,25 @@ def _calibration(found: "CalibrationSlice | None") -> dict[str, Any]:
     return known | dict(zip(CHANCE, (found.null.expected, found.null.p_value), strict=True))
 
 
-def say_parts(data: Mapping[str, Any]) -> None:
+def say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
     """The same as a table."""
     if not data["parts"]:
-        print(f"By {data['by']}: nothing that it was shown is resolved yet.\n")
+        print(f"By {data['by']}: no market that it was shown has resolved yet.\n")
         return
-    rows = [
-        [row["part"], *(None if row[key] is None else format(row[key], form) for _, key, form in COLUMNS)]
-        for row in data["parts"]
-    ]
-    print_table([data["by"], *(title for title, _, _ in COLUMNS)], rows)
+    part = TableColumn("part", data["by"], plain, narrow="wrap")
+    print_table((part, *COLUMNS), data["parts"], choice=choice)
     print(f"{LEGEND}\n")
 
 
 MOST = 3
 """So many events are named that may still cost or bring money."""
 PROFILE_PARTS = (
-    ("edge", "edge at mid, for as much of what it claimed as came true elsewhere"),
+    ("edge", "edge at mid, scaled by how much of its claimed edge has materialised"),
     ("spread", "spread and depth of the book"),
     ("fee", "fees"),
-    ("sizing", "stakes beside a quarter of Kelly's"),
+    ("sizing", "stakes that differ from quarter Kelly"),
     ("exit", "selling early"),
-    ("luck", "luck: what is left"),
+    ("luck", "luck (residual)"),
 )
 
 
@@ -115,7 +113,7 @@ def say_profile(data: Mapping[str, Any]) -> None:
     """The same in some lines: skill, calibration, coherence, blind answers, money."""
     gain = data["gain"]
     if gain is None or gain["skill"] is None:
-        print("Scores: nothing that it was shown is resolved yet.\n")
+        print("Scores: no market that it was shown has resolved yet.\n")
     else:
         span = f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}" if gain["low"] is not None else ""
         why = f" ({gain['reason']})" if gain["reason"] else ""
@@ -125,8 +123,8 @@ def say_profile(data: Mapping[str, Any]) -> None:
     if data["money"] is not None:
         _say_money(data["money"])
     for event in data["at_stake"][:MOST]:
-        span = f"{_dollar(event['worst'])} to {_dollar(event['best'])}"
-        print(f"  still at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
+        span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
+        print(f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
     print()
 
 
@@ -136,63 +134,50 @@ def _say_calibration(found: Mapping[str, Any]) -> None:
         f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
         f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
     )
-    chance = f"chance alone makes {null['expected']:.4f} of it, p = {null['p_value']:.3f}"
+    chance = f"{null['expected']:.4f} by chance alone, p = {null['p_value']:.3f}"
     print(f"  miscalibration: {chance}")
 
 
 def _say_statements(data: Mapping[str, Any]) -> None:
     coherence, blind = data["coherence"], data["blind"]
     if coherence["loss"] is not None:
-        sure = f"{_cents(coherence['loss'])} per $1 against it, {_cents(coherence['market'])} against prices"
-        print(f"Coherence: a sure {sure}; {coherence['events']:,} events")
+        sure = f"{_cents(coherence['loss'])} per $1 (market prices: {_cents(coherence['market'])})"
+        print(f"Coherence: a sure loss of {sure}, {coherence['events']:,} events")
         if coherence["worst_event"]:
-            print(f"  the worst {_cents(coherence['worst'])}: {plain(coherence['worst_event'])}")
+            print(f"  worst: {_cents(coherence['worst'])} in {plain(coherence['worst_event'])}")
         for deal in data["bargains"]:
             print(f"    {'buy' if deal['buy'] else 'sell'} {plain(deal['market_id'])} at {deal['price']:.3f}")
     if blind["rows"] and blind["pull"] is not None:
-        print(f"Shown the price, it moved {blind['pull']:.0%} of the way, {blind['rows']:,} answers")
+        print(f"Shown the price, it moved {blind['pull']:.0%} of the way ({blind['rows']:,} answers)")
         if blind["blind_skill"] is not None:
             print(f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}")
 
 
 def _say_money(money: Mapping[str, Any]) -> None:
     luck, split, fall = money["luck"], money["split"], money["drawdown"]
-    print(f"P/L {_dollar(split['pnl'])}:")
-    width = max(len(_dollar(split[key])) for key, _ in PROFILE_PARTS)
+    print(f"P/L {signed_dollars(split['pnl'])}:")
+    width = max(len(signed_dollars(split[key])) for key, _ in PROFILE_PARTS)
     for key, words in PROFILE_PARTS:
-        print(f"  {_dollar(split[key]):>{width}}  {words}")
+        print(f"  {signed_dollars(split[key]):>{width}}  {words}")
     if luck["percentile"] is not None:
-        band = f"{_dollar(luck['low'])} and {_dollar(luck['high'])}"
-        print(f"  by luck alone it is between {band} in 95% of seasons; {luck['percentile']:.1%} do worse")
+        band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
+        print(f"  luck alone gives {band} in 95% of seasons; {luck['percentile']:.1%} do worse")
     if fall is not None and fall["amount"]:
-        print(f"  deepest fall {_dollar(-fall['amount'])}, {fall['share']:.1%} of the peak")
-
-
-def _dollar(value: float) -> str:
-    """Dollars with their sign before them.
-
-    >>> _dollar(-1234.5), _dollar(2)
-    ('-$1,234.50', '+$2.00')
-    """
-    return f"{'-' if value < 0 else '+'}${abs(value):,.2f}"
+        print(f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak")
 
 
 def _cents(value: float | None) -> str:
     return "–" if value is None else f"${value:.4f}"
 
 
-SHORT = 16
-"""How much of a time is shown: to the minute."""
-
-
-def say_summary(told: Mapping[str, Any]) -> None:
+def say_agent(told: Mapping[str, Any], parts: Mapping[str, Any] | None, choice: TableChoice) -> None:
     """Its settings and what was changed in them, its turns and calls, and as what it reports itself."""
     name, cohorts, record = told["name"], told["cohorts"], told["record"]
     newest = cohorts[-1]
     print(f"{name}, {newest['kind']}, as of {_which(newest)}")
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
-            print(f"  {key}: {plain(str(value))}")
+            print(f"  {key}: {plain(setting_text(value))}")
     print()
     for stay in cohorts:
         _say_stay(stay)
@@ -201,8 +186,8 @@ def say_summary(told: Mapping[str, Any]) -> None:
         return
     print()
     say_profile(told["scores"])
-    if told.get("parts") is not None:
-        say_parts(told["parts"])
+    if parts is not None:
+        say_parts(parts, choice)
     if record["calls"]:
         _say_calls(record)
         _say_reported(record)
@@ -215,10 +200,8 @@ def _which(stay: Mapping[str, Any]) -> str:
 
 
 def _say_stay(stay: Mapping[str, Any]) -> None:
-    from arena.cohorts.diff import setting_in_words
-
     turns = ", ".join(f"{count:,} {verdict}" for verdict, count in stay["verdicts"].items())
-    start = f", from {_minute(stay['starts_at'])}" if stay["starts_at"] else ""
+    start = f", from {minute(stay['starts_at'])}" if stay["starts_at"] else ""
     print(f"{_which(stay)}{start}: " + (f"turns: {turns}" if turns else "no turns yet"))
     if stay["code_versions"]:
         print(f"  code: {plain(by_rounds(stay['code_versions']))}")
@@ -247,8 +230,8 @@ def _say_calls(record: Mapping[str, Any]) -> None:
     print(f"cost      {cost}")
     print(f"forecasts {record['forecasts']:,}" + ("" if each is None else f", ${each:,.6f} each"))
     if record["median_ms"] is not None:
-        print(f"latency   {record['median_ms'] / 1000:.1f} s in the median, "
-              f"{record['p95_ms'] / 1000:.1f} s for 95% of the answers at most")  # fmt: skip
+        late = record["p95_ms"] / 1000
+        print(f"latency   median {record['median_ms'] / 1000:.1f} s, p95 {late:.1f} s")
     errors = ", ".join(f"{count:,} {code}" for code, count in record["errors"].items())
     print(f"errors    {errors or 'none'}\n")
 
@@ -259,8 +242,8 @@ def _say_reported(record: Mapping[str, Any]) -> None:
             plain(each["model"]),
             plain(each["fingerprint"]) or None,
             each["answers"],
-            _minute(each["first_at"]),
-            _minute(each["last_at"]),
+            minute(each["first_at"]),
+            minute(each["last_at"]),
         )
         for each in record["reported"]
     ]
@@ -268,7 +251,3 @@ def _say_reported(record: Mapping[str, Any]) -> None:
         print_table(("reports itself as", "fingerprint", "answers", "first (UTC)", "last (UTC)"), rows)
     for sentence in record["notes"]:
         print(plain(sentence))
-
-
-def _minute(at: str) -> str:
-    return at[:SHORT].replace("T", " ")

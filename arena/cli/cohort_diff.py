@@ -1,0 +1,228 @@
+"""`arena cohorts diff` and `seal`: what changed between cohorts, and one hash of all that was decided."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.agents import PLANNED
+from arena.cli.options import Options, command
+from arena.cli.output import plain, program
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.cohorts.diff import CohortChanges
+    from arena.config import Config
+    from arena.record.model.cohort import Cohort
+    from arena.record.queries.cohorts import StoredCohort
+    from arena.record.schema.database import Connection
+
+NEXT = "the next cohort"
+Number = Annotated[str, typer.Argument(metavar="N", help="The number of a cohort.")]
+"""Which cohort a command is about."""
+Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]
+HEAD = re.compile(r"[0-9a-f]{64}")
+
+
+def numbered(every: "Sequence[StoredCohort]", number: str) -> "StoredCohort":
+    """The cohort of that number."""
+    from arena.record.queries.cohorts import select_cohorts
+
+    if not number.isdecimal():
+        known = ", ".join(str(each.cohort.number) for each in every) or "none yet"
+        message = f"{number} is no cohort's number; cohorts here: {known}"
+        raise ArenaError("bad_cohort", message, "arena cohorts list shows them")
+    (stored,) = select_cohorts(every, int(number))
+    return stored
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSide:
+    """A cohort of the record or the next one, with the texts of its prompts by hash."""
+
+    cohort: "Cohort"
+    texts: Mapping[str, str]
+
+
+@command()
+def diff(
+    chosen: Options,
+    before: Which,
+    after: Which,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Also show how prompts changed, line by line.")
+    ] = False,
+) -> None:
+    """Compare two cohorts: agents added, removed or changed, rules, markets, venue, prompts.
+
+    `next` is the cohort that the config would start now. Number, start and seed always differ and are not
+    compared. With --json, amounts and prices are in millionths, as they were frozen.
+
+    Example: arena cohorts diff 1 next --texts
+
+    Next: arena check says who would play in the next cohort, and what that would cost.
+    """
+    from arena.cohorts.diff import cohort_changes
+
+    # An extension may print, and the answer may be JSON.
+    with redirect_stdout(sys.stderr), chosen.planned() as (config, connection):
+        sides = [side(connection, config, which) for which in (before, after)]
+        kinds = config.extensions("kinds") if config is not None else ()
+        found = cohort_changes(sides[0].cohort, sides[1].cohort, kinds)
+    edits = edited(found, sides) if texts else {}
+    names = [NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)]
+    data = {"before": before, "after": after} | diff_data(found) | ({"texts": edits} if texts else {})
+    chosen.answer(data, say, found, edits, *names)
+
+
+def side(connection: "Connection", known: "Config | None", which: str) -> DiffSide:
+    """The cohort that is meant."""
+    from arena.record.queries.cohorts import read_cohorts, read_prompts
+
+    if which == PLANNED:
+        return planned(known)
+    stored = numbered(read_cohorts(connection), which)
+    return DiffSide(stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values())))
+
+
+def planned(config: "Config | None") -> DiffSide:
+    """What the config would start now."""
+    from arena.clock import now
+    from arena.cohorts.freeze import freeze_cohort
+
+    if config is None:
+        raise ArenaError("no_config", "the next cohort needs a config", "name it: --config PATH")
+    return DiffSide(*freeze_cohort(config, 1, now()))
+
+
+def edited(found: "CohortChanges", sides: Sequence[DiffSide]) -> dict[str, list[str]]:
+    """How each edited prompt's words changed, as the lines of a unified diff."""
+    from arena.cohorts.diff import text_diff
+
+    told = dict[str, list[str]]()
+    for name in found.edited:
+        old, new = (one.texts.get(one.cohort.prompts[name], "") for one in sides)
+        told[name] = text_diff(name, old, new)
+    return told
+
+
+def diff_data(found: "CohortChanges") -> dict[str, Any]:
+    """The changes for JSON."""
+    was, now = found.config
+    return {
+        "same": not found,
+        "config_hash": {"was": was or None, "is": now or None},
+        "frozen": {section: _moved(moved) for section, moved in found.parts.items()},
+        "prompts": _moved(found.prompts),
+        "agents": {
+            "added": [{"name": each.name, "kind": each.kind} for each in found.added],
+            "removed": [{"name": each.name, "kind": each.kind} for each in found.removed],
+            "changed": {name: _moved(moved) for name, moved in found.changed.items()},
+            "reordered": found.reordered,
+        },
+    }
+
+
+def _moved(moved: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    return {key: {"was": was, "is": now} for key, (was, now) in moved.items()}
+
+
+def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str, after: str) -> None:
+    """The changes, a line each, then how the words of prompts changed."""
+    from arena.cohorts.diff import changes_in_words
+
+    print(f"From {before} to {after}:")
+    for line in changes_in_words(found) or ["nothing has changed"]:
+        print(f"  {plain(line)}")
+    for lines in edits.values():
+        print("\n" + "\n".join(plain(line) for line in lines))
+
+
+@command()
+def seal(
+    chosen: Options,
+    number: Number,
+    round: Annotated[
+        int | None,
+        typer.Option("--round", help="Up to this round (0: the frozen settings); default: the last.", min=0),
+    ] = None,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
+    ] = None,
+) -> None:
+    """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
+
+    Publish it before the markets resolve, and --check later proves that nothing was changed: later rounds,
+    settlements and corrections leave it as it is. The head of round 0 covers the frozen settings alone and
+    can be published before the first decision.
+
+    Example: arena cohorts seal 1 --round 2
+
+    Next: arena cohorts seal 1 --check HASH
+    """
+    if check is not None and round is not None:
+        raise ArenaError(
+            "two_questions", "--check and --round can't be combined", "leave out --round", status=64
+        )
+    with chosen.reading() as connection:
+        found = round_of(connection, number, check) if check else head_of(connection, number, round)
+    chosen.answer(found, say_head, found, check is not None)
+
+
+def say_head(found: Mapping[str, Any], checked: bool) -> None:
+    """The head, or that one was found again."""
+    place = f"round {found['round']} of cohort {found['cohort']}"
+    if not found["round"]:
+        place = f"what cohort {found['cohort']} froze, before its first round"
+    if checked:
+        print(f"That is the head of {place}: nothing up to then has been changed.")
+        return
+    print(found["head"])
+    print(f"The head of {place}. Next: publish it, and check it later with")
+    print(f"{program()} cohorts seal {found['cohort']} --check {found['head']}")
+
+
+def head_of(connection: "Connection", number: str, round: int | None) -> dict[str, Any]:
+    """The head of a cohort up to a round, by default the last that is over."""
+    found = heads_of(connection, number)
+    wanted = max(found) if round is None else round
+    if wanted not in found:
+        message = f"round {wanted} of cohort {number} is not over: its turns may still change"
+        raise ArenaError("not_over", message, f"rounds with a head: {_these(found)}")
+    return {"cohort": int(number), "round": wanted, "head": found[wanted]}
+
+
+def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any]:
+    """The round that a head is of; an error where it is of none."""
+    from arena.record.queries.cohorts import read_cohorts
+
+    head = check.strip().lower()
+    if not HEAD.fullmatch(head):
+        raise ArenaError("bad_hash", f"{check!r} is no head", "a head has 64 hexadecimal digits")
+    found = heads_of(connection, number)
+    for round, known in found.items():
+        if known == head:
+            return {"cohort": int(number), "round": round, "head": head}
+    others = [name for stored in read_cohorts(connection) if (name := str(stored.cohort.number)) != number]
+    also = next((other for other in others if head in heads_of(connection, other).values()), None)
+    hint = (
+        f"it is one of cohort {also}" if also else "another record's, or this one was changed: arena verify"
+    )
+    message = f"no round of cohort {number} has this head; rounds with a head: {_these(found)}"
+    raise ArenaError("no_such_head", message, hint)
+
+
+def heads_of(connection: "Connection", number: str) -> dict[int, str]:
+    """The heads of a cohort by round."""
+    from arena.record.hashes import round_heads
+    from arena.record.queries.cohorts import read_cohorts
+
+    return round_heads(connection, numbered(read_cohorts(connection), number).id)
+
+
+def _these(found: dict[int, str]) -> str:
+    return ", ".join(map(str, found))

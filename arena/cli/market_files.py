@@ -1,0 +1,238 @@
+"""`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
+
+import sys
+from collections import Counter
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import DAY, Options, command, instant
+from arena.cli.output import program, progress
+from arena.cli.table import print_table
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.rounds.sync import VenueSync
+    from markets.bundle import BundleReport, WriteCounts
+    from markets.venue import QuarantinedRecord
+
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+
+
+@command()
+def sync(
+    chosen: Options,
+    ends: Annotated[
+        bool,
+        typer.Option("--ends/--no-ends", help="Also ask how markets ended."),
+    ] = True,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="As of this time; not for live venues."),
+    ] = None,
+) -> None:
+    """Read every open market of the config's venue into the record, as far as it has changed.
+
+    Run it as often as you like, also while a round plays. Venue records that can't be used are rejected with
+    a reason and the others kept; the exit status is then 2. If the venue can't be read, nothing is kept.
+
+    Example: arena markets sync --config my-arena/config.yaml
+
+    Next: arena markets list
+    """
+    settings = chosen.load()
+    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+        found = read_venue(settings, ends, at)
+    chosen.answer(as_dict(settings, found), say, settings.markets.venue, found)
+    if not found.complete:
+        raise typer.Exit(2)
+
+
+def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
+    """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
+    import asyncio
+
+    from arena.clock import now
+    from arena.cohorts.freeze import stamp_of
+    from arena.record.record import Record
+    from arena.record.write.sync import VenueSource
+    from arena.rounds.adapters import open_venue
+    from arena.rounds.sync import sync_venue
+    from markets.venue import QuarantinedRecord
+
+    quarantined: list[QuarantinedRecord] = []
+    source = VenueSource(config.markets.venue, stamp_of(config))
+    if at is not None and source.stamp == "live":
+        message = f"{source.venue} is live: it knows only the present"
+        raise ArenaError("live_venue", message, "leave --at out")
+    when = now() if at is None else instant(at)
+
+    async def read() -> "VenueSync":
+        venue = open_venue(config, report=quarantined.append)
+        try:
+            with progress(f"Reading {source.venue}", None) as stored:
+                return await sync_venue(venue, source, record, when, quarantined, stored, ends)
+        finally:
+            await venue.close()
+
+    record = Record.open(config.database)
+    try:
+        return asyncio.run(read())
+    finally:
+        record.close()
+
+
+def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
+    """A look at a venue for JSON."""
+    synced, codes = found.synced, Counter(aside.code for aside in found.quarantined)
+    trouble = found.trouble and {"code": found.trouble.code, "message": found.trouble.message}
+    return {
+        "venue": config.markets.venue,
+        "database": config.database,
+        "number": synced.number,
+        "at": synced.at.isoformat(),
+        "markets": synced.markets,
+        "new": synced.new,
+        "changed": synced.changed,
+        "quotes": synced.quotes,
+        "unchanged": synced.unchanged,
+        "gone": list(synced.gone),
+        "resolutions": found.resolutions,
+        "set_aside": dict(sorted(codes.items())),
+        "trouble": trouble,
+        "whole": found.complete,
+    }
+
+
+def say(venue: str, found: "VenueSync") -> None:
+    """A look at a venue in words."""
+    synced = found.synced
+    print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(synced.markets, 'market')}")
+    print(f"  {synced.new:,} new, {synced.changed:,} changed, {synced.quotes:,} with a new price, "
+          f"{synced.unchanged:,} unchanged, {len(synced.gone):,} gone")  # fmt: skip
+    if found.resolutions:
+        print(f"  {count_text(found.resolutions, 'resolution')} new or corrected")
+    if found.trouble is not None:
+        print(f"  resolutions could not be read: {found.trouble.message}")
+    if found.quarantined:
+        print(f"  {len(found.quarantined):,} records were rejected: {program()} markets rejected says why")
+    print(f"Next: {program()} markets list")
+
+
+@command()
+def record_markets(
+    chosen: Options,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
+    since: Annotated[datetime | None, typer.Option(formats=DAY, help="Only from this day on.")] = None,
+    until: Annotated[datetime | None, typer.Option(formats=DAY, help="Only before this day.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Read the venue first, as markets sync does.")
+    ] = False,
+) -> None:
+    """Write what the record has seen of its markets to a bundle: pages, prices, books, resolutions.
+
+    A bundle is a folder of plain files that anyone can replay. Run again, it adds only what is new. What a
+    bundle can't hold is left out and listed; the exit status is then 2.
+
+    Example: arena markets record recordings/spring --since 2026-03-01
+
+    Next: arena markets check recordings/spring, then arena replay recordings/spring
+    """
+    from arena.clock import now
+
+    quarantined: list[QuarantinedRecord] = []
+    if fresh:
+        quarantined += read_venue(chosen.load()).quarantined
+    first = BEGINNING if since is None else since.replace(tzinfo=UTC)
+    last = now() if until is None else until.replace(tzinfo=UTC)
+    written = write_bundle(chosen, folder, first, last, quarantined)
+    chosen.answer(record_data(folder, written, quarantined), say_record, folder, written, quarantined)
+    if quarantined:
+        raise typer.Exit(2)
+
+
+def write_bundle(
+    chosen: Options, folder: Path, since: datetime, until: datetime, quarantined: "list[QuarantinedRecord]"
+) -> "WriteCounts":
+    """What the record saw from one time to another, added to a bundle."""
+    from arena.record.files.recording import read_sightings
+    from arena.rounds.round import venue_error
+    from markets.bundle import write
+    from markets.venue import VenueError
+
+    try:
+        with chosen.reading() as connection, progress("Reading the record") as moved:
+            return write(folder, read_sightings(connection, since, until, moved), quarantined.append)
+    except VenueError as error:
+        raise venue_error(error) from error
+
+
+def record_data(
+    folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]"
+) -> dict[str, Any]:
+    """For JSON."""
+    left_out = [
+        {"venue": x.venue, "record": x.record, "kind": x.kind, "code": x.code, "reason": x.reason}
+        for x in quarantined
+    ]
+    return {"bundle": str(folder)} | asdict(written) | {"left_out": left_out}
+
+
+def say_record(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> None:
+    """In words."""
+    parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
+    print(f"{folder}: {', '.join(parts)} added")
+    for aside in quarantined[:10]:
+        print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
+    if len(quarantined) > 10:
+        print(f"  and {len(quarantined) - 10:,} more; --json lists them all")
+    print(f"Next: {program()} markets check {folder}")
+
+
+@command(record=False)
+def check_bundle(
+    chosen: Options,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A recording: a bundle's folder.")],
+) -> None:
+    """Check a bundle line by line; nothing is changed or imported.
+
+    Every mistake is listed with its file, its line, what was found and what was expected. If there is any,
+    the exit status is 1, and no command will use the bundle.
+
+    Example: arena markets check recordings/spring
+
+    Next: arena replay recordings/spring
+    """
+    from markets.bundle import check
+
+    report = check(folder)
+    chosen.answer(check_data(folder, report), say_check, folder, report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def check_data(folder: Path, report: "BundleReport") -> dict[str, Any]:
+    """The report for programs."""
+    found = asdict(report) | {"mistakes": [asdict(mistake) for mistake in report.mistakes]}
+    times = {name: found[name] and found[name].isoformat() for name in ("first", "last")}
+    return {"bundle": str(folder), "ok": report.ok} | found | times
+
+
+def say_check(folder: Path, report: "BundleReport") -> None:
+    """The report for people."""
+    if report.ok:
+        counted = (f"{report.markets:,} markets in {report.events:,} events", f"{report.prices:,} prices",
+                   f"{report.books:,} books", f"{report.resolutions:,} resolutions")  # fmt: skip
+        days = f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}" if report.last else ""
+        print(f"{folder} is valid: {', '.join(counted)}{days}.\nNext: {program()} replay {folder}")
+        return
+    rows = [(x.file, x.line or None, x.wrong, x.meant) for x in report.mistakes]
+    print_table(("file", "line", "found", "expected"), rows)
+    shown = f", the first {len(rows)} of them above" if report.wrong > len(rows) else ""
+    count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
+    print(f"{count} in {folder}{shown}. Fix them all before it can be used.")

@@ -1,0 +1,252 @@
+"""Tables: the columns of a command, said once, give its JSON, its plain lines and what fits a terminal."""
+
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from arena.errors import ArenaError
+
+FIGURE = re.compile(r"[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
+GAP, NARROW = 2, 16
+"""Spaces between two columns, and the characters that a text keeps before a column gives way to it."""
+UNKNOWN = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column: its name is its key in JSON and what `--columns` calls it.
+
+    `value` finds it in a row, by its name unless said otherwise; `show` writes it, by a format or a function.
+    Where the terminal is too narrow, texts are cut or wrapped, then the columns of the highest `gives_way`
+    are hidden. A column of 0 stays.
+    """
+
+    name: str
+    heading: str | None = None
+    show: str | Callable[[Any], str] = ""
+    gives_way: int = 0
+    value: Callable[[Any], Any] | None = None
+    narrow: Literal["", "cut", "wrap", "cut middle"] = ""
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return self.name if self.heading is None else self.heading
+
+    def value_of(self, row: Any) -> Any:
+        """What a row has in this column."""
+        if self.value is not None:
+            return self.value(row)
+        return value_in(row, self.name)
+
+    def cell(self, row: Any) -> str:
+        """The same as text; a dash where nothing is known."""
+        value = self.value_of(row)
+        if value is None:
+            return UNKNOWN
+        return self.show(value) if callable(self.show) else format(value, self.show)
+
+
+def value_in(row: Any, name: str) -> Any:
+    """What a row has under a name, as a mapping or as a record."""
+    return row[name] if isinstance(row, Mapping) else getattr(row, name)
+
+
+@dataclass(frozen=True, slots=True)
+class TableChoice:
+    """Which columns a user wants: those that fit, all, or some by name."""
+
+    wide: bool = False
+    columns: str = ""
+
+    def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
+        """The columns that are wanted, in their order."""
+        if not self.columns:
+            return list(every)
+        known = {name: column for column in every for name in (column.title, column.name) if name}
+        wanted = [name.strip() for name in self.columns.split(",") if name.strip()]
+        for name in wanted:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                also = f"; did you mean {near[0]}?" if near else ""
+                hint = f"columns: {', '.join(column.name for column in every)}"
+                raise ArenaError("no_column", f"there is no column {name!r}{also}", hint, status=64)
+        return [known[name] for name in wanted]
+
+
+def line_width() -> int | None:
+    """The characters of a line: those of the terminal or of COLUMNS, or None where there is no limit."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def print_text(text: str) -> None:
+    """A paragraph that fills the lines of the terminal."""
+    print("\n".join(textwrap.wrap(text, line_width() or sys.maxsize)))
+
+
+def json_rows(columns: Sequence[TableColumn], rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """The rows for JSON, with every column by its name."""
+    return [{column.name: column.value_of(row) for column in columns} for row in rows]
+
+
+def print_table(
+    columns: Sequence[TableColumn | str],
+    rows: Sequence[Any],
+    title: str = "",
+    choice: TableChoice | None = None,
+    total: Mapping[str, str] | None = None,
+) -> None:
+    """A table on standard output; a column that is only a heading takes its place from rows that are tuples.
+
+    Into a pipe go all columns, whole; `total` is one more row, by the names of columns.
+    """
+    every = [_placed(place, column) for place, column in enumerate(columns)]
+    choosing, choice, width = choice is not None, choice or TableChoice(), line_width()
+    shown = choice.of(every)
+    texts = {
+        column.name: [*(column.cell(row) for row in rows), *([total.get(column.name, "")] if total else [])]
+        for column in shown
+    }
+    hidden: list[TableColumn] = []
+    if width is not None and not choice.wide:
+        if not choice.columns:
+            shown = [
+                column for column in shown if not all(text in ("", UNKNOWN) for text in texts[column.name])
+            ]
+            hidden = too_many(shown, texts, width)
+        shown = [column for column in shown if column not in hidden]
+        fit_texts(shown, texts, width)
+    if title:
+        print(title)
+    for line in drawn([(column.title, texts[column.name]) for column in shown]):
+        print(line)
+    if hidden:
+        names = [column.title or column.name for column in hidden]
+        print_text(hidden_sentence(names, choosing))
+    print()
+
+
+def _placed(place: int, column: TableColumn | str) -> TableColumn:
+    if isinstance(column, TableColumn):
+        return column
+    return TableColumn(f"{place} {column}", column, value=lambda row: row[place], narrow="wrap")
+
+
+def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
+    """What is not shown, and how to see it.
+
+    >>> hidden_sentence(["value"])
+    'Column value is hidden; widen the terminal or use --wide.'
+    >>> hidden_sentence(["cost", "value", "price"], choosing=False)
+    'Columns cost, value and price are hidden; widen the terminal.'
+    """
+    every = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    which = f"Column {every} is" if len(names) == 1 else f"Columns {every} are"
+    return f"{which} hidden; widen the terminal{' or use --wide' if choosing else ''}."
+
+
+def too_many(columns: Sequence[TableColumn], texts: Mapping[str, list[str]], width: int) -> list[TableColumn]:
+    """The columns that have to give way, those that matter least first."""
+    shown, gone = list(columns), list[TableColumn]()
+    while sum(least(column, texts) + GAP for column in shown) - GAP > width:
+        column = max(reversed(shown), key=lambda one: one.gives_way, default=None)
+        if column is None or not column.gives_way:
+            break
+        shown.remove(column)
+        gone.append(column)
+    return [column for column in columns if column in gone]
+
+
+def natural(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
+    """The characters of a column that is not narrowed."""
+    return max(map(cells_of, [column.title, *texts[column.name]]))
+
+
+def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
+    """The fewest characters that a column can be narrowed to."""
+    whole = natural(column, texts)
+    if not column.narrow or are_figures(texts[column.name]):
+        return whole
+    return min(whole, max(NARROW, cells_of(column.title)))
+
+
+def fit_texts(columns: Sequence[TableColumn], texts: dict[str, list[str]], width: int) -> None:
+    """Cut or wrap texts until a line fits, the longest first."""
+    wide = {column.name: natural(column, texts) for column in columns}
+    fewest = {column.name: least(column, texts) for column in columns}
+    while sum(wide.values()) + GAP * (len(wide) - 1) > width:
+        spare = [name for name in wide if wide[name] > fewest[name]]
+        if not spare:
+            break
+        wide[max(spare, key=lambda name: wide[name])] -= 1
+    for column in columns:
+        most = wide[column.name]
+        if most < natural(column, texts):
+            texts[column.name] = [narrowed(text, most, column.narrow) for text in texts[column.name]]
+
+
+def narrowed(text: str, most: int, how: str) -> str:
+    """A text in so many characters: cut at its end or in the middle, or broken between words.
+
+    >>> narrowed("Will it rain in Rome?", 12, "cut"), narrowed("openrouter/qwen-4-max", 13, "cut middle")
+    ('Will it rai…', 'openro…-4-max')
+    """
+    if cells_of(text) <= most:
+        return text
+    if how == "wrap":
+        return "\n".join(textwrap.wrap(text, most))
+    if how == "cut middle":
+        tail = (most - 1) // 2
+        return f"{text[: most - 1 - tail]}…{text[-tail:]}"
+    return f"{text[: most - 1].rstrip()}…"
+
+
+def drawn(columns: Sequence[tuple[str, list[str]]]) -> list[str]:
+    """The lines of a table; figures stand to the right."""
+    parts = []
+    for title, cells in columns:
+        every = [cell.split("\n") for cell in (title, *cells)]
+        wide = max(cells_of(line) for lines in every for line in lines)
+        parts.append((every, wide, are_figures(cells)))
+    found = list[str]()
+    for row in zip(*(every for every, _, _ in parts), strict=True):
+        for number in range(max(map(len, row))):
+            line = [
+                padded(lines[number] if number < len(lines) else "", wide, to_the_right)
+                for lines, (_, wide, to_the_right) in zip(row, parts, strict=True)
+            ]
+            found.append((" " * GAP).join(line).rstrip())
+    return found
+
+
+def padded(text: str, width: int, to_the_right: bool) -> str:
+    """A text with spaces before or after it."""
+    blank = " " * (width - cells_of(text))
+    return blank + text if to_the_right else text + blank
+
+
+def are_figures(texts: Sequence[str]) -> bool:
+    """Whether a column holds figures, and blanks or dashes between them.
+
+    >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["0.013–0.27", "9k"])
+    (True, False, True)
+    """
+    some = [text for text in texts if text not in ("", UNKNOWN)]
+    return bool(some) and all(FIGURE.fullmatch(text) for text in some)
+
+
+def cells_of(text: str) -> int:
+    """The characters of a terminal that a text takes, where some letters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
