@@ -34,6 +34,7 @@ def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_stay_at_home)
+os.environ.pop("COLUMNS", None)  # xdist sets it, and tables go by it
 
 
 def find_chromium() -> str | None:

@@ -67,6 +67,9 @@ COLUMNS = (
     TableColumn("stopped_at", "stopped (UTC)", minute, 9, _time_of("stopped_at")),
     TableColumn("ended_at", "ended (UTC)", minute, 9, _time_of("ended_at")),
 )
+ROUNDS = TableColumn("rounds", value=lambda found: f"{found.done} of {found.cohort.rounds}", gives_way=2)
+LISTED = [ROUNDS if column.name == "rounds" else column for column in COLUMNS if column.name != "rounds_over"]
+"""The same as people read them."""
 STATES = (
     "playing: decides as its rounds come due; paused: until resumed; stopped: ended by hand; tracked: has no "
     "rounds left, or newer cohorts decide; ended: nothing is open."
@@ -99,8 +102,8 @@ SCORES = (
     TableColumn("brier_market", "market Brier", ".4f", 4),
 )
 LEGEND = (
-    "Implied Brier: of the probabilities that bets imply; lower is better. 20→17: of what it called 20% likely, "
-    "17% happened (forecasts below 30%, from 30 to 70%, above)."
+    "Implied Brier: of the probabilities that bets imply; lower is better. 20→17: of what was called 20% "
+    "likely, 17% happened (forecasts below 30%, from 30 to 70%, above)."
 )
 
 
@@ -135,7 +138,7 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
     if not found:
         print(f"No cohort has started yet. Next: {program()} round, or {program()} cohorts start")
         return
-    print_table(COLUMNS, found, choice=choice)
+    print_table(LISTED, found, choice=choice)
     print_text(STATES)
     print(f"Next: {program()} cohorts show {found[-1].cohort.number}")
 

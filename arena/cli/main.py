@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import select
 import sys
 from inspect import cleandoc
 from pathlib import Path
@@ -91,13 +92,18 @@ class Commands(TyperGroup):
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
         except BrokenPipeError:
-            try:
-                sys.stdout.flush()
-            except BrokenPipeError:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(141) from None
-            raise
+            if not reader_is_gone():
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
         return done
+
+
+def reader_is_gone() -> bool:
+    """Whether nobody reads what is printed any more."""
+    watched = select.poll()
+    watched.register(sys.stdout.fileno(), 0)
+    return bool(watched.poll(0))
 
 
 def usage_text(message: str) -> str:

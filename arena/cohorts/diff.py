@@ -66,8 +66,8 @@ def setting_in_words(key: str, was: Any, now: Any) -> str:
 def setting_text(value: Any) -> str:
     """An agent's setting as people write it.
 
-    >>> setting_text(6.0), setting_text({"input": 1.0, "output": 4}), setting_text(["a", "b"]), setting_text(True)
-    ('6', 'input 1, output 4', 'a, b', 'yes')
+    >>> setting_text(6.0), setting_text({"input": 1.0, "output": 4}), setting_text(["a", True])
+    ('6', 'input 1, output 4', 'a, yes')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -190,7 +190,7 @@ def test_who_is_no_longer_in_the_config_is_listed_apart(tmp_path: Path, server: 
     assert [agent["name"] for agent in found["agents"]] == ["random"]
     (gone,) = found["gone"]
     assert (gone["name"], gone["model"], gone["record"]["turns"]) == ("eve", "openai/plays", 1)
-    assert "no longer in the config" in run(tmp_path, "agents", "list").stdout
+    assert "No longer in the config" in run(tmp_path, "agents", "list").stdout
     assert [stay["cohort"] for stay in said(tmp_path, "agents", "show", "eve")["cohorts"]] == [1]
 
 

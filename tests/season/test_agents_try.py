@@ -173,7 +173,7 @@ def test_when_dry_no_call_is_made_and_every_question_is_shown(tmp_path: Path, se
     assert found["worst_usd"] == pytest.approx(total)
     told = run(tmp_path, "agents", "try", "eve", "--dry").stdout
     assert "Question 2 of 2: final" in told
-    assert f"No call was made. These questions would cost ${total:,.4f} at most." in told
+    assert f"No call was made. These questions would cost at most ${total:,.4f}." in told
     assert '{"forecasts": [], ' not in told
 
 
@@ -199,7 +199,7 @@ def test_what_was_changed_in_the_config_since_is_tried_and_told(played: Path, tm
     assert tried(tmp_path, "sharp", "--dry")["changed"] == {"max_tokens": {"was": 16_000, "is": 900}}
     assert tried(tmp_path, "kelly")["changed"] == {}  # only in the record
     told = run(tmp_path, "agents", "try", "random").stdout
-    assert "set up otherwise than in cohort 2: bets: 1, was 3" in told
+    assert "changed since cohort 2: bets: 1, was 3" in told
 
 
 def test_where_nothing_was_played_the_venue_is_looked_at_and_nothing_is_made(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
     found = json.loads(answer.stdout)
     assert found["missing"] == ["new"]
     assert outcome(found)["forecasts"] == turn_of(tmp_path, "sharp", 2, 2)["forecasts"]
-    assert "new stated nothing in this round" in run(tmp_path, "agents", "try", "first").stdout
+    assert "new made no forecast in this round" in run(tmp_path, "agents", "try", "first").stdout
 
 
 NEWS = """\
@@ -328,7 +328,7 @@ def test_samples_and_batches_are_all_shown_and_made(tmp_path: Path, server: Faul
         ] == places
         assert server.requests.total() == (0 if words else 4)
         assert words or found["cost_usd"] == pytest.approx(4 * (1_001 * 1 + 200 * 4) / 1e6)
-    assert "The same words as question 1, with another seed." in run(tmp_path, "agents", "try", "eve").stdout
+    assert "The same prompt as question 1, with another seed." in run(tmp_path, "agents", "try", "eve").stdout
 
 
 LIVE = """\

@@ -84,7 +84,7 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
     }
     said = run("restore", "mine.db", "--database", "new.db").output
     assert "verify --database new.db" in said
-    assert said.startswith("new.db is as mine.db has it, and verified. 1 cohort, 1 round, 3 turns, ")
+    assert said.startswith("new.db is restored from mine.db and verified. 1 cohort, 1 round, 3 turns, ")
 
 
 def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: str) -> None:

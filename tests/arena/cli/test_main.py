@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from arena.cli.main import app
-from arena.cli.output import print_table, progress
+from arena.cli.output import progress
 
 ROOT = Path(__file__).parents[3]
 SLOW = ("litellm", "streamlit", "pandas", "sqlalchemy", "numpy", "pydantic", "ruamel")
@@ -94,18 +94,36 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
     done = arena("check", *flag, cwd=tmp_path, env={"PYTHONPATH": f"{other.parent}:{ROOT}"})
     said = json.loads(done.stdout)["error"]["message"] if flag else done.stderr
     assert done.returncode == 1
-    assert f"`agents` would be imported from {other}, not from {ROOT / 'agents'}" in said
-    assert "Traceback" not in done.stderr
+    assert said.splitlines()[0] == f"another package named agents is installed here ({other})"
+    assert flag or "→ install paper-arena in an environment of its own: uv tool install paper-arena" in said
 
 
-def test_a_table_shows_what_is_unknown_as_a_dash_and_text_as_it_is(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("leaderboard", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
+        (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
+        (("duel", "sharp"), "Missing argument 'B'."),
+        (("positions", "--columns", "agent,pln"), "there is no column 'pln'; did you mean pnl?"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(
+    built: Path, words: tuple[str, ...], message: str
 ) -> None:
-    print_table(("agent", "skill"), [("[red]one[/red]", 0.5), ("two", None)], title="Board")
-    out = capsys.readouterr().out
-    assert "Board" in out
-    assert "[red]one[/red]" in out
-    assert "–" in out.splitlines()[-2]
+    line = ("--database", str(built), *words)
+    text, data = arena(*line), arena(*line, "--json")
+    assert (text.returncode, text.stderr.splitlines()[0]) == (64, message)
+    assert (data.returncode, data.stderr) == (64, "")
+    assert json.loads(data.stdout)["error"]["message"] == message
+
+
+def test_a_reader_that_stops_reading_ends_the_program_quietly(built: Path) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    line = [sys.executable, "-m", "arena.cli.main", "leaderboard", "--database", str(built)]
+    done = subprocess.run(line, cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_no_bar_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:

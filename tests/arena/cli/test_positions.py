@@ -12,11 +12,9 @@ from typer.testing import CliRunner
 
 from arena.cli.leaderboard import leaderboard
 from arena.cli.main import Commands, arena
-from arena.cli.positions import EDGES, FORMS, GAP, LEAST, exact, fitted, positions
+from arena.cli.output import exact
+from arena.cli.positions import positions
 from arena.record.record import Record
-from arena.scores.positions import Position
-from portfolio.value import LotProfit, Profit, StaleReason
-from tests.builders import RAIN, usd
 from tests.records.full_record import build
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
@@ -142,28 +140,38 @@ def test_who_never_bet_has_a_line_among_the_agents(weeks: Weeks) -> None:
 
 
 def test_the_table(weeks: Weeks) -> None:
-    lines = run(weeks(4), *ANN).stdout.splitlines()
+    names = "question,side,shares,average,price,stale,realised,unrealised"
+    lines = run(weeks(4), *ANN, "--columns", names).stdout.splitlines()
     assert lines[0] == "Cohort 1, ann, as marked at 2026-01-25 12:00 UTC"
-    assert [" ".join(line.split()) for line in (lines[2], *lines[4:8])] == [
-        "question side shares average price value realised unrealised stale",
-        "Will sim:wind happen? YES 420.28 0.594838 0.5800 243.76 +0.00 -6.24 7 d old",
-        "Will sim:rain happen? NO +0.00",
-        "Will sim:sun happen? YES -151.48",
-        "all 243.76 -151.48 -6.24",
+    assert [" ".join(line.split()) for line in lines[1:6]] == [
+        "question side shares average price stale realised unrealised",
+        "Will sim:wind happen? YES 420.28 0.594838 0.5800 old +0.00 -6.24",
+        "Will sim:rain happen? NO 0.00 – – – +0.00 +0.00",
+        "Will sim:sun happen? YES 0.00 – – – -151.48 +0.00",
+        "all -151.48 -6.24",
     ]
-    assert lines[-1] == "P/L $ -157.72, realised and unrealised: so says arena leaderboard --cohort 1"
+    assert lines[-1] == "P/L -$157.72, realised and unrealised, as in arena leaderboard --cohort 1."
 
 
 @pytest.mark.parametrize(
     ("by", "heads"),
     [
-        ("lot", "agent question side shares average price value realised unrealised stale"),
-        ("market", "question agents lots held cost value realised unrealised P/L $ stale"),
-        ("agent", "agent lots held cost value realised unrealised P/L $ stale"),
+        (
+            "lot",
+            (
+                "agent market question side bought sold settled shares average price stale age "
+                "paid received cost value realised unrealised P/L $"
+            ),
+        ),
+        (
+            "market",
+            "market question agents lots held stale paid received cost value realised unrealised P/L $",
+        ),
+        ("agent", "agent agents lots held stale paid received cost value realised unrealised P/L $"),
     ],
 )
-def test_the_columns_of_each_kind_of_line(by: str, heads: str, weeks: Weeks) -> None:
-    assert run(weeks(4), "--cohort", "1", "--by", by).stdout.splitlines()[2].split() == heads.split()
+def test_all_columns_go_into_a_pipe(by: str, heads: str, weeks: Weeks) -> None:
+    assert run(weeks(4), "--cohort", "1", "--by", by).stdout.splitlines()[1].split() == heads.split()
 
 
 def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
@@ -225,46 +233,6 @@ def changed(record: Path, folder: Path, statement: str) -> Path:
     target.execute(statement)
     target.close()
     return folder / "changed.db"
-
-
-CELLS = {
-    "agent": ["oracle-noisy", "all"],
-    "question": ["Will the Neskdale river gauge have passed its flood mark by 2 February 2026?", ""],
-    "side": ["YES", ""],
-    "shares": ["1,250.00", ""],
-    "average": ["0.533333", ""],
-    "price": ["0.8000", ""],
-    "value": ["1,000.00", "104,481.15"],
-    "realised": ["+0.00", "+52,562.18"],
-    "unrealised": ["+333.33", "+13,963.28"],
-    "stale": ["", ""],
-}
-
-
-@pytest.mark.parametrize(
-    ("width", "gone"),
-    [(80, {"value", "average", "price"}), (100, {"value"}), (120, set()), (200, set())],
-)
-def test_columns_give_way_to_the_question_where_the_terminal_is_narrow(width: int, gone: set[str]) -> None:
-    shown = fitted(CELLS, width)
-    assert set(CELLS) - set(shown) == {"stale"} | gone
-    longest = [max(map(len, [title, *column])) for title, column in shown.items()]
-    assert sum(longest) + GAP * (len(longest) - 1) + EDGES <= width
-    assert len(shown["question"][0]) >= LEAST
-
-
-@pytest.mark.parametrize(
-    ("stale", "age", "shown"),
-    [
-        ("", 5, ""),
-        ("no_price", None, "no price"),
-        ("last_trade", 3_700, "trade, 1 h"),
-        ("old", 90, "1 min old"),
-    ],
-)
-def test_why_a_price_can_not_be_relied_on(stale: StaleReason, age: int | None, shown: str) -> None:
-    lot = LotProfit(usd(1), 0, 0, usd(1), Profit())
-    assert FORMS["lot"]["stale"](Position("ann", RAIN, "", "YES", lot, None, age, stale)) == shown
 
 
 def test_figures_are_exact_to_the_millionth() -> None:

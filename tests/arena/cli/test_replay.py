@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from arena.cli.main import Commands, arena
-from arena.cli.markets_check import check_bundle
+from arena.cli.market_files import check_bundle
 from arena.cli.replay import replay
 from tests.bundles import a_bundle, ended, page
 
@@ -123,7 +123,7 @@ def test_a_bundle_is_checked_in_words_and_as_json() -> None:
     answer = run("check", "small")
     assert answer.exit_code == 0
     assert answer.stdout.startswith(
-        "small is right: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
+        "small is valid: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
     )
     found = json.loads(run("check", "small", "--json").stdout)
     assert (found["ok"], found["wrong"], found["mistakes"]) == (True, 0, [])
@@ -134,7 +134,7 @@ def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
     answer = run("check", "broken")
     assert answer.exit_code == 1
-    assert "2 mistakes in broken. None of it is used before they are mended" in answer.stdout
+    assert "2 mistakes in broken. Fix them all before it can be used" in answer.stdout
     found = json.loads(run("check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)

@@ -9,8 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from arena.cli.main import Commands, arena
-from arena.cli.score import score
-from arena.cli.tournament import tournament
+from arena.cli.score import score, tournament
 from tests.oracles.seed_001 import FORECASTERS, TABLES, question_of
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
@@ -48,7 +47,7 @@ def test_a_file_is_scored(here: Path) -> None:
         ("bob", -69.3, None),
     ]
     shown = run("score", "f.csv", "--mode", "metaculus").stdout
-    assert "mode metaculus" in shown
+    assert "Mode metaculus" in shown
     assert "+69.31" in shown
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.markets_list import cents
-from arena.cli.sparkline import price_points, sparkline
+from arena.cli.markets import price_points, sparkline
+from arena.cli.output import cents
 from arena.record.queries.markets import KnownMarket, MarketStatus, filter_markets
 from markets.model import MarketId, Quote
 from tests.builders import NOW, a_listing, usd

@@ -89,7 +89,7 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
     answer = run("--database", str(record))
     assert answer.exit_code == 1
     assert answer.stdout.endswith(
-        "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists every one. "
+        "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists them all.\n"
         "Next: find out what changed the record, and restore a backup.\n"
     )
 

@@ -10,7 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from arena.cli.main import Commands, arena
-from arena.cli.whatif import as_data, print_comparison, whatif
+from arena.cli.table import TableChoice
+from arena.cli.whatif import as_data, say, whatif
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
 from tests.records.full_record import build
 
@@ -92,10 +93,10 @@ def test_a_dash_and_a_doubt_are_explained(capsys: pytest.CaptureFixture[str]) ->
         ("mum", 5.0, None),
         ("old", 5.0, 5.0),
     ]
-    print_comparison(data, by_cohort=False)
+    say(data, False, TableChoice())
     text = capsys.readouterr().out
-    assert "nothing was stated that could be bet on: mum." in text
-    assert "the decisions of old give another ledger than was kept" in text
+    assert "no forecasts were stated to bet on: mum." in text
+    assert "replaying the decisions of old by their own rules gives another ledger" in text
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_a_dash_and_a_doubt_are_explained(capsys: pytest.CaptureFixture[str]) ->
         (["--max-bet", "2"], "bad_value", "--max-bet 2.0: expected a part of the cash"),
         (["--max-bet", "nan"], "bad_value", "--max-bet nan: expected a part of the cash"),
         (["--sizing", "flat", "--stake", "0"], "bad_value", "--stake 0.0: expected dollars, above 0"),
-        (["--stake", "60"], "bad_value", "--stake 60.0 says nothing for --sizing as-bet"),
+        (["--stake", "60"], "bad_value", "--stake needs --sizing flat, not as-bet"),
     ],
 )
 def test_mistakes_are_told_with_a_code(record: Path, arguments: list[str], code: str, words: str) -> None:

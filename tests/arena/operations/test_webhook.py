@@ -353,7 +353,7 @@ def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
         path = write(tmp_path, SMALL + f"watch: {{webhook: '{receiver.url}/{CANARY}'}}\n")
         good, bad = (CliRunner().invoke(app, ["watch", "test", "--config", str(path)]) for _ in range(2))
     assert (good.exit_code, bad.exit_code) == (0, 1)
-    assert f"{receiver.url} took the message (status 200)" in good.output
+    assert f"{receiver.url} accepted the message (status 200)" in good.output
     assert "has trouble of its own (status 500)" in bad.output
     assert "canary" not in good.output + bad.output
     assert [message["event"] for message in receiver.said] == ["test", "test"]
@@ -372,7 +372,7 @@ def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> 
     told = CliRunner().invoke(app, ["watch", "list", *database])
     assert (
         told.output
-        == "2026-01-04 12:00 UTC  sky gives no answer: timeout (venue_down, not told yet, goes on)\n"
+        == "2026-01-04 12:00 UTC  sky gives no answer: timeout (venue_down, not sent yet, ongoing)\n"
     )
     found = json.loads(CliRunner().invoke(app, ["watch", "list", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"

@@ -98,4 +98,4 @@ def test_without_it_nothing_is_parted(record: Record) -> None:
     told = CliRunner().invoke(app, ["agents", "show", "oracle", "--json", *database])
     assert "parts" not in json.loads(told.output)
     wrong = CliRunner().invoke(app, ["agents", "show", "oracle", "--by", "colour", *database])
-    assert wrong.exit_code == 2
+    assert wrong.exit_code == 64

@@ -1,0 +1,108 @@
+"""Tables fit their terminal: texts give way, then columns, and what is hidden is told."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
+from arena.errors import ArenaError
+from tests.program.command_line import command, environment
+
+COLUMNS = (
+    TableColumn("agent", narrow="cut middle"),
+    TableColumn("question", narrow="cut"),
+    TableColumn("pnl", "P/L", "+,.2f"),
+    TableColumn("forecasts", show=",d", gives_way=1),
+    TableColumn("note", gives_way=2, narrow="wrap"),
+    TableColumn("empty"),
+)
+ROWS = [
+    {
+        "agent": "openrouter/qwen-4-max-thinking",
+        "question": "Will the Neskdale river gauge have passed its flood mark by 2 February 2026?",
+        "pnl": 120_891.55,
+        "forecasts": 1_250,
+        "note": "a note of several words that goes on and on",
+        "empty": None,
+    },
+    {"agent": "two", "question": "[red]?[/red] 東京", "pnl": None, "forecasts": 2, "note": "", "empty": None},
+]
+
+
+def shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, choice: TableChoice
+) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_table(COLUMNS, ROWS, choice=choice)
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 150])
+def test_a_table_fits_its_terminal_and_cuts_no_figure(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = shown(capsys, monkeypatch, width, TableChoice())
+    assert max(map(len, lines)) <= width
+    assert "+120,891.55" in "\n".join(lines)
+    assert "empty" not in lines[0]
+    hidden = [line for line in lines if "hidden" in line]
+    assert bool(hidden) == ("note" not in lines[0])
+
+
+def test_what_matters_least_gives_way_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(capsys, monkeypatch, 60, TableChoice())[-2:] == [
+        "Column note is hidden; widen the terminal or use --wide.",
+        "",
+    ]
+    lines = shown(capsys, monkeypatch, 46, TableChoice())
+    assert " ".join(lines[-3:-1]).startswith("Columns forecasts and note are hidden;")
+
+
+def test_into_a_pipe_goes_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(COLUMNS, ROWS)
+    head, first, second, _ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["agent", "question", "P/L", "forecasts", "note", "empty"]
+    assert ROWS[0]["question"] in first
+    assert ROWS[0]["note"] in first
+    assert second.index("–") + 1 == head.index("P/L") + 3 - 2, "a dash under the end; two letters are wide"
+
+
+def test_a_user_names_columns_or_wants_all(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = shown(capsys, monkeypatch, 40, TableChoice(columns="P/L,agent"))
+    assert lines[0].split() == ["P/L", "agent"]
+    assert "hidden" not in "".join(lines)
+    assert (
+        "a note of several words that goes on and on"
+        in shown(capsys, monkeypatch, 40, TableChoice(wide=True))[1]
+    )
+    with pytest.raises(ArenaError) as caught:
+        print_table(COLUMNS, ROWS, choice=TableChoice(columns="agent,pln"))
+    assert caught.value.message == "there is no column 'pln'; did you mean pnl?"
+
+
+def test_the_same_columns_are_the_keys_of_json() -> None:
+    assert json_rows(COLUMNS, ROWS) == ROWS
+
+
+@pytest.mark.parametrize("columns", [80, 132])
+def test_a_leaderboard_in_a_terminal(columns: int, built: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = command("leaderboard", "--database", str(built))
+    width = {"COLUMNS": str(columns), "TERM": "xterm"}
+    done = subprocess.run(words, stdout=theirs, env=environment(**width), check=True, timeout=60)
+    os.close(theirs)
+    text = os.read(ours, 10_000).decode()
+    os.close(ours)
+    lines = text.replace("\r", "").splitlines()
+    assert (done.returncode, max(map(len, lines)) <= columns, "\x1b" in text) == (0, True, False)
+    head = next(line for line in lines if line.startswith("rank"))
+    for name in ("agent", "skill", "implied", "P/L", "cost"):
+        assert name in head
+    assert ("win rate" in head) == (columns == 132)
