@@ -18,16 +18,9 @@ from arena.cli.main import app
 from tests.season.demo import SIX_ROUNDS, six_rounds
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
-OPEN_ENDED = [
-    "settings",
-    "venue_settings",
-    "evidence_settings",
-    "prompts",
-    "counts",
-    "turns",
-    "files",
-    "tables",
-]
+OPEN_ENDED = {
+    "settings", "venue_settings", "evidence_settings", "prompts", "counts", "turns", "files", "tables",
+}  # fmt: skip
 """What has names of agents, prompts and the like for keys."""
 SCORES = "question,forecaster,probability,outcome\na,ann,0.8,1\na,bob,0.4,1\n"
 
