@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.agents_try import try_agent
+from arena.cli.cohort_diff import PLANNED
 from arena.cli.options import Options, command
 from arena.cli.output import exact, iso, plain, program, ranges
 from arena.cli.table import TableChoice, TableColumn, print_table
@@ -218,10 +219,6 @@ def show(
     record = found and details_data(found)
     told = {"name": name, "cohorts": stays_data(found, setup), "record": record, "scores": scores}
     chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, parts, chosen.table)
-
-
-PLANNED = "next"
-"""How the cohort is called that the config would start."""
 
 
 def planned_setup(config: "Config", name: str) -> "AgentSetup | None":

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.agents import PLANNED
 from arena.cli.options import Options, command
 from arena.cli.output import plain, program
 from arena.errors import ArenaError
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from arena.record.queries.cohorts import StoredCohort
     from arena.record.schema.database import Connection
 
-NEXT = "the next cohort"
+PLANNED, NEXT = "next", "the next cohort"
+"""How the cohort is called that the config would start, on the command line and in words."""
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a cohort.")]
 """Which cohort a command is about."""
 Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]

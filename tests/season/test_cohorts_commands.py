@@ -191,7 +191,10 @@ def test_what_is_no_head_is_told_apart(season: Path) -> None:
     )
     assert error(season, "cohorts", "seal", "2", "--check", "xyz")[0] == "bad_hash"
     assert error(season, "cohorts", "seal", "2", "--round", "3")[0] == "not_over"
-    assert error(season, "cohorts", "seal", "2", "--round", "1", "--check", head)[0] == "two_questions"
+    assert (
+        error(season, "cohorts", "seal", "2", "--round", "1", "--check", head, status=64)[0]
+        == "two_questions"
+    )
 
 
 # Started, paused, ended

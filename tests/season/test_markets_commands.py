@@ -90,7 +90,7 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
     ):
         assert words in told
     table = arena(folder, "markets", "list", "--category", "Weather", "--limit", "2").stdout
-    assert "2 of 3; prices in cents" in table
+    assert "2 of 3 markets" in table
     assert arena_json(folder, "verify") == AGREES
 
 

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from arena.cli.leaderboard import leaderboard
 from arena.cli.main import Commands, arena
-from arena.cli.output import exact
 from arena.cli.positions import positions
 from arena.record.record import Record
 from tests.records.full_record import build
@@ -153,27 +152,6 @@ def test_the_table(weeks: Weeks) -> None:
     assert lines[-1] == "P/L -$157.72, realised and unrealised, as in arena leaderboard --cohort 1."
 
 
-@pytest.mark.parametrize(
-    ("by", "heads"),
-    [
-        (
-            "lot",
-            (
-                "agent market question side bought sold settled shares average price stale age "
-                "paid received cost value realised unrealised P/L $"
-            ),
-        ),
-        (
-            "market",
-            "market question agents lots held stale paid received cost value realised unrealised P/L $",
-        ),
-        ("agent", "agent agents lots held stale paid received cost value realised unrealised P/L $"),
-    ],
-)
-def test_all_columns_go_into_a_pipe(by: str, heads: str, weeks: Weeks) -> None:
-    assert run(weeks(4), "--cohort", "1", "--by", by).stdout.splitlines()[1].split() == heads.split()
-
-
 def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
     answer = run(weeks(5), "--cohort", "3", "--json")
     assert answer.exit_code == 1
@@ -233,11 +211,3 @@ def changed(record: Path, folder: Path, statement: str) -> Path:
     target.execute(statement)
     target.close()
     return folder / "changed.db"
-
-
-def test_figures_are_exact_to_the_millionth() -> None:
-    assert [str(exact(amount)) for amount in (533_333, -1, 10**15 + 1)] == [
-        "0.533333",
-        "-1e-06",
-        "1000000000.000001",
-    ]

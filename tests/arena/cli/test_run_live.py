@@ -67,10 +67,6 @@ def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
     assert quiet.getvalue() == f"{NOW:%Y-%m-%d %H:%M:%S} no luck\n"
 
 
-def test_an_empty_record_has_figures_too(record: Record) -> None:
-    assert record.figures(NOW) == RunFigures()
-
-
 def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
     tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:

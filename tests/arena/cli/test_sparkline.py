@@ -3,13 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
-from arena.cli.markets import price_points, sparkline
-from arena.cli.output import cents
+from arena.cli.markets import price_points
 from arena.record.queries.markets import KnownMarket, MarketStatus, filter_markets
 from markets.model import MarketId, Quote
-from tests.builders import NOW, a_listing, usd
+from tests.builders import NOW, a_listing
 
 
 def at(minute: int, mid: int | None) -> Quote:
@@ -22,25 +19,6 @@ def test_points_are_the_prices_of_their_instants() -> None:
     assert price_points(quotes, NOW + timedelta(minutes=16), 3) == [10, 30, 30]
     assert price_points([], NOW, 9) == []
     assert price_points(quotes[:1], NOW, 1) == [10]
-
-
-@pytest.mark.parametrize(
-    ("mids", "line"),
-    [
-        ([0, 1_000_000], "▁█"),
-        ([500_000], "▄"),
-        ([None, None], "  "),
-        ([100, None, 800], "▁ █"),
-        ([0, 100, 200, 300, 400, 500, 600, 700], "▁▂▃▄▅▆▇█"),
-    ],
-)
-def test_a_sparkline_goes_from_the_lowest_to_the_highest(mids: list[int | None], line: str) -> None:
-    assert sparkline(mids) == line
-
-
-def test_cents_have_the_decimals_they_need() -> None:
-    prices = ("0.4", "0.405", "0.001", "1", "0")
-    assert [cents(usd(price)) for price in prices] == ["40", "40.5", "0.1", "100", "0"]
 
 
 def seen(name: str, volume: str, status: MarketStatus = "open", **changes: Any) -> KnownMarket:

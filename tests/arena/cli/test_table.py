@@ -105,4 +105,4 @@ def test_a_leaderboard_in_a_terminal(columns: int, built: Path) -> None:
     head = next(line for line in lines if line.startswith("rank"))
     for name in ("agent", "skill", "implied", "P/L", "cost"):
         assert name in head
-    assert ("win rate" in head) == (columns == 132)
+    assert ("bets" in head) == (columns == 132)
