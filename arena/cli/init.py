@@ -271,7 +271,6 @@ def print_next(found: Mapping[str, Any]) -> None:
     arena = "arena" if which("arena") else quote(str(PROGRAM))
     steps = [] if found["folder"] == "." else [f"cd {quote(found['folder'])}"]
     if found["missing"]:
-<<<<<<< HEAD
         steps.append(f"cp .env.example .env   # and fill in {', '.join(found['missing'])}")
     steps.append(f"{arena} check            # who would play, what it would cost, what is missing")
     if found["venue"] == "simulator":
@@ -279,11 +278,3 @@ def print_next(found: Mapping[str, Any]) -> None:
     else:
         steps.append(f"{arena} run              # every round, settlement and backup at its time")
     print("Next:", *steps, sep="\n  ")
-=======
-        steps.insert(0, ("cp .env.example .env", f"and fill in {', '.join(found['missing'])}"))
-    if found["folder"] != ".":
-        steps.insert(0, (f"cd {found['folder']}", ""))
-    print("Next:")
-    for line, words in steps:
-        print(f"  {line:22}{words}".rstrip())
->>>>>>> e601f51 (Tests and docs: tables as they are shown now)

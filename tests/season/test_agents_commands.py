@@ -140,16 +140,6 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
     assert agents(tmp_path)["eve"]["record"]["flag"] == "model changed"
 
 
-def test_another_fingerprint_is_a_softer_sign(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server), count=1)
-    said(tmp_path, "round")
-    server.script("plays", answers("m-1", "fp-2"))
-    (change,) = said(tmp_path, "round")["changes"]
-    assert (change["what"], change["before"], change["after"]) == ("fingerprint", "fp-1", "fp-2")
-    assert agents(tmp_path)["eve"]["record"]["flag"] == "fingerprint changed"
-    assert "it may only be another server" in run(tmp_path, "agents", "show", "eve").stdout
-
-
 def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> None:
     write(tmp_path, eve(server))
     server.script("plays", fails(401, "no"), fails(403, "no"), answers("m-1", "fp-1"))
@@ -215,9 +205,3 @@ def test_looking_leaves_the_record_as_it_is(tmp_path: Path, server: FaultyProvid
     for words in (("list",), ("show", "eve"), ("show", "nobody")):
         run(tmp_path, "agents", *words)
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_an_agent_that_is_not_there(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server))
-    error = said(tmp_path, "agents", "show", "bob", status=1)["error"]
-    assert error == {"code": "no_agent", "message": "there is no agent 'bob'", "mend": "agents: eve"}

@@ -132,10 +132,3 @@ def test_a_copy_says_both_places_and_the_hash(here: Path) -> None:
     assert told("backup", "--database", "new.db", "mine.db")["state_hash"] == done["state_hash"]
     assert told("copy", "new.db", status=1)["error"]["code"] == "exists"
     assert run("copy", "newer.db").output.startswith(f"newer.db holds all of {here / 'season.db'}: verified")
-
-
-def test_there_is_no_record_to_back_up(here: Path) -> None:
-    (here / "season.db").unlink()
-    for command in (["backup"], ["upgrade"], ["copy", "new.db"]):
-        assert told(*command, status=1)["error"]["code"] == "no_record"
-    assert [path.name for path in here.iterdir()] == ["config.yaml"]

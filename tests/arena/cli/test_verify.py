@@ -92,9 +92,3 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
         "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists them all.\n"
         "Next: find out what changed the record, and restore a backup.\n"
     )
-
-
-def test_no_record(tmp_path: Path) -> None:
-    answer = run("--database", str(tmp_path / "none.db"), "--json")
-    assert answer.exit_code == 1
-    assert json.loads(answer.stdout)["error"]["code"] == "no_record"

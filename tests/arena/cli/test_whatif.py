@@ -67,12 +67,6 @@ def test_an_agents_figures_are_the_sums_of_its_cohorts(record: Path) -> None:
     assert [row["difference"] != 0 for row in ann["cohorts"]] == [True, False]  # the second plays so already
 
 
-def test_one_cohort_can_be_looked_at_alone(record: Path) -> None:
-    answer = found(record, "--cohort", "2", "--rules", "seed", "--sizing", "flat", "--stake", "60")
-    assert (answer["cohort"], [row["agent"] for row in answer["agents"]]) == (2, ["ann", "zoe"])
-    assert answer["changed"] == "Changed: every bet $60.00."
-
-
 def test_the_tables_say_what_was_changed_and_why_wishes_were_refused(record: Path) -> None:
     text = run(record, "--min-bet", "250").stdout
     assert text.startswith("Changed: min bet $250.00 instead of $50.00.\n")
@@ -119,9 +113,3 @@ def test_mistakes_are_told_with_a_code(record: Path, arguments: list[str], code:
     error = json.loads(answer.stdout)["error"]
     assert error["code"] == code
     assert error["message"].startswith(words)
-
-
-def test_without_a_record_it_says_how_one_is_made(tmp_path: Path) -> None:
-    answer = CliRunner().invoke(app, ["whatif", "--database", str(tmp_path / "none.db")])
-    assert answer.exit_code == 1
-    assert "arena demo" in answer.stderr
