@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ COLUMNS = (
     TableColumn("note", gives_way=2, narrow="wrap"),
     TableColumn("empty"),
 )
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "agent": "openrouter/qwen-4-max-thinking",
         "question": "Will the Neskdale river gauge have passed its flood mark by 2 February 2026?",
