@@ -58,8 +58,20 @@ def raise_past_agent() -> Iterator[None]:
         raise NotKept(error) from error
 
 
-def recorded_ask(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, EndedAttempt], None]) -> Ask:
-    """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number."""
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits for so many seconds, real or pretended."""
+
+
+def recorded_ask(
+    attempt: Attempt,
+    stored: Sequence[Call],
+    keep: Callable[[int, EndedAttempt], None],
+    sleep: Sleep = asyncio.sleep,
+) -> Ask:
+    """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number.
+
+    Between two attempts at a question it sleeps.
+    """
     answers, attempts = _memory(stored)
 
     def keep_attempt(prompt: Prompt, ended: EndedAttempt) -> None:
@@ -82,7 +94,7 @@ def recorded_ask(attempt: Attempt, stored: Sequence[Call], keep: Callable[[int, 
             return answers[prompt].popleft()
         call, waits = await try_once(prompt), list(RETRY_WAITS)
         while call.error is not None and (wait := _pause(call.error, waits)) is not None:
-            await asyncio.sleep(wait)
+            await sleep(wait)
             call = await try_once(prompt)
         return call
 

@@ -160,7 +160,9 @@ def print_failed(at: datetime, report: "RoundReport") -> None:
     """Who has no turn yet, and what gives them one."""
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
-        print(f"  {', '.join(others)} failed; {again} tries again, with the settings the cohort began with")
+        print(f"  {', '.join(others)} failed; {again} tries again")
+        print(f"  cohort {report.cohort} keeps the settings it began with; to play with a corrected config: "
+              f"arena cohorts end {report.cohort}, then arena cohorts start")  # fmt: skip
     if report.stopped:
         names = ", ".join(report.stopped)
         print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")

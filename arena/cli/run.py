@@ -42,6 +42,9 @@ def run(
         typer.Option(help="Lines as text or JSON; auto shows a live status in a terminal, else text."),
     ] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Report only problems.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Report routine work too, such as price updates.")
+    ] = False,
     clock: Annotated[
         Path | None,
         typer.Option(
@@ -77,7 +80,10 @@ def run(
     if clock is not None and chosen.database is None:
         words = "a rehearsal would be written into this arena's own record"
         raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
-    with logger(log, quiet, chosen.json) as tell, redirect_stdout(sys.stderr):  # an extension may print
+    with (
+        logger(log, quiet, chosen.json, verbose) as tell,
+        redirect_stdout(sys.stderr),
+    ):  # an extension may print
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
     if chosen.json:

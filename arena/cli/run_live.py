@@ -30,6 +30,7 @@ class LiveStatus:
     """What is shown, and what it is made from."""
 
     screen: Live
+    verbose: bool = False
     progress: RunProgress = field(default_factory=RunProgress)
     record: "Record | None" = None
     figures: RunFigures = field(default_factory=RunFigures)
@@ -40,7 +41,8 @@ class LiveStatus:
 
     def told(self, event: RunEvent) -> None:
         """A line above the status, and the status anew."""
-        self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
+        if self.verbose or not event.routine:
+            self.screen.console.print(Text(f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"))
         if self.record is not None and event.data.get("name") not in PRICES:
             with suppress(ArenaError):  # the record is away, which is told of: the last figures stand
                 self.figures = self.record.figures(midnight(event.at))
@@ -71,9 +73,9 @@ def drawn(progress: RunProgress, found: RunFigures) -> Table:
 
 
 @contextmanager
-def live() -> Iterator[LiveStatus]:
+def live(verbose: bool = False) -> Iterator[LiveStatus]:
     """The status for as long as the block lasts; a key press of Ctrl-C is left to the run."""
     with Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True) as screen:
-        status = LiveStatus(screen)
+        status = LiveStatus(screen, verbose)
         screen.update(status)
         yield status

@@ -37,13 +37,15 @@ class LineLog:
     stream: TextIO
     as_json: bool
     quiet: bool
+    verbose: bool = False
 
     def watch(self, board: "RunProgress", record: "Record") -> None:
         """Lines speak for themselves."""
 
     def told(self, event: "RunEvent") -> None:
         """Write a line; what others wrote is in it without anything that a terminal would obey."""
-        if not self.quiet or event.kind in LOUD:
+        shown = self.verbose or self.as_json or not event.routine
+        if event.kind in LOUD or (shown and not self.quiet):
             print(self._line(event), file=self.stream, flush=True)
 
     def _line(self, event: "RunEvent") -> str:
@@ -53,13 +55,13 @@ class LineLog:
         return f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"
 
 
-def logger(how: How, quiet: bool, answers: bool) -> AbstractContextManager[RunLog]:
+def logger(how: How, quiet: bool, answers: bool, verbose: bool) -> AbstractContextManager[RunLog]:
     """Where to tell. Lines go to standard output, unless that is kept for the answer in JSON."""
     if how == "auto" and not quiet and not answers and sys.stdout.isatty():
         from arena.cli.run_live import live
 
-        return live()
-    return _lines(LineLog(sys.stderr if answers else sys.stdout, how == "json", quiet))
+        return live(verbose)
+    return _lines(LineLog(sys.stderr if answers else sys.stdout, how == "json", quiet, verbose))
 
 
 @contextmanager

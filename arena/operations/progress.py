@@ -17,12 +17,16 @@ MOST_ERRORS = 5
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """Something that `arena run` did or met with: when, of what kind, in words, and as data."""
+    """Something that `arena run` did or met with: when, of what kind, in words, and as data.
+
+    What is `routine` went as ever, such as prices that were read: nobody would tell another.
+    """
 
     at: datetime
     kind: str
     words: str
     data: Mapping[str, Any] = field(default_factory=dict)
+    routine: bool = False
 
 
 OnRunEvent = Callable[[RunEvent], None]

@@ -38,6 +38,7 @@ from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopReq
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
 from arena.record.model.cohort import REHEARSAL, JobState
 from arena.record.model.lease import holder_name, is_gone
+from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
@@ -97,7 +98,15 @@ class DueTask:
 
 async def run(run: Run) -> None:
     """Stand by until this process leads, then do what is due; again where it has lost the lead."""
-    me = holder_name()
+    me, before = holder_name(), run.record.read(count_turns)
+    try:
+        await _lead_until_stopped(run, me)
+    finally:  # those of a round that was broken off too
+        turns = sum(run.record.read(count_turns).values()) - sum(before.values())
+        run.progress.turns = max(run.progress.turns, turns)
+
+
+async def _lead_until_stopped(run: Run, me: str) -> None:
     while not run.stop.asked.is_set():
         token = await _take(run, me)
         if token is None or await work_as_leader(run.record, token, lambda record: _work(run, record, me)):
@@ -320,7 +329,9 @@ def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
         progress.trouble(words)
     kind = "failed" if done.failed else "busy" if done.busy else task.due.step if task.due else "job"
     data = {"name": task.name, "due": task.at.isoformat(), "note": done.note}
-    _emit(run, kind, words, **data, **done.data)
+    news = task.name == "backup" or (task.name == "resolutions" and not done.note.startswith("0 "))
+    routine = kind == "track" or (kind == "job" and not news)
+    _emit(run, kind, words, routine, **data, **done.data)
 
 
 def _emit_workers(run: Run, alone: bool) -> None:
@@ -336,5 +347,5 @@ def _emit_trouble(run: Run, what: str, error: BaseException) -> None:
     _emit(run, "failed", words)
 
 
-def _emit(run: Run, kind: str, words: str, **data: object) -> None:
-    run.tell(RunEvent(run.progress.now or run.open_clock().now(), kind, words, data))
+def _emit(run: Run, kind: str, words: str, routine: bool = False, **data: object) -> None:
+    run.tell(RunEvent(run.progress.now or run.open_clock().now(), kind, words, data, routine))

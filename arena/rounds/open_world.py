@@ -1,5 +1,6 @@
 """Opens all that a round needs from outside the record, as its cohort has frozen it, and closes it again."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,7 +16,7 @@ from agents.model import Call, CallError, Prompt, model_settings
 from agents.registry import kind
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.clock import Clock, SystemClock
+from arena.clock import Clock, PretendedClock, SystemClock
 from arena.cohorts.freeze import code_version
 from arena.config import Config, environment
 from arena.config.environment import missing_key
@@ -56,7 +57,13 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             research=adapters.research,
             quarantined=adapters.quarantined,
             missing_key=adapters.missing_key,
+            sleep=no_time if isinstance(clock, PretendedClock) else asyncio.sleep,
         )
+
+
+async def no_time(_seconds: float) -> None:
+    """A pause by a pretended clock: others have their turn, and no time passes."""
+    await asyncio.sleep(0)
 
 
 @asynccontextmanager

@@ -279,7 +279,7 @@ def ask_of_player(
         )
 
     attempt = reserved_ask(player.ask, world.reservations, player.provider, name, request, player.worst_case)
-    return recorded_ask(attempt, stored, keep)
+    return recorded_ask(attempt, stored, keep, world.sleep)
 
 
 def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:

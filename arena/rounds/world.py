@@ -1,5 +1,6 @@
 """What a round needs from outside the record: venues, players, evidence, the clock, a name for its claims."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +9,7 @@ from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
 from arena.calls.rate_limit import RunningCalls
+from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
@@ -43,7 +45,8 @@ class World:
 
     `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
-    `missing_key` is the variable in which an entrant's key should be, where it is not.
+    `missing_key` is the variable in which an entrant's key should be, where it is not; between attempts at a
+    question an agent sleeps.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -58,6 +61,7 @@ class World:
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
+    sleep: Sleep = asyncio.sleep
 
     @property
     def under_way(self) -> RunningCalls:

@@ -83,6 +83,16 @@ def test_a_season_on_the_clock_is_the_one_that_the_demo_plays(tmp_path: Path) ->
     assert events[-1].kind == "over"
 
 
+def test_a_failing_model_takes_no_time_on_a_pretended_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (3_600.0, 3_600.0))
+    away = '  - {name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", timeout: 2s}\n'
+    an_arena(tmp_path, agents=away, rounds=1, count=1)
+    rehearse(tmp_path)
+    assert rows(tmp_path, "SELECT count(*) > 2 FROM call WHERE error_code IS NOT NULL") == [(1,)]
+
+
 def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: Path) -> None:
     jobs = "{quotes: 12h, backup: 2d, marks: sun 00:00, catalogue: off, resolutions: off}"
     an_arena(tmp_path, jobs, rounds=2, count=1)

@@ -191,7 +191,7 @@ def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
     assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 3 * WEEK)])
 
 
-def test_a_start_that_was_missed_is_made_late(
+def test_the_first_start_is_made_when_the_run_is_started_though_its_day_has_passed(
     tmp_path: Path, venue: VenueServer, provider: FaultyProvider
 ) -> None:
     an_arena(tmp_path, venue, provider, rounds=1, count=3, over_at=SUNDAY + 4 * WEEK)
@@ -199,7 +199,7 @@ def test_a_start_that_was_missed_is_made_late(
     rehearse(tmp_path)
     starts = rows(tmp_path, "SELECT number, starts_at FROM cohort ORDER BY number")
     assert [(number, at[:10]) for number, at in starts] == [
-        (1, "2026-01-11"),
+        (1, "2026-01-12"),
         (2, "2026-01-18"),
         (3, "2026-01-25"),
     ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
+from arena.calls.recorded_ask import EndedAttempt, NotKept, Sleep, recorded_ask
 from arena.errors import ArenaError
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
@@ -33,10 +33,10 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def play(
-    provider: Provider, stored: list[Call], *prompts: Prompt
+    provider: Provider, stored: list[Call], *prompts: Prompt, sleep: Sleep = asyncio.sleep
 ) -> tuple[list[Call], list[tuple[int, Call]]]:
     kept: list[tuple[int, Call]] = []
-    ask = recorded_ask(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)))
+    ask = recorded_ask(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)), sleep)
 
     async def all_of_them() -> list[Call]:
         return [await ask(prompt) for prompt in prompts]
@@ -105,9 +105,8 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
         slept.append(seconds)
 
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (1.0, 4.0))
-    monkeypatch.setattr("arena.calls.recorded_ask.asyncio.sleep", sleep)
     soon, later, never = (replace(BUSY, wait=wait) for wait in (2.5, 1.0, 3_600.0))
-    play(Provider(soon, later, None), [], QUESTION)
+    play(Provider(soon, later, None), [], QUESTION, sleep=sleep)
     assert slept == [2.5, 4.0]
     provider = Provider(never, None)
     answers, _ = play(provider, [], QUESTION)
