@@ -58,7 +58,7 @@ def test_the_pages_show_the_three_figures(folder: Path, monkeypatch: pytest.Monk
     assert f"P/L of ${row_of(cohort, agent='sharp')['pnl']:,.2f}" in TOUR
     board = opened("leaderboard", record, monkeypatch).dataframe[0].value
     assert f"Brier is {row_of(board, agent='sharp')['brier_stated']:.4f}" in TOUR
-    market = opened("market", record, monkeypatch, market="simulator:a0b54e:023-4").dataframe[0].value
+    market = opened("market", record, monkeypatch, market="simulator:82f5a4:077-2").dataframe[0].value
     assert f"worth ${row_of(market, agent='sharp', cohort=1)['value']:,.2f}" in TOUR
 
 

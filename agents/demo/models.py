@@ -103,7 +103,7 @@ DRIFT = 0.01
 """By how much the variance of a piece of evidence grows with each day of its age."""
 PRIOR = 0.6
 """The weight of even odds."""
-PRICE_SPREAD, PRICE_SHRINK = 0.7, 0.85
+PRICE_SPREAD, PRICE_SHRINK = 0.5, 0.86
 
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:

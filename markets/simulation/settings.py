@@ -58,20 +58,22 @@ class PlainSettings(BaseModel):
     own_step: float = Field(default=0.07, ge=0, le=100)
     """How far a market moves in a day, beside its event."""
 
-    price_noise: float = Field(default=0.65, ge=0, le=100)
+    price_noise: float = Field(default=0.43, ge=0, le=100)
     """How far off the market price is."""
-    price_shrink: float = Field(default=0.85, gt=0, le=1)
+    price_memory: float = Field(default=0.75, ge=0, lt=1)
+    """How much of a price's error is left a day later."""
+    price_shrink: float = Field(default=0.86, gt=0, le=1)
     """The price takes the truth for less extreme than it is: this share of its log-odds."""
-    evidence_rate: float = Field(default=0.25, ge=0, le=1)
+    evidence_rate: float = Field(default=0.4, ge=0, le=1)
     """The chance that a day brings a piece of evidence on a market."""
 
-    spread: int = Field(default=4, ge=1, le=20)
+    spread: int = Field(default=6, ge=1, le=20)
     """Ticks between bid and ask, at most."""
     fee_rate: int = Field(default=20_000, ge=0)
     """The venue's fee rate, in millionths."""
-    refund_share: float = Field(default=0.03, ge=0, le=1)
+    refund_share: float = Field(default=0.02, ge=0, le=1)
     """Of the markets: those that are refunded in the end."""
-    half_share: float = Field(default=0.03, ge=0, le=1)
+    half_share: float = Field(default=0.01, ge=0, le=1)
     """Of the markets: those that pay both sides a half."""
 
 

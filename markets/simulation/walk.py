@@ -1,4 +1,8 @@
-"""How the truth about the markets of an event moves from day to day, and what evidence says of it.
+"""How the truth about the markets of an event moves, what prices take it for, and what evidence says of it.
+
+From midnight to midnight the truth takes a step, and so does the error of a price, which fades. In between
+each wanders as a Brownian bridge does. The truth drifts so that on every day it is the share of such
+markets that end YES; for a ladder nearly so.
 
 The markets of an event hang together loosely, as exclusive outcomes, or as rungs of a ladder. A score is
 what a market's probability is made of: mostly log-odds; for exclusive outcomes the logarithms of their
@@ -9,17 +13,19 @@ a line, which is all that an agent gets to see:
 
     - DATE: SOURCE puts the chance at N%.
 
-DATE is year-month-day, SOURCE one of the names below, N a whole number from 1 to 99. It is a look
-at the truth of that day, and can be read from the next midnight (UTC) on.
+DATE is year-month-day, SOURCE one of the names below, N a whole number from 1 to 99. It is a look at the
+truth as the day (UTC) began, and can be read from some time of that day on.
 """
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from markets.millionths import ONE
 from markets.odds import bell, log_odds, probability, split
+from markets.simulation.bridge import bridges
 from markets.simulation.season import SimulatedEvent, chance_key
 from markets.simulation.settings import Chance, Family, Settings, draw_below
 
@@ -28,7 +34,6 @@ INTRODUCTION = (
 )
 LEAD = 3
 """Days that a walk begins before its market opens, so that a first panel can have met."""
-_ROOT_3 = 1.7320508075688772
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,43 +45,94 @@ class EvidenceSource:
     share: float
 
 
-PANEL = EvidenceSource("a careful panel", noise=0.25, share=0.4)
-ANALYST = EvidenceSource("an analyst", noise=0.7, share=0.3)
-RUMOUR = EvidenceSource("a rumour", noise=1.6, share=0.3)
+PANEL = EvidenceSource("a careful panel", noise=0.25, share=0.5)
+ANALYST = EvidenceSource("an analyst", noise=0.7, share=0.25)
+RUMOUR = EvidenceSource("a rumour", noise=1.6, share=0.25)
 Scores = tuple[float, ...]
+
+
+class DayPath(NamedTuple):
+    """A quantity through a day: a step from one midnight to the next, and how far it wanders in between."""
+
+    start: float
+    step: float
+    spread: float
+
+    def at(self, share: float, bridge: float) -> float:
+        """Its value when that share of the day is over."""
+        return self.start + share * self.step + self.spread * bridge
+
+
+class MarketDay(NamedTuple):
+    """A day of a market: its own part of the truth, with what news adds to it, and the error of its price.
+
+    `size` is how much is traded and stands in its book, against a middling market; `traded` are the dollars,
+    in millionths, that changed hands before the day, `trade` those of the day. `evidence` can be read once
+    the share `said_at` of the day is over.
+    """
+
+    own: DayPath
+    error: DayPath
+    jump: float
+    noise: int
+    size: float
+    traded: int
+    trade: int
+    said_at: float
+    evidence: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class WalkDay:
-    """One day of an event: the scores of its markets, the prices' idea of them, and what was said of each.
-
-    `traded` are the dollars, in millionths, that changed hands up to and with this day.
-    """
+    """One day of an event: what its markets share, and each by itself. News comes at the share `jump_at`."""
 
     date: date
     family: Family
+    shared: DayPath
+    noise: int
+    jump_at: float
+    markets: tuple[MarketDay, ...]
+    heights: Scores
+    shrink: float
+
+    def moment(self, share: float) -> "EventMoment":
+        """The event when that share of the day is over."""
+        shared = self.shared.at(share, bridges(self.noise, share)[0])
+        own, errors = list[float](), list[float]()
+        for market in self.markets:
+            first, second = bridges(market.noise, share)
+            own.append(market.own.at(share, first) + (market.jump if share > self.jump_at else 0.0))
+            errors.append(market.error.at(share, second))
+        true = scores(self.family, shared, own, self.heights)
+        return EventMoment(self, share, true, believed_scores(self.family, true, self.shrink, errors))
+
+
+@dataclass(frozen=True, slots=True)
+class EventMoment:
+    """An event when that share of a day is over: the scores of its markets, and the prices' idea of them."""
+
+    day: WalkDay
+    share: float
     scores: Scores
     ideas: Scores
-    traded: tuple[int, ...]
-    evidence: tuple[str | None, ...]
 
     def truth(self, place: int) -> int:
         """The true probability of YES for one of the markets, in millionths."""
-        return chance_of(self.family, self.scores, place)
+        return chance_of(self.day.family, self.scores, place)
 
     def look(self, place: int) -> int:
         """What its price takes that for."""
-        return chance_of(self.family, self.ideas, place)
+        return chance_of(self.day.family, self.ideas, place)
 
 
 @dataclass(slots=True)
 class _Path:
-    """How far a market has come: its own part of the log-odds, two days' noise, what was traded."""
+    """How far a market has come by a midnight."""
 
     name: str
+    size: float = 1.0
     own: float = 0.0
-    before: float = 0.0
-    last: float = 0.0
+    error: float = 0.0
     traded: int = 0
 
 
@@ -87,69 +143,108 @@ def first_day(event: SimulatedEvent) -> date:
 
 def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[WalkDay]:
     """The days of an event, one after the other."""
-    paths = [_Path(chance_key(market)) for market in event.market_ids]
+    key, paths = chance_key(event.id), [_Path(chance_key(market)) for market in event.market_ids]
     heights = ladder_rungs(event, settings, chance)
-    shared = 0.0
+    shared, common = 0.0, 0.0 if event.family == "exclusive" else settings.event_step
+    variance = common * common + settings.own_step * settings.own_step
     first, last = first_day(event), event.closes_at.date()
     for day in (first + timedelta(n) for n in range((last - first).days + 1)):
-        rngs = [chance(path.name, day) for path in paths]
-        both = list(zip(paths, rngs, strict=True))
-        shared += _step(event, paths, rngs, day, settings, chance)
+        rng, rngs = chance(key, day), [chance(path.name, day) for path in paths]
+        if day == first:
+            shared = settings.event_start * bell(rng)
+            for path, own in zip(paths, rngs, strict=True):
+                path.own, path.error = settings.own_start * bell(own), settings.price_noise * bell(own)
+                path.size = market_size(own)
         true = scores(event.family, shared, [path.own for path in paths], heights)
-        errors = [_error(path, rng, settings) for path, rng in both]
-        yield WalkDay(
+        drifts = [variance * pull for pull in pulls(event.family, true)]
+        jump_at, jumps = _news(event, true, day, settings, chance)
+        today = WalkDay(
             day,
             event.family,
-            true,
-            believed_scores(event.family, true, settings.price_shrink, errors),
-            traded=tuple(_trade(path, rng) for path, rng in both),
-            evidence=tuple(_say(event, day, true, place, rng, settings) for place, rng in enumerate(rngs)),
+            DayPath(shared, settings.event_step * bell(rng), settings.event_step),
+            _noise(rng),
+            jump_at,
+            tuple(
+                _market_day(event, path, place, day, true, drifts[place], jumps[place], rngs[place], settings)
+                for place, path in enumerate(paths)
+            ),
+            heights,
+            settings.price_shrink,
         )
+        yield today
+        shared = today.shared.at(1, 0)
+        for path, market in zip(paths, today.markets, strict=True):
+            path.own, path.error = market.own.at(1, 0) + market.jump, market.error.at(1, 0)
+            path.traded += market.trade
 
 
-def _step(
+def _market_day(
     event: SimulatedEvent,
-    paths: Sequence[_Path],
-    rngs: Sequence[random.Random],
+    path: _Path,
+    place: int,
     day: date,
+    true: Scores,
+    drift: float,
+    jump: float,
+    rng: random.Random,
     settings: Settings,
-    chance: Chance,
-) -> float:
-    """The step that a day brings to all markets; each takes its own besides."""
-    born = day == first_day(event)
-    shared = settings.event_start if born else settings.event_step
-    own = settings.own_start if born else settings.own_step
-    for path, rng in zip(paths, rngs, strict=True):
-        path.own += own * bell(rng)
-    step = shared * bell(chance(chance_key(event.id), day))
-    return step if born or not settings.jump_rate else step + _jump(event, paths, day, settings, chance)
+) -> MarketDay:
+    fresh = settings.price_noise * (1 - settings.price_memory**2) ** 0.5
+    fading = (settings.price_memory - 1) * path.error
+    return MarketDay(
+        own=DayPath(path.own, settings.own_step * bell(rng) + drift, settings.own_step),
+        error=DayPath(path.error, fading + fresh * bell(rng), fresh),
+        jump=jump,
+        noise=_noise(rng),
+        size=path.size,
+        traded=path.traded,
+        trade=int((500 + draw_below(rng, 9_500)) * path.size) * ONE,
+        said_at=rng.random(),
+        evidence=_say(event, day, true, place, rng, settings),
+    )
 
 
-def _jump(
-    event: SimulatedEvent, paths: Sequence[_Path], day: date, settings: Settings, chance: Chance
-) -> float:
-    """What news of the day adds to all markets; of exclusive outcomes it moves one alone."""
-    rng = chance(f"{chance_key(event.id)}/jump", day)
-    if rng.random() >= settings.jump_rate:
-        return 0.0
-    jump = settings.jump_size * bell(rng)
+def _noise(rng: random.Random) -> int:
+    return draw_below(rng, 1 << 53)
+
+
+def market_size(rng: random.Random) -> float:
+    """How much is traded in a market and stands in its book; a middling one has 1."""
+    return 1 / (0.4 + 1.2 * rng.random())
+
+
+def pulls(family: Family, all_scores: Scores) -> Scores:
+    """For each market the drift for a variance of 1 that keeps the expected probability where it is.
+
+    What is likely to end YES is likely to hear that it does. The rungs of a ladder move as one, so
+    they drift by the middle one of them.
+    """
+    if family == "exclusive":
+        return tuple(part / ONE for part in split(all_scores))
+    if family == "ladder":
+        return (_pull((all_scores[0] + all_scores[-1]) / 2),) * len(all_scores)
+    return tuple(_pull(score) for score in all_scores)
+
+
+def _pull(score: float) -> float:
+    """The probability behind log-odds less a half: close enough, and far quicker than exact."""
+    y = min(max(score / 2, -3.0), 3.0)
+    return y * (27 + y * y) / (54 + 18 * y * y)
+
+
+def _news(
+    event: SimulatedEvent, true: Scores, day: date, settings: Settings, chance: Chance
+) -> tuple[float, Scores]:
+    """When news comes on a day, and what it adds to each market; of exclusive outcomes it moves one alone."""
+    rng = chance(f"{chance_key(event.id)}/jump", day) if settings.jump_rate else None
+    if rng is None or rng.random() >= settings.jump_rate:
+        return 0.0, (0.0,) * event.markets
+    jump, variance = settings.jump_size * bell(rng), settings.jump_size * settings.jump_size
     if event.family != "exclusive":
-        return jump
-    paths[draw_below(rng, len(paths))].own += jump
-    return 0.0
-
-
-def _error(path: _Path, rng: random.Random, settings: Settings) -> float:
-    """The mean of three days' noise: a price errs for days on end, but not for weeks."""
-    noise = bell(rng)
-    error = settings.price_noise * (path.before + path.last + noise) / _ROOT_3
-    path.before, path.last = path.last, noise
-    return error
-
-
-def _trade(path: _Path, rng: random.Random) -> int:
-    path.traded += (500 + draw_below(rng, 9_500)) * ONE
-    return path.traded
+        return rng.random(), tuple(jump + variance * pull for pull in pulls(event.family, true))
+    jumps, place = [0.0] * event.markets, draw_below(rng, event.markets)
+    jumps[place] = jump + variance * _pull(odds_of(event.family, true, place))
+    return rng.random(), tuple(jumps)
 
 
 def _say(

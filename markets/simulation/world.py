@@ -13,14 +13,15 @@ from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.simulation.questions import questions
 from markets.simulation.season import SimulatedEvent, chance_key, plan_events
-from markets.simulation.settings import Chance, Family, Settings, draw_below
-from markets.simulation.walk import INTRODUCTION, WalkDay, first_day, walk
+from markets.simulation.settings import Chance, Family, Settings, draw_below, instant_of
+from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)
 """How long after the close an end is known, unless it is late."""
+_DAY = timedelta(days=1)
 CENT = ONE // 100
 TICK = ONE // 100
-_DOLLARS = (400, 700, 1_000)
+_DOLLARS = (100, 150, 250)
 """What a level holds in a market of middling depth, in dollars, best level first."""
 EventResolutions = tuple[tuple[Resolution, ...], ...]
 """For each market of an event every version of how it ends."""
@@ -35,6 +36,7 @@ class EventStory:
     chance: Chance
     _days: list[WalkDay] = field(default_factory=list)
     _walk: Iterator[WalkDay] | None = None
+    _moment: tuple[datetime, EventMoment] | None = None
     _ends: EventResolutions | None = None
 
     def until(self, day: date) -> list[WalkDay]:
@@ -46,10 +48,19 @@ class EventStory:
             self._days.append(next(self._walk))
         return self._days[: max(wanted, 1)]
 
+    def moment(self, at: datetime) -> EventMoment:
+        """The event at an instant; at its first or last one outside of its walk."""
+        if self._moment is None or self._moment[0] != at:
+            until = min(at, self.event.closes_at).astimezone(UTC)
+            day = self.until(until.date())[-1]
+            share = (until - instant_of(day.date, hour=0)) / _DAY
+            self._moment = at, day.moment(max(share, 0.0))
+        return self._moment[1]
+
     def ends(self) -> EventResolutions:
         """For each market every version of how it ends."""
         if self._ends is None:
-            last = self.until(self.event.closes_at.date())[-1]
+            last = self.moment(self.event.closes_at)
             truths = [last.truth(place) for place in range(self.event.markets)]
             self._ends = draw_resolutions(self.event, truths, self.settings, self.chance)
         return self._ends
@@ -63,16 +74,13 @@ class SimulatedMarket:
     story: EventStory
     place: int
 
-    def day(self, at: datetime) -> WalkDay:
-        """The day of the walk that an instant falls on; its first or last one outside of it."""
-        return self.story.until(at.astimezone(UTC).date())[-1]
-
-    def evidence(self, today: date) -> Iterator[str]:
-        """What was said of the market before a day."""
-        for day in self.story.until(today):
-            line = day.evidence[self.place]
-            if day.date < today and line is not None:
-                yield line
+    def evidence(self, at: datetime) -> Iterator[str]:
+        """What was said of the market by an instant."""
+        moment = self.story.moment(at)
+        for day in self.story.until(moment.day.date):
+            market = day.markets[self.place]
+            if market.evidence is not None and (day is not moment.day or market.said_at < moment.share):
+                yield market.evidence
 
     def resolutions(self, at: datetime) -> list[Resolution]:
         """Every version of how the market ended that is known by then."""
@@ -96,11 +104,10 @@ def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
 
 
 def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
-    """The market as its page reads at an instant, with the evidence of the days before."""
-    today = min(at, life.market.closes_at).astimezone(UTC).date()
-    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.evidence(today)))
+    """The market as its page reads at an instant, with the evidence until then."""
+    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.evidence(at)))
     page = replace(life.market, rules=rules)
-    if _has_no_quote(life, today, settings, chance):
+    if _has_no_quote(life, life.story.moment(at).day.date, settings, chance):
         return Listing(page, None)
     return Listing(page, draw_quote(life, at, settings, chance))
 
@@ -133,21 +140,21 @@ def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[
 def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Quote:
     """Bid, ask and book at an instant; after the close, those that stood last."""
     market = life.market
-    at = min(at, market.closes_at)
-    day = life.day(at)
-    rng = chance(f"{chance_key(market.id)}/book", day.date)
+    moment = life.story.moment(at)
+    today = moment.day.markets[life.place]
+    rng = chance(f"{chance_key(market.id)}/book", moment.day.date)
     width = 1 + draw_below(rng, settings.spread)
-    bid = min(max(day.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
+    bid = min(max(moment.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
     ask = bid + width
-    depth = 0.5 + 1.5 * rng.random()
+    depth = today.size * (0.75 + 0.75 * rng.random())
     return Quote(
         market.id,
-        at,
+        min(at, market.closes_at),
         bid=bid * TICK,
         ask=ask * TICK,
         mid=(bid + ask) * TICK // 2,
         last=(bid, ask)[draw_below(rng, 2)] * TICK,
-        volume=day.traded[life.place],
+        volume=today.traded + int(today.trade * moment.share),
         bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _level_prices(bid, -1)),
         asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _level_prices(ask, +1)),
     )

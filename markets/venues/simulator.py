@@ -51,7 +51,7 @@ class Simulator:
     def truth(self, market: MarketId, at: datetime) -> int:
         """The true probability of YES in millionths; after the close, the one it was drawn with."""
         life = self._world[market]
-        return life.day(at).truth(life.place)
+        return life.story.moment(at).truth(life.place)
 
     async def close(self) -> None:
         """There is nothing to let go of."""

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Shape = Literal["equal", "skewed"]
 
+FAR_OFF = Settings(price_noise=0.65, price_shrink=0.85)
+"""The simulator's numbers, but with prices from which there is more to win."""
 ROUNDS = 3
 DAYS = 7
 LADDERS = 0.5
@@ -63,7 +65,7 @@ def world(
 
     `middle` are the log-odds around which the markets lie: long shots far below 0.
     """
-    known = settings or Settings()
+    known = settings or FAR_OFF
     event = np.repeat(np.arange(count.size), count)
     first = (np.cumsum(count) - count)[event]
     ladder = (rng.random(count.size) < LADDERS)[event]
@@ -98,7 +100,7 @@ def seer(world: KnownWorld, noise: float, rng: np.random.Generator) -> Floats:
 
 def peer(world: KnownWorld, rng: np.random.Generator, settings: Settings | None = None) -> Floats:
     """Forecasts just as good as the price: made as it is, with errors of their own. Their true gain is 0."""
-    known = settings or Settings()
+    known = settings or FAR_OFF
     error = known.price_noise * rng.standard_normal(world.odds.shape)
     return priced(world.odds, np.where(world.ladder, error[:, world.first], error), known)
 

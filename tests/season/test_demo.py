@@ -29,9 +29,9 @@ def season(folder: Path) -> Any:
 def test_it_is_a_whole_season(season: Any) -> None:
     assert season["cohorts"] >= 3
     assert season["decision_times"] == 20
-    assert (season["markets"], season["events"]) == (200, 60)
+    assert (season["markets"], season["events"]) == (600, 220)
     assert season["turns"] == season["rounds"] * len(season["leaderboard"])
-    assert season["settlements"] > 1000
+    assert season["settlements"] > 800
     assert season["fills"] > 1000
     assert season["entries"] > season["fills"]
 

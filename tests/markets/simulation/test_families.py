@@ -200,7 +200,7 @@ def last_truths(chosen: Settings) -> list[list[tuple[float, int]]]:
     ]
 
 
-@pytest.mark.parametrize("more", [{"exclusive_share": 1}, {"ladder_share": 1}, {"jump_rate": 0.5}], ids=str)
+@pytest.mark.parametrize("more", [{"exclusive_share": 1}, {"ladder_share": 1}, {"jump_rate": 0.05}], ids=str)
 def test_outcomes_come_true_as_often_as_the_truth_says(more: dict[str, Any]) -> None:
     """In bands of the truth, give or take four standard deviations; one market an event, so all are apart."""
     chosen = Settings(markets=1_200, events=400, weeks=6, own_step=0.2, **WHOLE | more)

@@ -13,11 +13,11 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from pydantic import ValidationError
 
 from markets.hashes import digest
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
+from markets.odds import log_odds
 from markets.simulation.settings import seeded_chance
 from markets.venues.simulator import Settings, Simulator, venue
 
@@ -66,10 +66,7 @@ def world() -> Simulator:
 
 
 def test_the_season_of_a_seed_is_pinned() -> None:
-    assert fingerprint(1) == "661679011988ec08396559bf5625b2eb09f4cbd65c71715063df04f69635a792"
-
-
-def test_another_seed_is_another_season() -> None:
+    assert fingerprint(1) == "32fa2ce4eabb296f7408b19b075f0c1b07d7da1e87d1f14a1b44886b7de7d553"
     assert fingerprint(2) != fingerprint(1)
 
 
@@ -120,11 +117,6 @@ def test_small_seasons_add_up_too(markets: int, events: int) -> None:
     assert len({x.market.event_id for x in found}) == events
 
 
-def test_too_many_markets_for_the_events_are_refused() -> None:
-    with pytest.raises(ValidationError, match="7 do not fit 1"):
-        Settings(markets=7, events=1)
-
-
 def test_there_is_something_to_choose_from_in_every_round(world: Simulator) -> None:
     on_offer = [len(catalogue(world, at)) for at in SUNDAYS]
     assert on_offer[0] >= 40
@@ -152,13 +144,8 @@ def test_markets_resolve_all_along(world: Simulator) -> None:
 def test_some_are_refunded_and_some_pay_half() -> None:
     kinds = Counter(end.payout for seed in range(1, 6) for end in ends(season(seed)))
     assert set(kinds) == {0, ONE, ONE // 2, None}
-    assert 10 <= kinds[None] <= 55
-    assert 10 <= kinds[ONE // 2] <= 55
-
-
-def test_shares_of_odd_ends_can_be_set() -> None:
-    assert {end.payout for end in ends(venue(Settings(refund_share=1, half_share=0)))} == {None}
-    assert {end.payout for end in ends(venue(Settings(refund_share=0, half_share=1)))} == {ONE // 2}
+    assert 8 <= kinds[None] <= 35
+    assert 2 <= kinds[ONE // 2] <= 22
 
 
 def test_a_resolution_is_known_at_the_close_or_shortly_after(world: Simulator) -> None:
@@ -193,26 +180,78 @@ def assert_legal(listing: Listing) -> None:
     assert quote.last in (quote.bid, quote.ask)
 
 
-def test_volume_only_grows(world: Simulator) -> None:
-    volumes: dict[MarketId, int] = {}
-    for at in HOURS:
-        for x in catalogue(world, at):
-            assert x.quote is not None
-            assert x.quote.volume >= volumes.get(x.market.id, 0)
-            volumes[x.market.id] = x.quote.volume
-
-
 def dollars(listing: Listing, levels: int) -> int:
     """What the best levels of the asking side cost to buy out."""
     assert listing.quote is not None
     return sum(level.price * level.shares // ONE for level in listing.quote.asks[:levels]) // ONE
 
 
-def test_500_dollars_mostly_fill_at_two_levels_and_2500_not_always(world: Simulator) -> None:
+def test_100_dollars_mostly_fill_at_two_levels_and_500_not_always(world: Simulator) -> None:
     offers = [x for at in SUNDAYS for x in catalogue(world, at)]
     deep = [x for x in offers if x.quote is not None and len(x.quote.asks) == 3]
-    assert sum(dollars(x, 2) >= 500 for x in deep) / len(deep) > 0.9
-    assert 0.2 < sum(dollars(x, 3) >= 2_500 for x in deep) / len(deep) < 0.8
+    assert sum(dollars(x, 2) >= 100 for x in deep) / len(deep) > 0.9
+    assert 0.2 < sum(dollars(x, 3) >= 500 for x in deep) / len(deep) < 0.8
+
+
+def test_prices_and_truths_move_within_the_day_and_little_by_little(world: Simulator) -> None:
+    ids = [x.market.id for x in catalogue(world, SUNDAYS[3]) if x.market.closes_at > SUNDAYS[4]][:20]
+    quarters = [SUNDAYS[3] + timedelta(minutes=15 * n) for n in range(4 * 24 * 2 + 1)]
+    for market in ids:
+        truths = [world.truth(market, at) for at in quarters]
+        assert len(set(truths)) > 0.95 * len(quarters)
+        steps = [abs(b - a) for a, b in pairwise(truths)]
+        assert max(steps) < 20_000, "midnights too"
+    looks = [asyncio.run(world.listings(at, ids)) for at in quarters]
+    moved = sum(a.mid != b.mid for one, next_ in pairwise(looks) for a, b in zip(one, next_, strict=True))
+    pages = [[x.market.rules for x in found] for found in looks]
+    assert any(a != b for n, (a, b) in enumerate(pairwise(pages)) if (n + 1) % 96), (
+        "evidence, not at midnight"
+    )
+    assert 0.02 < moved / len(ids) / len(quarters) < 0.5
+
+
+def test_however_often_it_is_looked_at_it_is_the_same_world(world: Simulator) -> None:
+    at = SUNDAYS[5] + timedelta(hours=7, minutes=15)
+    watched, fresh = season(2), venue(Settings(seed=2))
+    for n in range(50):
+        catalogue(watched, at + timedelta(hours=2 * n - 70))
+    assert digest(catalogue(watched, at)) == digest(catalogue(fresh, at))
+
+
+def test_the_error_of_a_price_fades_within_days() -> None:
+    """What a price is off by says what it is off by a day later, and little of what it is in ten days."""
+    gaps: dict[int, list[tuple[float, float]]] = {1: [], 10: []}
+    for seed in range(1, 4):
+        world = season(seed)
+        for at in SUNDAYS[::2]:
+            ids = [x.market.id for x in catalogue(world, at) if x.market.closes_at > at + timedelta(11)]
+            for days in gaps:
+                gaps[days] += zip(off(world, at, ids), off(world, at + timedelta(days), ids), strict=True)
+    variance = sum(a * a for a, _ in gaps[1]) / len(gaps[1])
+    one, ten = (sum(a * b for a, b in pairs) / len(pairs) / variance for pairs in gaps.values())
+    assert 0.35 < variance**0.5 < 0.6, "price_noise, ticks and the lean toward 50% together"
+    assert 0.6 < one < 0.9
+    assert abs(ten) < 0.25
+
+
+def off(world: Simulator, at: datetime, ids: list[MarketId]) -> list[float]:
+    """How far the prices of these markets are off the truth, in log-odds."""
+    found = asyncio.run(world.listings(at, ids))
+    return [log_odds(x.mid or 0) - log_odds(world.truth(x.market.id, at)) for x in found]
+
+
+def test_the_truth_is_calibrated_weeks_before_the_end() -> None:
+    """The likely comes true as often as it should, neither more nor less."""
+    lean, spread = 0.0, 0.0
+    for seed in range(1, 9):
+        world = venue(Settings(seed=seed, own_step=0.3))
+        closes = {x.market.id: x.market.closes_at for x in everything(world)}
+        for end in ends(world):
+            if end.outcome is not None:
+                p = world.truth(end.market_id, closes[end.market_id] - timedelta(weeks=4)) / ONE
+                lean += (end.outcome - p) * (p - 0.5)
+                spread += p * (1 - p) * (p - 0.5) ** 2
+    assert abs(lean) < 3 * spread**0.5
 
 
 def test_the_page_of_a_closed_market_stands_still(world: Simulator) -> None:
@@ -230,7 +269,7 @@ def test_a_market_not_open_yet_is_unknown(world: Simulator) -> None:
     assert len(asyncio.run(world.listings(late.opens_at, [late.id]))) == 1
 
 
-def test_evidence_follows_the_grammar_and_is_older_than_the_instant(world: Simulator) -> None:
+def test_evidence_follows_the_grammar_and_is_not_from_the_future(world: Simulator) -> None:
     for at in HOURS:
         for listing in catalogue(world, at):
             lines = [line for line in listing.market.rules.splitlines() if line.startswith("-")]
@@ -239,15 +278,19 @@ def test_evidence_follows_the_grammar_and_is_older_than_the_instant(world: Simul
             dates = [date.fromisoformat(match[1]) for match in said if match]
             assert len(dates) == len(lines)
             assert dates == sorted(set(dates))
-            assert dates[-1] < at.date()
+            assert dates[-1] <= at.date()
 
 
-def test_evidence_is_only_ever_added(world: Simulator) -> None:
+def test_evidence_is_only_ever_added_and_volume_only_grows(world: Simulator) -> None:
     pages: dict[MarketId, str] = {}
+    volumes: dict[MarketId, int] = {}
     for at in HOURS:
         for listing in catalogue(world, at):
             assert listing.market.rules.startswith(pages.get(listing.market.id, ""))
             pages[listing.market.id] = listing.market.rules
+            volume = listing.quote.volume if listing.quote else 0
+            assert volume >= volumes.get(listing.market.id, 0)
+            volumes[listing.market.id] = volume
     assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4
 
 
