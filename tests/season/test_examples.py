@@ -12,7 +12,7 @@ from arena.record.record import Record
 from tests.bundles import simulated
 from tests.program.command_line import ROOT
 from tests.program.forked import Forks
-from tests.program.rehearsal import clock_at, content, content_at, rehearse
+from tests.program.rehearsal import clock_at, content, content_at, rehearse, rows
 from tests.program.running import AGREES, arena_json
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
@@ -78,7 +78,9 @@ def test_everyone_plays_the_first_round(
     clock_at(tmp_path)
     rehearse(tmp_path, once=True)
     found = content(tmp_path)
-    assert (found["turns"], found["differences"]) == (len(config.agents), [])
+    turns = rows(tmp_path, "SELECT verdict, note FROM turn")
+    assert [note for verdict, note in turns if verdict != "played"] == []
+    assert (len(turns), found["differences"]) == (len(config.agents), [])
     assert found["calls"] == len(provider.log) >= sum(agent.model is not None for agent in config.agents)
     assert found["fills"] > 0
 
