@@ -59,7 +59,7 @@ def trigger(schedule: Schedule) -> Trigger:
         return weekly
     if schedule.every is None:
         raise ValueError("a job that is turned off is never due")
-    return _interval_trigger(schedule.every, SUNDAY, None)
+    return _interval_trigger(schedule.every, datetime.combine(SUNDAY, schedule.at, UTC), None)
 
 
 def _interval_trigger(every: timedelta, first: datetime, last: datetime | None) -> Trigger:

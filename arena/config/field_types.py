@@ -43,22 +43,40 @@ def seconds(text: object, least: int = 1) -> int:
 
 
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
-EVERY = f'"weekly", "daily" or {DURATION}'
+EVERY = f'"weekly", "daily", "every 6 hours" or {DURATION}'
 START = 'a weekday and a time in UTC, such as "sun 00:00"'
-CADENCE = f'{DURATION}, {START}, or "off"'
+CADENCE = f'{DURATION}, "every 6 hours", "daily at 12:00", {START}, or "off"'
 SHORTEST = 10
 """The seconds between two times of a job, at least."""
+
+
+CADENCE_WORDS = {"hourly": "1h", "daily": "1d", "weekly": "7d"}
+UNIT_NAMES = {"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"}
+
+
+def short_cadence(text: object) -> object:
+    """A cadence as people say it, in the short form that all others are read from; anything else as it is.
+
+    >>> short_cadence("every 15 minutes"), short_cadence("every hour"), short_cadence("daily")
+    ('15m', '1h', '1d')
+    """
+    if not isinstance(text, str):
+        return text
+    words = text.strip().lower()
+    match = re.fullmatch(rf"every\s+(?:(\d+)\s*)?({'|'.join(UNIT_NAMES)})s?", words)
+    if match:
+        return f"{match[1] or 1}{UNIT_NAMES[match[2]]}"
+    return CADENCE_WORDS.get(words) or words.removeprefix("every ").strip()
 
 
 def every(text: object) -> timedelta:
     """The time from one decision to the next.
 
-    >>> every("weekly"), every("12h")
-    (datetime.timedelta(days=7), datetime.timedelta(seconds=43200))
+    >>> every("weekly"), every("12h"), every("every 15 minutes")
+    (datetime.timedelta(days=7), datetime.timedelta(seconds=43200), datetime.timedelta(seconds=900))
     """
-    word = {"weekly": "7d", "daily": "1d"}.get(text, text) if isinstance(text, str) else text
     try:
-        return timedelta(seconds=seconds(word))
+        return timedelta(seconds=seconds(short_cadence(text)))
     except PydanticCustomError as error:
         raise not_meant(EVERY) from error
 
@@ -104,15 +122,21 @@ def start(text: object) -> Start:
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """When a job is due: every so often from a Sunday's midnight in UTC on, once a week, or never."""
+    """When a job is due: every so often from a Sunday's midnight in UTC on, once a week, or never.
+
+    What is due daily may be so `at` a time of day.
+    """
 
     every: timedelta | None = None
     weekly: Start | None = None
+    at: time = time()
 
     def __bool__(self) -> bool:
         return self.every is not None or self.weekly is not None
 
     def __str__(self) -> str:
+        if self.every is not None and self.at != time():
+            return f"daily at {self.at:%H:%M}"
         if self.every is not None:
             return written_duration(int(self.every.total_seconds()))
         return "off" if self.weekly is None else str(self.weekly)
@@ -121,17 +145,21 @@ class Cadence:
 def cadence(text: object) -> Cadence:
     """When a job is due.
 
-    >>> str(cadence("15m")), str(cadence("SUN 04:00")), bool(cadence("off"))
-    ('15m', 'sun 04:00', False)
+    >>> str(cadence("every 6 hours")), str(cadence("SUN 04:00")), str(cadence("daily at 12:00"))
+    ('6h', 'sun 04:00', 'daily at 12:00')
     """
     if text == "off":
         return Cadence()
+    short = short_cadence(text)
+    daily = re.fullmatch(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", str(short))
+    if daily:
+        return Cadence(every=timedelta(days=1), at=time(int(daily[1]), int(daily[2])))
     try:
-        return Cadence(every=timedelta(seconds=seconds(text, SHORTEST)))
+        return Cadence(every=timedelta(seconds=seconds(short, SHORTEST)))
     except PydanticCustomError:
         pass
     try:
-        return Cadence(weekly=start(text))
+        return Cadence(weekly=start(short))
     except PydanticCustomError as error:
         raise not_meant(CADENCE) from error
 

@@ -24,7 +24,20 @@ from arena.record.model.cohort import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
-CADENCES = ("10s", "15m", "1h", "6h", "1d", "1w", "90m", "mon 00:00", "sun 04:00", "sat 23:59")
+CADENCES = (
+    "10s",
+    "every 6 hours",
+    "daily at 12:30",
+    "15m",
+    "1h",
+    "6h",
+    "1d",
+    "1w",
+    "90m",
+    "mon 00:00",
+    "sun 04:00",
+    "sat 23:59",
+)
 
 instants = st.datetimes(datetime(1999, 1, 1), datetime(2101, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 a_job = st.sampled_from(CADENCES).map(lambda text: Job("marks", cadence(text)))
