@@ -93,8 +93,8 @@ MISTAKES = {
     "with at most six decimals": ("rounds: 5", "bankroll: 0.1234567"),
     'config.yaml:4: cohorts.start: found "no", expected a weekday and a time in UTC, such as "sun 00:00"': (
         "rounds: 5", "start: no"),
-    'config.yaml:4: cohorts.decide: found "often", expected "weekly", "daily", "every 6 hours" or a duration such as '
-    '"120s", "15m", "2h" or "60d"': ("rounds: 5", "decide: often"),
+    'config.yaml:4: cohorts.decide: found "often", expected "weekly", "daily", "every 6 hours" or a duration '
+    'such as "120s", "15m", "2h" or "60d"': ("rounds: 5", "decide: often"),
     'config.yaml:4: cohorts.first: found "soon", expected a date such as 2026-01-04': (
         "rounds: 5", "first: soon"),
     'config.yaml:4: cohorts.rules: found "realstic", expected one of realistic, replay, seed, reference. '
