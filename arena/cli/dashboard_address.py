@@ -10,7 +10,7 @@ from arena.errors import ArenaError
 
 HOST = "127.0.0.1"
 PORTS = 100
-HINT = "leave --host out; or have a proxy ask for a password: arena dashboard --help says how"
+HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     page = watched.page
     open_at(page, served.address, "Leaderboard")
     assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
-    expect(page.get_by_text("Nobody leads yet")).to_be_visible()
+    sentence = page.get_by_text("Too early to rank")
+    expect(sentence).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
-    sentence = page.get_by_text("Nobody leads yet")
     whole = sentence.text_content() or ""
     choose(page, "Cohort 1")
     expect(page).to_have_url(re.compile("cohort=1"))

@@ -16,7 +16,7 @@ from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.refresh import is_stale
 from tests.dashboard.serving import Served, serving
 
-LOOKS, PATIENCE = 300, 60.0
+LOOKS, PATIENCE = 900, 180.0
 SHUT = "attempt to write a readonly database"
 """What SQLite says where a file may not be written, whoever asks."""
 
